@@ -1,0 +1,1 @@
+//! Verdicts on layouts: rules, budgets, baselines, predictions.

@@ -1,0 +1,3 @@
+//! The fieldline command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! ELF, DWARF and BTF to struct layouts, variables and machine code.

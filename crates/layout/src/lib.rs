@@ -1,0 +1,1 @@
+//! The vocabulary of struct layouts and accesses, and the C placement rules.

@@ -1,0 +1,1 @@
+//! Member orders that touch fewer cachelines, found under constraints.

@@ -1,0 +1,1 @@
+//! perf.data to accesses of struct members.

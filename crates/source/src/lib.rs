@@ -1,0 +1,1 @@
+//! C struct bodies as byte ranges, edits and unified diffs.

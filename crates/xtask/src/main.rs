@@ -1,0 +1,3 @@
+//! The verbs of CI and of daily work.
+
+fn main() {}

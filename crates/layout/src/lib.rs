@@ -1,1 +1,24 @@
-//! The vocabulary of struct layouts and accesses, and the C placement rules.
+//! The vocabulary of struct layouts and of accesses to them, and the C placement rules.
+//!
+//! Pure values: no I/O, no DWARF, no perf. Offsets inside a struct are counted in bits where a member may be a
+//! bit-field and in bytes elsewhere; names say which.
+//!
+//! * [`types`]: the types debug info declares, as a table of nodes.
+//! * [`layout`]: one struct as members and gaps that tile it.
+//! * [`declaration`]: types as C spells them.
+//! * [`abi`]: where the C ABI places members in a given order.
+//! * [`constraint`]: what may not move.
+//! * [`access`]: what a recording says about the members of a struct.
+//! * [`diff`]: two layouts of one struct compared.
+
+pub mod abi;
+pub mod access;
+pub mod constraint;
+pub mod declaration;
+pub mod diff;
+pub mod layout;
+pub mod types;
+
+pub use access::AccessProfile;
+pub use layout::{Item, Layout, Member};
+pub use types::{Type, TypeId, TypeTable};

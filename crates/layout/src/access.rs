@@ -1,0 +1,204 @@
+//! What a recording says about the members of structs: plain data, additive over recordings.
+//!
+//! Accesses are kept by instruction, so that everything else (heat of a member, functions, touch rates) is a sum
+//! over them. A struct is known by name, size and [`crate::Layout::fingerprint`]; a place inside it by its byte offset.
+//! Names of members never enter.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Value of [`AccessProfile::format`].
+pub const FORMAT: &str = "fieldline-profile";
+/// Value of [`AccessProfile::version`] this crate writes and reads.
+pub const VERSION: u32 = 1;
+
+/// All accesses of one or several recordings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AccessProfile {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// Format version.
+    pub version: u32,
+    /// What was read, in the order given.
+    pub recordings: Vec<Recording>,
+    /// How many samples found their member, per event.
+    pub coverage: Vec<EventCoverage>,
+    /// What the recordings can't show, a sentence each.
+    pub blind_spots: Vec<String>,
+    /// The structs that were touched, by name.
+    pub types: Vec<TypeProfile>,
+    /// Functions that samples fell in; [`Access::function`] and [`Window`] words refer to them by index.
+    pub functions: Vec<String>,
+    /// Sequences of samples one CPU took in one go, see [`Window`].
+    pub windows: Vec<Window>,
+}
+
+/// One recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// File name without its folder.
+    pub file: String,
+    /// Host it was made on, if recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Kernel release, if recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<String>,
+    /// Command that made it, if recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Build id of the program or kernel the samples were attributed with, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<String>,
+    /// Cacheline size of the recorded machine in bytes, if recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cacheline: Option<u64>,
+    /// Samples in the file.
+    pub samples: u64,
+    /// Samples the kernel said it lost.
+    pub lost: u64,
+}
+
+/// Samples and what they stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Number of samples.
+    pub samples: u64,
+    /// Sum of their periods: events they stand for.
+    pub period: u64,
+}
+
+impl Tally {
+    /// Adds one sample.
+    pub fn count(&mut self, period: u64) {
+        self.samples += 1;
+        self.period = self.period.saturating_add(period);
+    }
+
+    /// Adds another tally.
+    pub fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.period = self.period.saturating_add(other.period);
+    }
+}
+
+/// Where the samples of one event went. `attributed + Σ unattributed = total`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventCoverage {
+    /// Event name as recorded.
+    pub event: String,
+    /// All its samples.
+    pub total: Tally,
+    /// Those that found a data type.
+    pub attributed: Tally,
+    /// Those that did not, by reason.
+    pub unattributed: BTreeMap<String, Tally>,
+}
+
+/// How samples were served: a data-source level or snoop result as a short word (`L1`, `L3`, `HITM` …).
+pub type Levels = BTreeMap<String, u64>;
+
+/// One struct's accesses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TypeProfile {
+    /// Tag of the struct.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// [`crate::Layout::fingerprint`] of the layout the samples were attributed with.
+    pub fingerprint: u64,
+    /// Accesses by instruction and place, sorted.
+    pub accesses: Vec<Access>,
+    /// Accesses by place and CPU: `(offset, cpu)` → loads and stores, in samples.
+    pub cpus: Vec<CpuAccess>,
+    /// Where objects began within a 256-byte block, if addresses tell: base modulo 256 → objects.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub phases: BTreeMap<u64, u64>,
+}
+
+/// Samples of one instruction at one place of a struct.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// Address of the instruction in the program's own address space (before relocation).
+    pub ip: u64,
+    /// Index into [`AccessProfile::functions`].
+    pub function: u32,
+    /// Byte offset into the struct.
+    pub offset: u64,
+    /// Bytes touched.
+    pub size: u64,
+    /// Loads sampled.
+    pub loads: Tally,
+    /// Stores sampled.
+    pub stores: Tally,
+    /// Sum of the weights (latency in core cycles) of the loads.
+    pub latency: u64,
+    /// Loads by level that served them, and `HITM` for those that hit a modified line of another CPU.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub levels: Levels,
+}
+
+/// Samples of one CPU at one place of a struct.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuAccess {
+    /// Byte offset into the struct.
+    pub offset: u64,
+    /// CPU number.
+    pub cpu: u32,
+    /// Loads sampled.
+    pub loads: u64,
+    /// Stores sampled.
+    pub stores: u64,
+}
+
+/// Consecutive samples of one CPU close in time: which functions worked on which structs in one go.
+///
+/// Equal windows are kept once with a count. A word is a pair (type or none, function).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// `(type index in [`AccessProfile::types`] or -1, function index)` of each sample, sorted.
+    pub words: Vec<(i32, u32)>,
+    /// How many windows were equal.
+    pub count: u64,
+}
+
+impl AccessProfile {
+    /// A profile of nothing.
+    pub fn empty() -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            recordings: Vec::new(),
+            coverage: Vec::new(),
+            blind_spots: Vec::new(),
+            types: Vec::new(),
+            functions: Vec::new(),
+            windows: Vec::new(),
+        }
+    }
+
+    /// The profile of a struct.
+    pub fn type_named(&self, name: &str) -> Option<&TypeProfile> {
+        self.types.iter().find(|profile| profile.name == name)
+    }
+}
+
+impl TypeProfile {
+    /// Samples of the struct, loads and stores.
+    pub fn samples(&self) -> u64 {
+        self.accesses.iter().map(Access::samples).sum()
+    }
+}
+
+impl Access {
+    /// Loads and stores together, in samples.
+    pub fn samples(&self) -> u64 {
+        self.loads.samples + self.stores.samples
+    }
+
+    /// Whether the bytes touched overlap a member's.
+    pub fn touches(&self, member: &crate::Member) -> bool {
+        self.offset < member.bit_end().div_ceil(8)
+            && member.offset() < self.offset.saturating_add(self.size.max(1))
+    }
+}

@@ -1,0 +1,189 @@
+//! Types and declarations as C spells them.
+
+use crate::types::{Enumeration, PointerKind, Prototype, Qualifier, Type, TypeId, TypeTable};
+
+/// How deep declarators nest before they are cut with `…`, so that corrupt debug info ends.
+const MAX_DEPTH: u32 = 32;
+
+/// The type alone: `struct list_head *`, `int[4]`, `void (*)(int)`.
+pub fn type_name(table: &TypeTable, id: TypeId) -> String {
+    declare(table, id, "")
+}
+
+/// A declaration of `name`: `struct list_head *next`, `int v[4]`, `void (*func)(int)`.
+pub fn declare(table: &TypeTable, id: TypeId, name: &str) -> String {
+    declarator(table, id, name.to_owned(), MAX_DEPTH)
+}
+
+fn declarator(table: &TypeTable, id: TypeId, inner: String, depth: u32) -> String {
+    if depth == 0 {
+        return join("…", &inner);
+    }
+    match table.get(id) {
+        Type::Pointer { kind, target, .. } => {
+            let star = format!("{}{inner}", pointer_sign(*kind));
+            let inner = if binds_tighter(table, *target) {
+                format!("({star})")
+            } else {
+                star
+            };
+            declarator(table, *target, inner, depth - 1)
+        }
+        Type::Qualified { qualifier, target } => qualified(table, *qualifier, *target, &inner, depth),
+        Type::Tag { name, target } => declarator(table, *target, join(name, &inner), depth - 1),
+        Type::Array {
+            element, dimensions, ..
+        } => {
+            let mut inner = inner;
+            for count in dimensions {
+                inner.push_str(&count.map_or_else(|| "[]".to_owned(), |count| format!("[{count}]")));
+            }
+            declarator(table, *element, inner, depth - 1)
+        }
+        Type::Function(prototype) => {
+            let parameters = parameters(table, prototype, depth);
+            declarator(
+                table,
+                prototype.returns,
+                format!("{inner}({parameters})"),
+                depth - 1,
+            )
+        }
+        other => join(&simple_name(other), &inner),
+    }
+}
+
+/// `const` and friends stand before the type they qualify, except behind a pointer's star.
+fn qualified(table: &TypeTable, qualifier: Qualifier, target: TypeId, inner: &str, depth: u32) -> String {
+    let word = qualifier_word(qualifier);
+    if matches!(table.get(target), Type::Pointer { .. }) {
+        return declarator(table, target, join(word, inner), depth - 1);
+    }
+    format!(
+        "{word} {}",
+        declarator(table, target, inner.to_owned(), depth - 1)
+    )
+}
+
+fn binds_tighter(table: &TypeTable, target: TypeId) -> bool {
+    matches!(table.get(target), Type::Array { .. } | Type::Function(_))
+}
+
+fn parameters(table: &TypeTable, prototype: &Prototype, depth: u32) -> String {
+    let mut texts: Vec<String> = prototype
+        .parameters
+        .iter()
+        .map(|(_, ty)| declarator(table, *ty, String::new(), depth - 1))
+        .collect();
+    if prototype.variadic {
+        texts.push("...".to_owned());
+    }
+    if texts.is_empty() {
+        "void".to_owned()
+    } else {
+        texts.join(", ")
+    }
+}
+
+/// The word for a qualifier.
+pub fn qualifier_word(qualifier: Qualifier) -> &'static str {
+    match qualifier {
+        Qualifier::Const => "const",
+        Qualifier::Volatile => "volatile",
+        Qualifier::Restrict => "restrict",
+        Qualifier::Atomic => "_Atomic",
+    }
+}
+
+/// The sign for a pointer kind.
+pub fn pointer_sign(kind: PointerKind) -> &'static str {
+    match kind {
+        PointerKind::Pointer | PointerKind::Member => "*",
+        PointerKind::Reference => "&",
+        PointerKind::RvalueReference => "&&",
+    }
+}
+
+fn simple_name(ty: &Type) -> String {
+    match ty {
+        Type::Base(base) => base.name.to_string(),
+        Type::Typedef { name, .. } | Type::Unspecified(name) => name.to_string(),
+        Type::Aggregate(aggregate) => match &aggregate.name {
+            Some(name) => format!("{} {name}", aggregate.kind),
+            None => format!("{} {{…}}", aggregate.kind),
+        },
+        Type::Enum(Enumeration { name: Some(name), .. }) => format!("enum {name}"),
+        Type::Enum(_) => "enum {…}".to_owned(),
+        _ => "void".to_owned(),
+    }
+}
+
+fn join(left: &str, right: &str) -> String {
+    let tight = right.is_empty() || right.starts_with('[');
+    if tight {
+        format!("{left}{right}")
+    } else {
+        format!("{left} {right}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{Base, Encoding, Target};
+
+    #[test]
+    fn declarators_nest_as_in_c() {
+        let mut table = TypeTable::new(Target::default());
+        let int = table.push(Type::Base(Base {
+            name: "int".into(),
+            size: 4,
+            encoding: Encoding::Signed,
+        }));
+        let array = table.push(Type::Array {
+            element: int,
+            dimensions: vec![Some(4), None],
+            is_vector: false,
+        });
+        let pointer = |table: &mut TypeTable, target| {
+            table.push(Type::Pointer {
+                kind: PointerKind::Pointer,
+                target,
+                size: 8,
+            })
+        };
+        let to_array = pointer(&mut table, array);
+        let function = Type::Function(Prototype {
+            returns: int,
+            parameters: vec![(None, to_array)],
+            variadic: true,
+        });
+        let function = table.push(function);
+        let to_function = pointer(&mut table, function);
+        let qualified = table.push(Type::Qualified {
+            qualifier: Qualifier::Const,
+            target: to_function,
+        });
+        assert_eq!(declare(&table, array, "v"), "int v[4][]");
+        assert_eq!(type_name(&table, to_array), "int (*)[4][]");
+        assert_eq!(
+            declare(&table, qualified, "call"),
+            "int (*const call)(int (*)[4][], ...)"
+        );
+    }
+
+    #[test]
+    fn a_cycle_of_pointers_ends() {
+        let mut table = TypeTable::new(Target::default());
+        let id = table.push(Type::Void);
+        table.set(
+            id,
+            Type::Pointer {
+                kind: PointerKind::Pointer,
+                target: id,
+                size: 8,
+            },
+        );
+        assert!(type_name(&table, id).starts_with("… *"));
+    }
+}

@@ -1,0 +1,1 @@
+//! Two layouts of one struct compared.

@@ -1,0 +1,535 @@
+//! One struct as its members and the gaps between them.
+//!
+//! A [`Layout`] is plain data that can be written to a file. Its [`Item`]s tile the struct: every bit belongs to
+//! exactly one item, members that share bits (of a union) to one item together. Nobody else computes gaps.
+
+use crate::declaration::type_name;
+use crate::types::{Aggregate, AggregateKind, Decl, MemberDecl, Type, TypeId, TypeTable};
+use serde::{Deserialize, Serialize};
+
+/// How deep aggregates held by value are opened.
+const MAX_DEPTH: u32 = 24;
+
+/// A member where it lies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Name; `None` for an anonymous struct or union.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Type as C spells it, such as `struct list_head` or `int[4]`.
+    pub type_name: String,
+    /// Offset in bits from the start of the outermost struct.
+    pub bit_offset: u64,
+    /// Size in bits; 0 for a flexible array or a marker.
+    pub bit_size: u64,
+    /// Size in bits of the declared type if the member is a bit-field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_field_storage: Option<u64>,
+    /// Alignment in bytes that the member's type and attributes ask for.
+    pub align: u64,
+    /// Alignment in bytes written at the member, where debug info tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explicit_align: Option<u64>,
+    /// What the member is for.
+    #[serde(default, skip_serializing_if = "Role::is_plain")]
+    pub role: Role,
+    /// Declaration line, 0 when unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub line: u32,
+    /// Members of the aggregate held by value, with offsets from the start of the outermost struct. Elements of
+    /// arrays are not opened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<Member>,
+    /// Whether the members lie over one another.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_union: bool,
+}
+
+/// serde asks for a reference.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde calls")]
+fn is_zero(line: &u32) -> bool {
+    *line == 0
+}
+
+/// What a member is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Data.
+    #[default]
+    Plain,
+    /// `type name[]` at the end.
+    FlexibleArray,
+    /// `__cacheline_group_begin__NAME` (include/linux/cache.h): no data, marks the start of a group.
+    GroupBegin,
+    /// `__cacheline_group_end__NAME`: no data, marks the end of a group.
+    GroupEnd,
+    /// `__cacheline_group_pad__NAME` or another member without size that only aligns.
+    Pad,
+}
+
+impl Role {
+    fn is_plain(&self) -> bool {
+        *self == Self::Plain
+    }
+
+    /// Whether the member holds no data and exists for its place only.
+    pub fn is_marker(self) -> bool {
+        matches!(self, Self::GroupBegin | Self::GroupEnd | Self::Pad)
+    }
+}
+
+impl Member {
+    /// First bit behind the member.
+    pub fn bit_end(&self) -> u64 {
+        self.bit_offset.saturating_add(self.bit_size)
+    }
+
+    /// Offset in bytes of the first byte that holds a bit of it.
+    pub fn offset(&self) -> u64 {
+        self.bit_offset / 8
+    }
+
+    /// Size in bytes: of the bytes that hold a bit of it.
+    pub fn size(&self) -> u64 {
+        self.bit_end().div_ceil(8) - self.offset()
+    }
+
+    /// Whether it is a bit-field.
+    pub fn is_bit_field(&self) -> bool {
+        self.bit_field_storage.is_some()
+    }
+
+    /// The name, or what stands for it.
+    pub fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or("(anonymous)")
+    }
+}
+
+/// A stretch of the struct. Sizes and offsets in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "item", rename_all = "kebab-case")]
+pub enum Item {
+    /// Members `first..first + count` of [`Layout::members`]; more than one where they overlap.
+    Members {
+        /// Index of the first.
+        first: usize,
+        /// How many.
+        count: usize,
+        /// Where they begin.
+        bit_offset: u64,
+        /// How many bits they cover together.
+        bit_size: u64,
+    },
+    /// Unused whole bytes between members.
+    Hole {
+        /// Where it begins.
+        bit_offset: u64,
+        /// How long it is.
+        bit_size: u64,
+    },
+    /// Unused bits, fewer than the next byte boundary away, between members.
+    BitHole {
+        /// Where it begins.
+        bit_offset: u64,
+        /// How long it is.
+        bit_size: u64,
+    },
+    /// Unused whole bytes after the last member.
+    Padding {
+        /// Where it begins.
+        bit_offset: u64,
+        /// How long it is.
+        bit_size: u64,
+    },
+    /// Unused bits of the last member's last byte.
+    BitPadding {
+        /// Where it begins.
+        bit_offset: u64,
+        /// How long it is.
+        bit_size: u64,
+    },
+}
+
+impl Item {
+    /// Where it begins and how long it is, in bits.
+    pub fn bits(&self) -> (u64, u64) {
+        match *self {
+            Self::Members {
+                bit_offset, bit_size, ..
+            }
+            | Self::Hole { bit_offset, bit_size }
+            | Self::BitHole { bit_offset, bit_size }
+            | Self::Padding { bit_offset, bit_size }
+            | Self::BitPadding { bit_offset, bit_size } => (bit_offset, bit_size),
+        }
+    }
+
+    /// Whether nothing lies here.
+    pub fn is_gap(&self) -> bool {
+        !matches!(self, Self::Members { .. })
+    }
+}
+
+/// A struct, union or class with every bit accounted for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    /// struct, union or class.
+    pub kind: String,
+    /// Tag, or the typedef's name of an anonymous one.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// Alignment in bytes written at the struct itself, where debug info tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explicit_align: Option<u64>,
+    /// File that declares it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Line that declares it, 0 when unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub line: u32,
+    /// Members in declaration order.
+    pub members: Vec<Member>,
+    /// Members and gaps in order of their place; they tile the struct.
+    pub items: Vec<Item>,
+}
+
+impl Layout {
+    /// The layout of an aggregate.
+    pub fn of(table: &TypeTable, id: TypeId) -> Option<Self> {
+        let aggregate = table.aggregate(id)?;
+        let members = place_members(table, aggregate, 0, MAX_DEPTH);
+        let name = match table.get(id) {
+            Type::Typedef { name, .. } if aggregate.name.is_none() => name.to_string(),
+            _ => aggregate.name.as_deref().unwrap_or("(anonymous)").to_owned(),
+        };
+        let Decl { file, line } = aggregate.decl.clone().unwrap_or(Decl {
+            file: "".into(),
+            line: 0,
+        });
+        Some(Self {
+            kind: aggregate.kind.to_string(),
+            name,
+            size: aggregate.size,
+            align: table.align_of(id),
+            explicit_align: aggregate.align,
+            file: (!file.is_empty()).then(|| file.into_string()),
+            line,
+            items: tile(&members, aggregate.size.saturating_mul(8)),
+            members,
+        })
+    }
+
+    /// A layout from members placed by [`crate::abi`] or by hand; the items follow.
+    pub fn from_members(like: &Self, members: Vec<Member>, size: u64) -> Self {
+        let items = tile(&members, size.saturating_mul(8));
+        Self {
+            size,
+            members,
+            items,
+            ..like.clone()
+        }
+    }
+
+    /// Whether it is a union.
+    pub fn is_union(&self) -> bool {
+        self.kind == "union"
+    }
+
+    /// How many cachelines of `line` bytes the struct covers when it starts on one.
+    pub fn cachelines(&self, line: u64) -> u64 {
+        self.size.div_ceil(line.max(1))
+    }
+
+    /// The top-level member that holds the byte at `offset`, the smallest if several overlap.
+    pub fn member_at(&self, offset: u64) -> Option<usize> {
+        let bit = offset.saturating_mul(8);
+        let holds = |member: &Member| member.bit_offset < bit.saturating_add(8) && bit < member.bit_end();
+        let candidates = self
+            .members
+            .iter()
+            .enumerate()
+            .filter(|(_, member)| holds(member));
+        candidates
+            .min_by_key(|(_, member)| member.bit_size)
+            .map(|(index, _)| index)
+    }
+
+    /// The path of the innermost named member at a byte, such as `avg.load_avg`; `None` in a gap.
+    pub fn path_at(&self, offset: u64) -> Option<String> {
+        let mut member = &self.members[self.member_at(offset)?];
+        let mut path = vec![member.name.as_deref()];
+        while let Some(inner) = innermost(&member.members, offset) {
+            path.push(inner.name.as_deref());
+            member = inner;
+        }
+        let names: Vec<&str> = path.into_iter().flatten().collect();
+        Some(if names.is_empty() {
+            "(anonymous)".to_owned()
+        } else {
+            names.join(".")
+        })
+    }
+
+    /// A number that differs when size, order, offsets, names or types of the members differ. FNV-1a over them
+    /// (Fowler, Noll, Vo), stable over releases as long as the JSON format version stays.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Fnv::new();
+        hash.number(self.size);
+        for member in &self.members {
+            hash.text(member.name.as_deref().unwrap_or(""));
+            hash.text(&member.type_name);
+            hash.number(member.bit_offset);
+            hash.number(member.bit_size);
+        }
+        hash.0
+    }
+}
+
+fn innermost(members: &[Member], offset: u64) -> Option<&Member> {
+    let bit = offset.saturating_mul(8);
+    let holds = |member: &&Member| member.bit_offset < bit.saturating_add(8) && bit < member.bit_end();
+    members.iter().filter(holds).min_by_key(|member| member.bit_size)
+}
+
+/// FNV-1a, 64 bits.
+struct Fnv(u64);
+
+impl Fnv {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+        self.bytes(&[0xff]);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+}
+
+fn place_members(table: &TypeTable, aggregate: &Aggregate, base: u64, depth: u32) -> Vec<Member> {
+    let present = aggregate.members.iter().filter(|member| !member.is_static);
+    present
+        .map(|member| place_member(table, member, base, depth))
+        .collect()
+}
+
+fn place_member(table: &TypeTable, member: &MemberDecl, base: u64, depth: u32) -> Member {
+    let size = table.size_of(member.ty);
+    let bit_offset = base.saturating_add(member.bit_offset);
+    let inner = table.aggregate(member.ty).filter(|_| depth > 0);
+    let members = inner
+        .map(|inner| place_members(table, inner, bit_offset, depth - 1))
+        .unwrap_or_default();
+    Member {
+        name: member.name.as_deref().map(str::to_owned),
+        type_name: type_name(table, member.ty),
+        bit_offset,
+        bit_size: member.bit_field.unwrap_or(size.saturating_mul(8)),
+        bit_field_storage: member.bit_field.map(|_| size.saturating_mul(8)),
+        align: table.align_of(member.ty).max(member.align.unwrap_or(1)),
+        explicit_align: member.align,
+        role: role_of(table, member, size),
+        line: member.line,
+        members,
+        is_union: inner.is_some_and(|inner| inner.kind == AggregateKind::Union),
+    }
+}
+
+fn role_of(table: &TypeTable, member: &MemberDecl, size: u64) -> Role {
+    let name = member.name.as_deref().unwrap_or("");
+    if size > 0 {
+        return Role::Plain;
+    }
+    if name.starts_with("__cacheline_group_begin__") {
+        Role::GroupBegin
+    } else if name.starts_with("__cacheline_group_end__") {
+        Role::GroupEnd
+    } else if matches!(table.get(table.strip(member.ty)), Type::Array { dimensions, .. } if dimensions.first() == Some(&None))
+    {
+        Role::FlexibleArray
+    } else if table.aggregate(member.ty).is_some() {
+        Role::Pad
+    } else {
+        Role::Plain
+    }
+}
+
+/// Members and gaps in order of place. Members that overlap (of a union, or of C++ bases) become one item.
+fn tile(members: &[Member], bits: u64) -> Vec<Item> {
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    order.sort_by_key(|index| (members[*index].bit_offset, *index));
+    let in_order = order.iter().enumerate().all(|(place, index)| place == *index);
+    let mut items: Vec<Item> = Vec::new();
+    let mut end = 0;
+    for index in order {
+        let member = &members[index];
+        let (start, stop) = (
+            member.bit_offset,
+            member.bit_end().min(bits.max(member.bit_offset)),
+        );
+        if start > end {
+            push_gap(&mut items, end, start, false);
+        }
+        let overlaps = start < end;
+        match items.last_mut() {
+            Some(Item::Members {
+                first,
+                count,
+                bit_offset,
+                bit_size,
+            }) if overlaps && in_order => {
+                *count = index + 1 - *first;
+                *bit_size = (*bit_size).max(stop.saturating_sub(*bit_offset));
+            }
+            Some(Item::Members {
+                bit_offset, bit_size, ..
+            }) if overlaps => {
+                *bit_size = (*bit_size).max(stop.saturating_sub(*bit_offset));
+            }
+            _ => items.push(Item::Members {
+                first: index,
+                count: 1,
+                bit_offset: start,
+                bit_size: stop - start,
+            }),
+        }
+        end = end.max(stop);
+    }
+    if bits > end {
+        push_gap(&mut items, end, bits, true);
+    }
+    items
+}
+
+/// A gap of bits up to the next byte boundary, then one of whole bytes.
+fn push_gap(items: &mut Vec<Item>, start: u64, end: u64, last: bool) {
+    let whole = start.next_multiple_of(8).min(end);
+    let tail = if last { end } else { whole.max(end / 8 * 8) };
+    if whole > start {
+        let (bit_offset, bit_size) = (start, whole - start);
+        items.push(if last {
+            Item::BitPadding { bit_offset, bit_size }
+        } else {
+            Item::BitHole { bit_offset, bit_size }
+        });
+    }
+    if tail > whole {
+        let (bit_offset, bit_size) = (whole, tail - whole);
+        items.push(if last {
+            Item::Padding { bit_offset, bit_size }
+        } else {
+            Item::Hole { bit_offset, bit_size }
+        });
+    }
+    if end > tail {
+        items.push(Item::BitHole {
+            bit_offset: tail,
+            bit_size: end - tail,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(bit_offset: u64, bit_size: u64) -> Member {
+        Member {
+            name: Some(format!("m{bit_offset}")),
+            type_name: "int".to_owned(),
+            bit_offset,
+            bit_size,
+            bit_field_storage: None,
+            align: 1,
+            explicit_align: None,
+            role: Role::Plain,
+            line: 0,
+            members: Vec::new(),
+            is_union: false,
+        }
+    }
+
+    fn covered(items: &[Item]) -> u64 {
+        let mut end = 0;
+        for item in items {
+            let (offset, size) = item.bits();
+            assert_eq!(offset, end, "items follow one another");
+            end = offset + size;
+        }
+        end
+    }
+
+    #[test]
+    fn items_tile_members_holes_and_padding() {
+        let items = tile(&[member(0, 3), member(64, 32)], 128);
+        assert_eq!(covered(&items), 128);
+        assert_eq!(
+            items[1],
+            Item::BitHole {
+                bit_offset: 3,
+                bit_size: 5
+            }
+        );
+        assert_eq!(
+            items[2],
+            Item::Hole {
+                bit_offset: 8,
+                bit_size: 56
+            }
+        );
+        assert_eq!(
+            items[4],
+            Item::Padding {
+                bit_offset: 96,
+                bit_size: 32
+            }
+        );
+    }
+
+    #[test]
+    fn overlapping_members_are_one_item() {
+        let items = tile(&[member(0, 64), member(0, 32), member(0, 96)], 96);
+        assert_eq!(
+            items,
+            [Item::Members {
+                first: 0,
+                count: 3,
+                bit_offset: 0,
+                bit_size: 96
+            }]
+        );
+    }
+
+    #[test]
+    fn bits_before_a_member_that_starts_inside_a_byte_are_a_bit_hole() {
+        let items = tile(&[member(0, 8), member(20, 4)], 24);
+        assert_eq!(covered(&items), 24);
+        assert_eq!(
+            items[1],
+            Item::Hole {
+                bit_offset: 8,
+                bit_size: 8
+            }
+        );
+        assert_eq!(
+            items[2],
+            Item::BitHole {
+                bit_offset: 16,
+                bit_size: 4
+            }
+        );
+    }
+}

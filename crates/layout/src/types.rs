@@ -1,0 +1,416 @@
+//! Types as debug info declares them: a table of nodes that refer to each other by [`TypeId`].
+//!
+//! The same table serves DWARF and BTF. What only one of them knows (declaration lines, explicit alignments) is
+//! optional.
+
+use std::fmt;
+
+/// Index of a type in its [`TypeTable`]. Ids of different tables must not be mixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(pub u32);
+
+impl TypeId {
+    /// The type `void`, present in every table.
+    pub const VOID: Self = Self(0);
+}
+
+/// What the machine the types were compiled for fixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Size of a data pointer in bytes.
+    pub pointer_size: u8,
+    /// Whether multi-byte values are stored most significant byte first.
+    pub big_endian: bool,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self {
+            pointer_size: 8,
+            big_endian: false,
+        }
+    }
+}
+
+/// Where a type or member is declared.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Decl {
+    /// Path as recorded by the compiler, joined with its directory (DWARF 5 section 6.2.4).
+    pub file: Box<str>,
+    /// Line, counted from 1; 0 when unknown.
+    pub line: u32,
+}
+
+/// An arithmetic type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// Name, such as `long unsigned int`.
+    pub name: Box<str>,
+    /// Size in bytes.
+    pub size: u64,
+    /// How its bits are read.
+    pub encoding: Encoding,
+}
+
+/// How the bits of a [`Base`] type are read (DWARF 5 section 5.1.1, BTF_INT_ENCODING).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// Two's complement.
+    Signed,
+    /// Unsigned integer.
+    Unsigned,
+    /// `_Bool`.
+    Boolean,
+    /// Floating point.
+    Float,
+    /// Character, signed.
+    SignedChar,
+    /// Character, unsigned.
+    UnsignedChar,
+    /// Anything else (complex, decimal float, UTF, address).
+    Other,
+}
+
+/// Type qualifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Qualifier {
+    /// `const`
+    Const,
+    /// `volatile`
+    Volatile,
+    /// `restrict`
+    Restrict,
+    /// `_Atomic`
+    Atomic,
+}
+
+/// Kinds of indirection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointerKind {
+    /// `T *`
+    Pointer,
+    /// C++ `T &`
+    Reference,
+    /// C++ `T &&`
+    RvalueReference,
+    /// C++ pointer to member.
+    Member,
+}
+
+/// Kinds of aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AggregateKind {
+    /// `struct`
+    Struct,
+    /// `union`
+    Union,
+    /// C++ `class`
+    Class,
+}
+
+impl fmt::Display for AggregateKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Struct => "struct",
+            Self::Union => "union",
+            Self::Class => "class",
+        })
+    }
+}
+
+/// A member as declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberDecl {
+    /// Name; `None` for an anonymous struct or union (and an unnamed bit-field, which debug info omits).
+    pub name: Option<Box<str>>,
+    /// Its type.
+    pub ty: TypeId,
+    /// Offset of its lowest-addressed bit from the start of the aggregate. For a bit-field: of its first bit in
+    /// storage order (DW_AT_data_bit_offset, DWARF 5 section 5.7.6; on big-endian machines counted from the
+    /// most significant end).
+    pub bit_offset: u64,
+    /// Width if it is a bit-field.
+    pub bit_field: Option<u64>,
+    /// Alignment in bytes given in the source (DW_AT_alignment); BTF does not carry it.
+    pub align: Option<u64>,
+    /// Line of the declaration, 0 when unknown (it is in the aggregate's file).
+    pub line: u32,
+    /// Whether it is a C++ static data member, which takes no room.
+    pub is_static: bool,
+    /// Whether it is a C++ base class.
+    pub is_base: bool,
+}
+
+/// A struct, union or class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aggregate {
+    /// struct, union or class.
+    pub kind: AggregateKind,
+    /// Tag; `None` if anonymous.
+    pub name: Option<Box<str>>,
+    /// Size in bytes; 0 for a declaration.
+    pub size: u64,
+    /// Alignment in bytes given in the source (DW_AT_alignment).
+    pub align: Option<u64>,
+    /// Members in declaration order.
+    pub members: Vec<MemberDecl>,
+    /// Declared but not defined here (`struct foo;`).
+    pub is_declaration: bool,
+    /// Where it is declared, if debug info says so.
+    pub decl: Option<Decl>,
+}
+
+/// An enumeration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enumeration {
+    /// Tag; `None` if anonymous.
+    pub name: Option<Box<str>>,
+    /// Size in bytes.
+    pub size: u64,
+    /// Names and values, in declaration order.
+    pub values: Vec<(Box<str>, i128)>,
+    /// Declared but not defined here.
+    pub is_declaration: bool,
+}
+
+/// A function type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prototype {
+    /// Return type; [`TypeId::VOID`] if none.
+    pub returns: TypeId,
+    /// Parameters: name if given, type.
+    pub parameters: Vec<(Option<Box<str>>, TypeId)>,
+    /// Ends with `...`.
+    pub variadic: bool,
+}
+
+/// A type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// No value.
+    Void,
+    /// An arithmetic type.
+    Base(Base),
+    /// A pointer or reference.
+    Pointer {
+        /// Which kind.
+        kind: PointerKind,
+        /// What it points to.
+        target: TypeId,
+        /// Size in bytes.
+        size: u64,
+    },
+    /// A qualified type.
+    Qualified {
+        /// The qualifier.
+        qualifier: Qualifier,
+        /// What it qualifies.
+        target: TypeId,
+    },
+    /// A type tag such as `__rcu` or `__user` (BTF_KIND_TYPE_TAG, or DWARF annotations).
+    Tag {
+        /// The tag's text.
+        name: Box<str>,
+        /// What it annotates.
+        target: TypeId,
+    },
+    /// A typedef.
+    Typedef {
+        /// Its name.
+        name: Box<str>,
+        /// What it names.
+        target: TypeId,
+    },
+    /// An array; nested arrays are one node with several dimensions.
+    Array {
+        /// Element type.
+        element: TypeId,
+        /// Element counts from the outermost dimension inwards; `None` for `[]`.
+        dimensions: Vec<Option<u64>>,
+        /// Whether it is a SIMD vector (DW_AT_GNU_vector).
+        is_vector: bool,
+    },
+    /// A struct, union or class.
+    Aggregate(Aggregate),
+    /// An enumeration.
+    Enum(Enumeration),
+    /// A function type.
+    Function(Prototype),
+    /// A named type without further structure (`decltype(nullptr)`, a forward declaration of unknown kind).
+    Unspecified(Box<str>),
+}
+
+/// All types reachable from some root, referring to each other by id.
+#[derive(Clone, Debug)]
+pub struct TypeTable {
+    types: Vec<Type>,
+    /// The machine they were compiled for.
+    pub target: Target,
+}
+
+impl TypeTable {
+    /// An empty table that holds [`Type::Void`] only.
+    pub fn new(target: Target) -> Self {
+        Self {
+            types: vec![Type::Void],
+            target,
+        }
+    }
+
+    /// Appends a type.
+    pub fn push(&mut self, ty: Type) -> TypeId {
+        let id = TypeId(u32::try_from(self.types.len()).unwrap_or(u32::MAX));
+        self.types.push(ty);
+        id
+    }
+
+    /// Replaces a type, for readers that reserve an id before they know its content (recursive types).
+    pub fn set(&mut self, id: TypeId, ty: Type) {
+        if let Some(slot) = self.types.get_mut(id.0 as usize) {
+            *slot = ty;
+        }
+    }
+
+    /// The type behind an id; `Void` for an id of no type, so that a corrupt reference shows but never panics.
+    pub fn get(&self, id: TypeId) -> &Type {
+        self.types.get(id.0 as usize).unwrap_or(&Type::Void)
+    }
+
+    /// Number of types, `Void` included.
+    pub fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Whether it holds nothing beyond `Void`.
+    pub fn is_empty(&self) -> bool {
+        self.types.len() <= 1
+    }
+
+    /// All ids with their types, in order of insertion.
+    pub fn iter(&self) -> impl Iterator<Item = (TypeId, &Type)> {
+        (0u32..).map(TypeId).zip(&self.types)
+    }
+
+    /// Strips typedefs, qualifiers and tags. Bounded, so that a corrupt cycle ends (at `Void`).
+    pub fn strip(&self, id: TypeId) -> TypeId {
+        let mut id = id;
+        for _ in 0..64 {
+            match self.get(id) {
+                Type::Typedef { target, .. } | Type::Qualified { target, .. } | Type::Tag { target, .. } => {
+                    id = *target;
+                }
+                _ => return id,
+            }
+        }
+        TypeId::VOID
+    }
+
+    /// The aggregate behind typedefs, qualifiers and tags, if it is one.
+    pub fn aggregate(&self, id: TypeId) -> Option<&Aggregate> {
+        match self.get(self.strip(id)) {
+            Type::Aggregate(aggregate) => Some(aggregate),
+            _ => None,
+        }
+    }
+
+    /// Size in bytes; 0 for void, functions, declarations and flexible arrays. Saturates on hostile dimensions.
+    pub fn size_of(&self, id: TypeId) -> u64 {
+        self.size_within(id, 64)
+    }
+
+    fn size_within(&self, id: TypeId, depth: u32) -> u64 {
+        let stripped = self.strip(id);
+        match self.get(stripped) {
+            Type::Base(base) => base.size,
+            Type::Pointer { size, .. } => *size,
+            Type::Aggregate(aggregate) => aggregate.size,
+            Type::Enum(enumeration) => enumeration.size,
+            Type::Array {
+                element, dimensions, ..
+            } if depth > 0 => dimensions
+                .iter()
+                .fold(self.size_within(*element, depth - 1), |size, count| {
+                    size.saturating_mul(count.unwrap_or(0))
+                }),
+            _ => 0,
+        }
+    }
+
+    /// Natural alignment in bytes under the usual C ABIs: a scalar's size (at most 16), an array's element's, an
+    /// aggregate's strictest member's, raised by what the source asked for.
+    pub fn align_of(&self, id: TypeId) -> u64 {
+        self.align_within(id, 64)
+    }
+
+    fn align_within(&self, id: TypeId, depth: u32) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        match self.get(self.strip(id)) {
+            Type::Base(base) => scalar_align(base.size),
+            Type::Pointer { size, .. } => scalar_align(*size),
+            Type::Enum(enumeration) => scalar_align(enumeration.size),
+            Type::Array {
+                element,
+                is_vector: false,
+                ..
+            } => self.align_within(*element, depth - 1),
+            Type::Array { is_vector: true, .. } => self.size_of(id).next_power_of_two().max(1),
+            Type::Aggregate(aggregate) => self.aggregate_align(aggregate, depth - 1),
+            _ => 1,
+        }
+    }
+
+    fn aggregate_align(&self, aggregate: &Aggregate, depth: u32) -> u64 {
+        let members = aggregate.members.iter().filter(|member| !member.is_static);
+        let natural = members
+            .map(|member| self.align_within(member.ty, depth).max(member.align.unwrap_or(1)))
+            .max()
+            .unwrap_or(1);
+        natural.max(aggregate.align.unwrap_or(1))
+    }
+}
+
+/// The alignment of a scalar of `size` bytes: its size rounded to a power of two, at most 16 (System V psABI
+/// x86-64 table 3.1; AAPCS64 section 5.1; i386 deviates for 8-byte scalars, see [`crate::abi`]).
+fn scalar_align(size: u64) -> u64 {
+    size.clamp(1, 16).next_power_of_two().min(16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_of_typedefs_ends_at_void() {
+        let mut table = TypeTable::new(Target::default());
+        let id = table.push(Type::Void);
+        table.set(
+            id,
+            Type::Typedef {
+                name: "loop".into(),
+                target: id,
+            },
+        );
+        assert_eq!(table.strip(id), TypeId::VOID);
+        assert_eq!(table.size_of(id), 0);
+    }
+
+    #[test]
+    fn hostile_dimensions_saturate() {
+        let mut table = TypeTable::new(Target::default());
+        let byte = table.push(Type::Base(Base {
+            name: "char".into(),
+            size: 1,
+            encoding: Encoding::SignedChar,
+        }));
+        let array = Type::Array {
+            element: byte,
+            dimensions: vec![Some(u64::MAX), Some(3)],
+            is_vector: false,
+        };
+        let array = table.push(array);
+        assert_eq!(table.size_of(array), u64::MAX);
+        assert_eq!(table.align_of(array), 1);
+    }
+}

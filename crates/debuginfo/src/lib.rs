@@ -1,1 +1,11 @@
 //! ELF, DWARF and BTF to struct layouts, variables and machine code.
+//!
+//! * [`elf`]: files, sections, symbols.
+//! * [`dwarf`]: types, functions, variables and locations out of DWARF.
+
+pub mod dwarf;
+pub mod elf;
+mod error;
+
+pub use elf::{Elf, FileBytes};
+pub use error::{Error, Result};

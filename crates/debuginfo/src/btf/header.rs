@@ -1,0 +1,101 @@
+//! The header (btf.rst section 2; `struct btf_header`): which bytes are types, which are strings.
+
+use super::error::BtfError;
+
+/// `BTF_MAGIC`.
+const MAGIC: u16 = 0xeb9f;
+/// Length of the header every version has; newer ones append fields.
+const MIN_HEADER: usize = 24;
+/// Length of a header that names a layout section.
+const LAYOUT_HEADER: usize = 32;
+
+/// A stretch of the data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Section<'d> {
+    /// Its bytes.
+    pub(super) bytes: &'d [u8],
+    /// Where it begins in the data, for messages.
+    pub(super) offset: u64,
+}
+
+/// What the header says.
+#[derive(Debug)]
+pub(super) struct Header<'d> {
+    pub(super) big_endian: bool,
+    pub(super) types: Section<'d>,
+    pub(super) strings: Section<'d>,
+    /// Lengths of the records of each kind (`struct btf_layout`), empty in older files.
+    pub(super) layout: Section<'d>,
+}
+
+/// Reads four bytes as a number, if they are there.
+pub(super) fn read_u32(bytes: &[u8], offset: usize, big_endian: bool) -> Option<u32> {
+    let end = offset.checked_add(4)?;
+    let four: [u8; 4] = bytes.get(offset..end)?.try_into().ok()?;
+    Some(if big_endian {
+        u32::from_be_bytes(four)
+    } else {
+        u32::from_le_bytes(four)
+    })
+}
+
+impl<'d> Header<'d> {
+    pub(super) fn parse(data: &'d [u8]) -> Result<Self, BtfError> {
+        let too_short = |needed| BtfError::TooShort { len: data.len(), needed };
+        let [first, second, version, _, ..] = *data else {
+            return Err(too_short(MIN_HEADER));
+        };
+        let found = u16::from_le_bytes([first, second]);
+        let big_endian = match found {
+            MAGIC => false,
+            _ if found == MAGIC.swap_bytes() => true,
+            _ => return Err(BtfError::Magic { found }),
+        };
+        if version != 1 {
+            return Err(BtfError::Version { version });
+        }
+        let field = |offset| read_u32(data, offset, big_endian).ok_or(too_short(MIN_HEADER));
+        let len = field(4)? as usize;
+        if len < MIN_HEADER || len > data.len() {
+            return Err(too_short(len.max(MIN_HEADER)));
+        }
+        let section = |name, at| -> Result<Section<'d>, BtfError> {
+            carve(data, name, len as u64 + u64::from(field(at)?), u64::from(field(at + 4)?))
+        };
+        let layout = if len >= LAYOUT_HEADER {
+            section("layout", 24)?
+        } else {
+            Section { bytes: &[], offset: 0 }
+        };
+        Ok(Self { big_endian, types: section("type", 8)?, strings: section("string", 16)?, layout })
+    }
+
+    /// Checks what a reader of the sections relies on. Split BTF may have no strings of its own.
+    pub(super) fn check(&self, is_split: bool) -> Result<(), BtfError> {
+        let malformed = |section, offset, what| Err(BtfError::Malformed { section, offset, what });
+        if self.types.offset % 4 != 0 {
+            return malformed("type", self.types.offset, "does not begin at a multiple of 4");
+        }
+        let strings = self.strings;
+        if strings.bytes.is_empty() && is_split {
+            return Ok(());
+        }
+        if strings.bytes.last() != Some(&0) {
+            return malformed("string", strings.offset, "does not end with a zero byte");
+        }
+        if !is_split && strings.bytes.first() != Some(&0) {
+            return malformed("string", strings.offset, "does not begin with the empty string");
+        }
+        Ok(())
+    }
+}
+
+fn carve<'d>(data: &'d [u8], section: &'static str, offset: u64, len: u64) -> Result<Section<'d>, BtfError> {
+    let error = BtfError::Section { section, offset, len, available: data.len() as u64 };
+    let end = offset.saturating_add(len);
+    let (Ok(start), Ok(end)) = (usize::try_from(offset), usize::try_from(end)) else {
+        return Err(error);
+    };
+    let bytes = data.get(start..end).ok_or(error)?;
+    Ok(Section { bytes, offset })
+}

@@ -1,0 +1,187 @@
+//! All types of a BTF by id, and its strings.
+
+use super::error::BtfError;
+use super::header::{Header, Section, read_u32};
+use super::kind::Kind;
+use super::record::{COMMON, Info};
+use fieldline_layout::types::Target;
+use std::fmt;
+
+/// Id of a type in BTF: 0 is `void`, 1 the first of the file; split BTF counts on from its base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BtfTypeId(pub u32);
+
+impl fmt::Display for BtfTypeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+/// BTF with its types indexed. Cheap to make: names and members stay where they are.
+#[derive(Debug)]
+pub struct Btf<'d> {
+    pub(super) base: Option<&'d Btf<'d>>,
+    pub(super) big_endian: bool,
+    pub(super) types: Section<'d>,
+    pub(super) strings: Section<'d>,
+    /// Where each record begins within the type section.
+    pub(super) offsets: Vec<u32>,
+    /// Id of the first of them.
+    pub(super) first_id: u32,
+    /// Offset that the first byte of our strings goes by.
+    pub(super) first_string: u32,
+    pointer_size: u8,
+}
+
+/// Indexes BTF: the content of `/sys/kernel/btf/vmlinux` or of an ELF's `.BTF` section. A module's BTF is split:
+/// it refers to the types and strings of its `base`, the kernel's.
+///
+/// # Errors
+/// If the header or a type's record is broken, or a type is of a kind whose length is unknown. References and
+/// names are checked when they are read.
+pub fn parse<'d>(data: &'d [u8], base: Option<&'d Btf<'d>>) -> Result<Btf<'d>, BtfError> {
+    let header = Header::parse(data)?;
+    header.check(base.is_some())?;
+    let first_id = base.map_or(Some(1), Btf::end_id).ok_or(BtfTypeError::TOO_MANY)?;
+    let first_string = base.map_or(Some(0), Btf::end_string).ok_or(BtfTypeError::TOO_MANY)?;
+    let mut btf = Btf {
+        base,
+        big_endian: header.big_endian,
+        types: header.types,
+        strings: header.strings,
+        offsets: index(&header, first_id)?,
+        first_id,
+        first_string,
+        pointer_size: base.map_or(8, |base| base.pointer_size),
+    };
+    btf.end_id().ok_or(BtfTypeError::TOO_MANY)?;
+    if let Some(size) = btf.long_size() {
+        btf.pointer_size = size;
+    }
+    Ok(btf)
+}
+
+struct BtfTypeError;
+
+impl BtfTypeError {
+    const TOO_MANY: BtfError = BtfError::TooMany;
+}
+
+/// Notes where each record begins. The records are counted by their bytes, so the index cannot outgrow the data.
+fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
+    let types = header.types.bytes;
+    let mut offsets = Vec::with_capacity(types.len() / 24);
+    let mut start = 0;
+    while start < types.len() {
+        let id = first_id.saturating_add(u32::try_from(offsets.len()).unwrap_or(u32::MAX));
+        let offset = header.types.offset + start as u64;
+        let truncated = BtfError::TruncatedType { id, offset };
+        let Some(info) = read_u32(types, start + 4, header.big_endian).map(Info) else {
+            return Err(truncated);
+        };
+        let Some((once, each)) = info.kind().extra().or_else(|| declared_extra(header, info.kind())) else {
+            let kind = ((info.0 >> 24) & 0x7f) as u8;
+            return Err(BtfError::UnknownKind { id, offset, kind });
+        };
+        let len = COMMON as u64 + u64::from(once) + u64::from(each) * u64::from(info.vlen());
+        let end = usize::try_from(start as u64 + len).unwrap_or(usize::MAX);
+        if end > types.len() {
+            return Err(truncated);
+        }
+        offsets.push(u32::try_from(start).map_err(|_| BtfError::TooMany)?);
+        start = end;
+    }
+    Ok(offsets)
+}
+
+/// Lengths that the layout section gives for a kind: `struct btf_layout { u8 info_sz; u8 elem_sz; u16 flags; }`.
+fn declared_extra(header: &Header<'_>, kind: Kind) -> Option<(u32, u32)> {
+    let Kind::Other(number) = kind else {
+        return None;
+    };
+    let at = usize::from(number) * 4;
+    let [once, each, _, _] = *header.layout.bytes.get(at..at + 4)? else {
+        return None;
+    };
+    // Records are aligned to 4 bytes; a layout that says otherwise would put the next one askew.
+    let aligned = once % 4 == 0 && each % 4 == 0;
+    aligned.then_some((u32::from(once), u32::from(each)))
+}
+
+impl<'d> Btf<'d> {
+    /// The id after the last.
+    pub(super) fn end_id(&self) -> Option<u32> {
+        let count = u32::try_from(self.offsets.len()).ok()?;
+        self.first_id.checked_add(count).filter(|end| end >> 31 == 0)
+    }
+
+    fn end_string(&self) -> Option<u32> {
+        let len = u32::try_from(self.strings.bytes.len()).ok()?;
+        self.first_string.checked_add(len).filter(|end| end >> 31 == 0)
+    }
+
+    /// Ids of this BTF, without those of its base, in order.
+    pub fn ids(&self) -> impl Iterator<Item = BtfTypeId> + use<> {
+        (self.first_id..self.end_id().unwrap_or(self.first_id)).map(BtfTypeId)
+    }
+
+    /// The highest id.
+    pub fn last_id(&self) -> BtfTypeId {
+        BtfTypeId(self.end_id().unwrap_or(1).saturating_sub(1))
+    }
+
+    /// Number of types of this BTF, without its base.
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Whether it holds no type of its own.
+    pub fn is_empty(&self) -> bool {
+        self.offsets.is_empty()
+    }
+
+    /// What an id is.
+    pub fn kind(&self, id: BtfTypeId) -> Option<Kind> {
+        self.record(id).map(|record| record.kind())
+    }
+
+    /// The name of an id; `None` if it has none or the name is broken.
+    pub fn name(&self, id: BtfTypeId) -> Option<&'d [u8]> {
+        let record = self.record(id)?;
+        self.string(record.name()).filter(|name| !name.is_empty())
+    }
+
+    /// The string at an offset, without its zero byte.
+    pub(super) fn string(&self, offset: u32) -> Option<&'d [u8]> {
+        if offset < self.first_string {
+            return self.base.and_then(|base| base.string(offset));
+        }
+        let rest = self.strings.bytes.get((offset - self.first_string) as usize..)?;
+        let end = memchr::memchr(0, rest)?;
+        rest.get(..end)
+    }
+
+    /// The machine it was made for. BTF does not carry the pointer's size; it is that of `long`, as libbpf has it,
+    /// or what [`Btf::set_pointer_size`] said.
+    pub fn target(&self) -> Target {
+        Target { pointer_size: self.pointer_size, big_endian: self.big_endian }
+    }
+
+    /// Sets the pointer's size in bytes, for callers that know the ELF file's class.
+    pub fn set_pointer_size(&mut self, bytes: u8) {
+        self.pointer_size = bytes;
+    }
+
+    /// Size of an integer named like `long`. Compilers put the base types first, so a short look is enough.
+    fn long_size(&self) -> Option<u8> {
+        const LONG: [&[u8]; 4] = [b"long int", b"long unsigned int", b"long", b"unsigned long"];
+        let records = self.ids().filter_map(|id| self.record(id));
+        let mut ints = records.filter(|record| record.kind() == Kind::Int);
+        let long = ints.find(|int| matches!(self.string(int.name()), Some(name) if LONG.contains(&name)))?;
+        match long.size() {
+            4 => Some(4),
+            8 => Some(8),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Types by name.
+
+use super::index::{Btf, BtfTypeId};
+use super::kind::Kind;
+use fieldline_layout::types::AggregateKind;
+use memchr::memmem;
+
+/// How many typedefs and qualifiers are followed to an aggregate; more is a cycle.
+const MAX_CHAIN: u32 = 64;
+
+/// A type that can be laid out: a struct or union, or a typedef of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Definition<'d> {
+    /// Its id.
+    pub id: BtfTypeId,
+    /// STRUCT, UNION or TYPEDEF.
+    pub kind: Kind,
+    /// Its name as bytes; BTF demands C identifiers but nobody checked them.
+    pub name: &'d [u8],
+}
+
+impl<'d> Btf<'d> {
+    /// The structs and unions of a name, and typedefs of a struct or union, in the order of their ids; those of
+    /// the base come first.
+    pub fn find(&self, name: &str) -> Vec<BtfTypeId> {
+        self.matching(name, |kind| matches!(kind, Kind::Struct | Kind::Union | Kind::Typedef))
+            .into_iter()
+            .filter(|id| self.aggregate_behind(*id).is_some())
+            .collect()
+    }
+
+    /// What a name is declared as without a definition (`struct name;`), if it is.
+    pub fn find_declaration(&self, name: &str) -> Option<AggregateKind> {
+        let id = *self.matching(name, |kind| kind == Kind::Forward).first()?;
+        let is_union = self.record(id)?.info().flag();
+        Some(if is_union { AggregateKind::Union } else { AggregateKind::Struct })
+    }
+
+    /// All named structs and unions, and typedefs of them, in the order of their ids; those of the base are left
+    /// out.
+    pub fn definitions(&self) -> Definitions<'_, 'd> {
+        Definitions { btf: self, next: self.first_id }
+    }
+
+    /// The struct or union an id is or names.
+    pub fn aggregate_behind(&self, id: BtfTypeId) -> Option<BtfTypeId> {
+        let mut id = id;
+        for _ in 0..MAX_CHAIN {
+            let record = self.record(id)?;
+            match record.kind() {
+                Kind::Struct | Kind::Union => return Some(id),
+                kind if kind == Kind::Typedef || kind.is_modifier() => id = BtfTypeId(record.target()),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    fn matching(&self, name: &str, wanted: impl Fn(Kind) -> bool + Copy) -> Vec<BtfTypeId> {
+        let mut found = self.base.map(|base| base.matching(name, wanted)).unwrap_or_default();
+        let places = self.string_places(name.as_bytes());
+        if name.is_empty() || name.contains('\0') || places.is_empty() {
+            return found;
+        }
+        let ids = self.ids().filter(|id| {
+            let record = self.record(*id);
+            record.is_some_and(|record| wanted(record.kind()) && places.binary_search(&record.name()).is_ok())
+        });
+        found.extend(ids);
+        found
+    }
+
+    /// Every string offset at which exactly `text` stands: as a string or as the end of one, which names may point
+    /// into as well. Finding those first leaves a comparison of numbers for each type.
+    fn string_places(&self, text: &[u8]) -> Vec<u32> {
+        let mut needle = text.to_vec();
+        needle.push(0);
+        let mut places = self.base.map(|base| base.string_places(text)).unwrap_or_default();
+        let ours = memmem::find_iter(self.strings.bytes, &needle);
+        places.extend(ours.filter_map(|at| u32::try_from(at).ok()?.checked_add(self.first_string)));
+        places
+    }
+}
+
+/// Iterator over [`Definition`]s.
+#[derive(Debug)]
+pub struct Definitions<'b, 'd> {
+    btf: &'b Btf<'d>,
+    next: u32,
+}
+
+impl<'d> Iterator for Definitions<'_, 'd> {
+    type Item = Definition<'d>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let id = BtfTypeId(self.next);
+            let record = self.btf.record(id)?;
+            self.next += 1;
+            let kind = record.kind();
+            if !kind.is_aggregate() && kind != Kind::Typedef {
+                continue;
+            }
+            if kind == Kind::Typedef && self.btf.aggregate_behind(id).is_none() {
+                continue;
+            }
+            if let Some(name) = self.btf.string(record.name()).filter(|name| !name.is_empty()) {
+                return Some(Definition { id, kind, name });
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! BTF, the BPF Type Format: from `/sys/kernel/btf/*` or an ELF `.BTF` section to types.
+//!
+//! The format stands in the kernel's Documentation/bpf/btf.rst and include/uapi/linux/btf.h. [`parse`] checks the
+//! header and notes where each type begins; names are compared in place, and only what is asked for becomes part
+//! of a [`TypeTable`](fieldline_layout::TypeTable).
+//!
+//! * [`error`]: what can be wrong, with its place.
+//! * [`header`]: the header and the sections it names.
+//! * [`kind`]: the kinds of type and how long their records are.
+//! * [`record`]: one type's record and what follows it.
+//! * [`index`]: all types by id; names and strings.
+//! * [`lookup`]: types by name.
+//! * [`read`]: types into a table.
+
+mod error;
+mod header;
+mod index;
+mod kind;
+mod lookup;
+mod read;
+mod record;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;
+
+pub use error::BtfError;
+pub use index::{Btf, BtfTypeId, parse};
+pub use kind::Kind;
+pub use lookup::{Definition, Definitions};
+pub use read::Reader;

@@ -1,0 +1,258 @@
+//! The definitions of one name, without parsing the rest of the file.
+//!
+//! A name stands in .debug_str (or in place), so the units that may define it are those whose bytes hold the
+//! string's offset. A hit is a definition's name only if, under some abbreviation of the unit that defines a struct,
+//! the attribute's place fits: that is a proof when it fails, and a guess when it fits. A guess is believed only if
+//! the struct it shows has the signature of a definition found for certain; otherwise the unit is walked.
+
+use super::index::{Definition, broken, kind_of};
+use super::scan::{Attr, Raw};
+use super::signature::Signer;
+use super::units::{DieRef, Dwarf, UnitEntry};
+use crate::error::Result;
+use gimli::{DwForm, Section};
+use memchr::memmem;
+use rayon::prelude::*;
+
+/// All distinct definitions of a name, in order of their first occurrence; none if there is none.
+///
+/// # Errors
+/// If a unit that may hold one is broken.
+pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<Definition>> {
+    let wanted = Wanted::new(dwarf, name);
+    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
+    // Chunks are found in parallel but joined in order, so that the first definition is the file's first.
+    let parts: Result<Vec<Vec<Definition>>> = units
+        .par_chunks(32)
+        .map(|chunk| find_in_units(dwarf, chunk, &wanted))
+        .collect();
+    let mut definitions: Vec<Definition> = Vec::new();
+    for found in parts?.into_iter().flatten() {
+        match definitions
+            .iter_mut()
+            .find(|known| known.signature == found.signature)
+        {
+            Some(known) => known.units += found.units,
+            None => definitions.push(found),
+        }
+    }
+    Ok(definitions)
+}
+
+struct Wanted<'n> {
+    name: &'n [u8],
+    /// The name with its terminator, as it stands in place (DW_FORM_string).
+    inline: Vec<u8>,
+    /// Where it stands in .debug_str and .debug_line_str, by form.
+    offsets: Vec<(DwForm, u64)>,
+    /// Units may name strings by index, so that only walking them tells.
+    indexed: bool,
+}
+
+impl<'n> Wanted<'n> {
+    fn new(dwarf: &Dwarf<'_>, name: &'n str) -> Self {
+        let mut inline = name.as_bytes().to_vec();
+        inline.push(0);
+        let mut offsets = Vec::new();
+        let section = dwarf.inner.debug_str.reader().slice();
+        offsets.extend(string_offsets(section, &inline).map(|offset| (gimli::DW_FORM_strp, offset)));
+        if let Some(sup) = dwarf.inner.sup() {
+            let section = sup.debug_str.reader().slice();
+            for form in [
+                gimli::DW_FORM_strp,
+                gimli::DW_FORM_GNU_strp_alt,
+                gimli::DW_FORM_strp_sup,
+            ] {
+                offsets.extend(string_offsets(section, &inline).map(|offset| (form, offset)));
+            }
+        }
+        let indexed = !dwarf.inner.debug_str_offsets.reader().slice().is_empty();
+        Self {
+            name: name.as_bytes(),
+            inline,
+            offsets,
+            indexed,
+        }
+    }
+}
+
+/// Offsets at which a terminated string can be read: tails of longer strings count, linkers merge them.
+fn string_offsets<'h>(section: &'h [u8], inline: &'h [u8]) -> impl Iterator<Item = u64> + 'h {
+    memmem::find_iter(section, inline).map(|offset| offset as u64)
+}
+
+fn find_in_units(dwarf: &Dwarf<'_>, units: &[u32], wanted: &Wanted<'_>) -> Result<Vec<Definition>> {
+    let mut found: Vec<Definition> = Vec::new();
+    let finders = Finders::new(dwarf, wanted);
+    for &unit in units {
+        let entry = dwarf.entry(unit)?;
+        let hits = finders.hits(dwarf, entry);
+        if hits.is_empty() && !wanted.indexed {
+            continue;
+        }
+        find_in_unit(dwarf, unit, wanted, &hits, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Searchers for the bytes that stand where a name is meant.
+struct Finders<'n> {
+    inline: memmem::Finder<'n>,
+    words: Vec<(DwForm, Vec<u8>)>,
+}
+
+impl<'n> Finders<'n> {
+    fn new(dwarf: &Dwarf<'_>, wanted: &'n Wanted<'_>) -> Self {
+        let bytes = |offset: u64| {
+            let little = offset.to_le_bytes()[..4].to_vec();
+            let big = offset.to_be_bytes()[4..].to_vec();
+            if dwarf.target.big_endian { big } else { little }
+        };
+        let words = wanted
+            .offsets
+            .iter()
+            .map(|(form, offset)| (*form, bytes(*offset)))
+            .collect();
+        Self {
+            inline: memmem::Finder::new(&wanted.inline),
+            words,
+        }
+    }
+
+    /// Offsets in the unit at which the name may stand, with the form it would have there. (64-bit DWARF holds 8
+    /// bytes of which the lower 4 are searched: big-endian offsets are adjusted.)
+    fn hits<'s>(&self, dwarf: &Dwarf<'s>, entry: &UnitEntry<'s>) -> Vec<(DwForm, usize)> {
+        let bytes = dwarf.unit_bytes(entry);
+        let wide = entry.header.encoding().format == gimli::Format::Dwarf64;
+        let shift = if wide && dwarf.target.big_endian { 4 } else { 0 };
+        let mut hits = Vec::new();
+        for (form, word) in &self.words {
+            let places = memmem::find_iter(bytes, word).filter_map(|at| at.checked_sub(shift));
+            hits.extend(places.map(|at| (*form, at)));
+        }
+        hits.extend(self.inline.find_iter(bytes).map(|at| (gimli::DW_FORM_string, at)));
+        hits
+    }
+}
+
+fn find_in_unit(
+    dwarf: &Dwarf<'_>,
+    unit: u32,
+    wanted: &Wanted<'_>,
+    hits: &[(DwForm, usize)],
+    found: &mut Vec<Definition>,
+) -> Result<()> {
+    let mut signer = Signer::new(dwarf, unit)?;
+    if !wanted.indexed {
+        let candidates = candidates(&mut signer, hits);
+        if let Some(candidates) = candidates
+            && believe(&mut signer, &candidates, found)
+        {
+            return Ok(());
+        }
+    }
+    walk(dwarf, unit, &mut signer, wanted, found)
+}
+
+/// Offsets of DIEs that would be definitions with the name at a hit. Empty: there is no definition here, for sure.
+/// `None`: a definition may be where arithmetic does not reach.
+fn candidates(signer: &mut Signer<'_, '_>, hits: &[(DwForm, usize)]) -> Option<Vec<usize>> {
+    let mut candidates = Vec::new();
+    let mut code = 1;
+    while let Some(shape) = signer.scan.shape(code) {
+        let defines = shape.is_aggregate() || shape.tag == gimli::DW_TAG_typedef;
+        if defines
+            && !shape.has(Attr::Declaration)
+            && let Some((form, offset)) = shape.place(Attr::Name)
+        {
+            let offset = offset?;
+            let here = hits.iter().filter(|(hit, _)| *hit == form);
+            let dies = here.filter_map(|(_, at)| signer.scan.code_before(at.checked_sub(offset)?, code));
+            candidates.extend(dies);
+        }
+        code += 1;
+    }
+    // Codes that are not numbered from 1 without gaps leave shapes unseen.
+    (code > 1).then_some(candidates)
+}
+
+/// Counts the candidates that equal a definition known for certain; `false` if one does not.
+fn believe(signer: &mut Signer<'_, '_>, candidates: &[usize], found: &mut [Definition]) -> bool {
+    let mut counts = vec![0; found.len()];
+    for &offset in candidates {
+        let signature = signer.sign(offset);
+        match found.iter().position(|known| Some(known.signature) == signature) {
+            Some(known) => counts[known] += 1,
+            None if is_plain_typedef(signer, offset) => {}
+            None => return false,
+        }
+    }
+    for (known, count) in found.iter_mut().zip(counts) {
+        known.units += count;
+    }
+    true
+}
+
+/// A typedef that does not name an anonymous aggregate is none of ours.
+fn is_plain_typedef(signer: &mut Signer<'_, '_>, offset: usize) -> bool {
+    let is_typedef = signer
+        .scan
+        .die(offset)
+        .is_some_and(|seen| seen.shape.tag == gimli::DW_TAG_typedef);
+    is_typedef && super::index::anonymous_target(signer, offset).is_none()
+}
+
+/// Walks all DIEs of a unit.
+fn walk(
+    dwarf: &Dwarf<'_>,
+    unit: u32,
+    signer: &mut Signer<'_, '_>,
+    wanted: &Wanted<'_>,
+    found: &mut Vec<Definition>,
+) -> Result<()> {
+    let mut at = signer.scan.root;
+    while !signer.scan.is_end(at) {
+        let Some(seen) = signer.scan.die(at) else {
+            at = signer.scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
+            continue;
+        };
+        let aggregate =
+            kind_of(seen.shape.tag).filter(|_| signer.scan.number(&seen, Attr::Declaration).is_none());
+        let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
+        if (aggregate.is_some() || is_typedef) && is_named(dwarf, unit, signer, &seen, wanted) {
+            let kind = aggregate.or_else(|| super::index::anonymous_target(signer, at));
+            if let Some(kind) = kind {
+                let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
+                let die = DieRef { unit, offset: at };
+                let name = String::from_utf8_lossy(wanted.name).into_owned().into_boxed_str();
+                match found.iter_mut().find(|known| known.signature == signature) {
+                    Some(known) => known.units += 1,
+                    None => found.push(Definition {
+                        name,
+                        kind,
+                        is_typedef,
+                        die,
+                        units: 1,
+                        signature,
+                    }),
+                }
+            }
+        }
+        at = signer.scan.end(&seen).ok_or_else(|| broken(dwarf, unit, at))?;
+    }
+    Ok(())
+}
+
+fn is_named(
+    dwarf: &Dwarf<'_>,
+    unit: u32,
+    signer: &Signer<'_, '_>,
+    seen: &super::scan::Seen,
+    wanted: &Wanted<'_>,
+) -> bool {
+    match signer.scan.get(seen, Attr::Name) {
+        Raw::Inline(bytes) => bytes == wanted.name,
+        Raw::Str(form, value) => dwarf.string(unit, form, value) == Some(wanted.name),
+        _ => false,
+    }
+}

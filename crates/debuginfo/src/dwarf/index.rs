@@ -1,0 +1,183 @@
+//! All definitions of a file: each distinct struct, union and class once.
+
+use super::scan::{Attr, Raw};
+use super::signature::Signer;
+use super::units::{DieRef, Dwarf};
+use crate::error::{Error, Result};
+use fieldline_layout::types::AggregateKind;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// One definition of a struct, union or class, or of a typedef that names an anonymous one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Tag, or the typedef's name.
+    pub name: Box<str>,
+    /// struct, union or class.
+    pub kind: AggregateKind,
+    /// Whether the name is a typedef's.
+    pub is_typedef: bool,
+    /// The first DIE that defines it.
+    pub die: DieRef,
+    /// How many units define it alike.
+    pub units: u32,
+    /// Equal for definitions with equal layouts.
+    pub signature: u64,
+}
+
+/// All distinct definitions in the order of their first occurrence.
+///
+/// # Errors
+/// If a unit is broken.
+pub fn index(dwarf: &Dwarf<'_>) -> Result<Vec<Definition>> {
+    let parts: Result<Vec<Found>> = (0..dwarf.unit_count() as u32)
+        .into_par_iter()
+        .fold(
+            || Ok(Found::default()),
+            |found: Result<Found>, unit| {
+                let mut found = found?;
+                scan_unit(dwarf, unit, &mut found)?;
+                Ok(found)
+            },
+        )
+        .collect();
+    let mut all = Found::default();
+    for part in parts? {
+        all.merge(part);
+    }
+    let mut definitions: Vec<Definition> = all.0.into_values().collect();
+    definitions.sort_by_key(|definition| definition.die);
+    Ok(definitions)
+}
+
+#[derive(Default)]
+struct Found(FxHashMap<u64, Definition>);
+
+impl Found {
+    fn merge(&mut self, other: Self) {
+        for (signature, definition) in other.0 {
+            match self.0.entry(signature) {
+                std::collections::hash_map::Entry::Occupied(mut entry) => {
+                    let known = entry.get_mut();
+                    known.units += definition.units;
+                    known.die = known.die.min(definition.die);
+                }
+                std::collections::hash_map::Entry::Vacant(entry) => {
+                    entry.insert(definition);
+                }
+            }
+        }
+    }
+
+    /// Counts a definition; its name is looked at only the first time.
+    fn count(&mut self, signature: u64, die: DieRef, make: impl FnOnce() -> Option<Definition>) {
+        match self.0.entry(signature) {
+            std::collections::hash_map::Entry::Occupied(mut entry) => {
+                let known = entry.get_mut();
+                known.units += 1;
+                known.die = known.die.min(die);
+            }
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                if let Some(definition) = make() {
+                    entry.insert(definition);
+                }
+            }
+        }
+    }
+}
+
+/// Walks all DIEs of a unit, those inside functions too.
+fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
+    let mut signer = Signer::new(dwarf, unit)?;
+    let mut at = signer.scan.root;
+    while !signer.scan.is_end(at) {
+        let Some(seen) = signer.scan.die(at) else {
+            at = signer.scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
+            continue;
+        };
+        if let Some(kind) = kind_of(seen.shape.tag) {
+            if seen.shape.has(Attr::Name) && signer.scan.number(&seen, Attr::Declaration).is_none() {
+                let die = DieRef { unit, offset: at };
+                let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
+                let name = signer.scan.get(&seen, Attr::Name);
+                found.count(signature, die, || {
+                    definition(dwarf, die, name, kind, false, signature)
+                });
+            }
+        } else if seen.shape.tag == gimli::DW_TAG_typedef
+            && let Some(kind) = anonymous_target(&mut signer, at)
+        {
+            let die = DieRef { unit, offset: at };
+            let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
+            let name = signer.scan.get(&seen, Attr::Name);
+            found.count(signature, die, || {
+                definition(dwarf, die, name, kind, true, signature)
+            });
+        }
+        at = signer.scan.end(&seen).ok_or_else(|| broken(dwarf, unit, at))?;
+    }
+    Ok(())
+}
+
+fn definition(
+    dwarf: &Dwarf<'_>,
+    die: DieRef,
+    name: Raw<'_>,
+    kind: AggregateKind,
+    is_typedef: bool,
+    signature: u64,
+) -> Option<Definition> {
+    let name = match name {
+        Raw::Inline(bytes) => bytes,
+        Raw::Str(form, value) => dwarf.string(die.unit, form, value)?,
+        _ => return None,
+    };
+    let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
+    Some(Definition {
+        name,
+        kind,
+        is_typedef,
+        die,
+        units: 1,
+        signature,
+    })
+}
+
+/// The kind of the anonymous aggregate a typedef names directly.
+pub(crate) fn anonymous_target(signer: &mut Signer<'_, '_>, typedef: usize) -> Option<AggregateKind> {
+    let seen = signer.scan.die(typedef)?;
+    let Raw::Local(target) = signer.scan.get(&seen, Attr::Type) else {
+        return None;
+    };
+    let target = signer.scan.die(usize::try_from(target).ok()?)?;
+    let kind = kind_of(target.shape.tag)?;
+    (!target.shape.has(Attr::Name)).then_some(kind)
+}
+
+/// The kind a tag stands for.
+pub(crate) fn kind_of(tag: gimli::DwTag) -> Option<AggregateKind> {
+    match tag {
+        gimli::DW_TAG_structure_type | gimli::DW_TAG_interface_type => Some(AggregateKind::Struct),
+        gimli::DW_TAG_union_type => Some(AggregateKind::Union),
+        gimli::DW_TAG_class_type => Some(AggregateKind::Class),
+        _ => None,
+    }
+}
+
+/// A DIE that cannot be stepped over.
+pub(crate) fn broken(dwarf: &Dwarf<'_>, unit: u32, offset: usize) -> Error {
+    let what = gimli::Error::InvalidAbbreviationCode(offset as u64);
+    let reason = match dwarf.die(DieRef { unit, offset }) {
+        Err(error) => return error,
+        Ok(die) => die.tag(),
+    };
+    let error = dwarf.error_at(DieRef { unit, offset }, &what);
+    match error {
+        Error::Dwarf { file, place, .. } => Error::Dwarf {
+            file,
+            place,
+            what: format!("{reason}: attributes, children or types can't be followed"),
+        },
+        other => other,
+    }
+}

@@ -1,0 +1,26 @@
+//! DWARF 2 to 5: types by name and in bulk, functions, variables and their locations.
+//!
+//! * [`sections`]: the sections of a file and of its supplementary file.
+//! * [`units`]: where units begin; DIEs by offset.
+//! * [`reader`]: DIEs to a type table, on demand.
+//! * [`scan`]: attributes at fixed places, for walking hundreds of megabytes.
+//! * [`signature`]: which definitions of one name are the same.
+//! * [`find`]: the definitions of one name.
+//! * [`index`]: all definitions of a file.
+
+pub mod find;
+pub mod index;
+pub mod reader;
+pub mod scan;
+pub mod sections;
+pub mod signature;
+pub mod units;
+
+pub use find::find;
+pub use index::{Definition, index};
+pub use reader::TypeReader;
+pub use sections::DebugSections;
+pub use units::{DieRef, Dwarf};
+
+/// gimli's reader over mapped or decompressed bytes, fixed here for the whole crate.
+pub(crate) type R<'d> = gimli::EndianSlice<'d, gimli::RunTimeEndian>;

@@ -1,0 +1,285 @@
+//! Which definitions of one name are the same: a number per type that depends on everything a layout shows.
+//!
+//! The number covers the struct's name, size, alignment and members, whole types held by value, and the names of
+//! types behind pointers; not where they are declared. Two definitions with equal numbers have equal layouts.
+
+use super::scan::{Attr, Raw, Seen, UnitScan};
+use super::units::{DieRef, Dwarf, Space};
+use crate::error::Result;
+use gimli::DwForm;
+use rustc_hash::FxHashMap;
+
+const MAX_DEPTH: u32 = 96;
+
+/// How much of a type counts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Mode {
+    /// All of it.
+    Whole,
+    /// Its name if it has one.
+    Name,
+}
+
+/// Computes signatures of the types of a unit, and of others that it refers to.
+pub(crate) struct Signer<'a, 's> {
+    dwarf: &'a Dwarf<'s>,
+    unit: u32,
+    pub(crate) scan: UnitScan<'s>,
+    known: FxHashMap<(usize, Mode), u64>,
+    others: FxHashMap<u32, Box<Signer<'a, 's>>>,
+}
+
+impl<'a, 's> Signer<'a, 's> {
+    /// For the types of one unit.
+    ///
+    /// # Errors
+    /// If its abbreviations are broken.
+    pub(crate) fn new(dwarf: &'a Dwarf<'s>, unit: u32) -> Result<Self> {
+        let scan = UnitScan::new(dwarf, unit)?;
+        Ok(Self {
+            dwarf,
+            unit,
+            scan,
+            known: FxHashMap::default(),
+            others: FxHashMap::default(),
+        })
+    }
+
+    /// The signature of the type at an offset of the unit; `None` if there is no well-formed type.
+    pub(crate) fn sign(&mut self, offset: usize) -> Option<u64> {
+        self.signature(offset, Mode::Whole, MAX_DEPTH)
+    }
+
+    fn signature(&mut self, offset: usize, mode: Mode, depth: u32) -> Option<u64> {
+        if let Some(known) = self.known.get(&(offset, mode)) {
+            return Some(*known);
+        }
+        let depth = depth.checked_sub(1)?;
+        let seen = self.scan.die(offset)?;
+        let mut hash = Mix::new(u64::from(seen.shape.tag.0));
+        self.add(&mut hash, &seen, mode, depth)?;
+        self.known.insert((offset, mode), hash.0);
+        Some(hash.0)
+    }
+
+    fn add(&mut self, hash: &mut Mix, seen: &Seen, mode: Mode, depth: u32) -> Option<()> {
+        let named = self.add_name(hash, seen)?;
+        match seen.shape.tag {
+            _ if seen.shape.is_aggregate() => {
+                if named && mode == Mode::Name {
+                    return Some(());
+                }
+                if let Raw::Foreign(form, value) = self.scan.get(seen, Attr::Signature) {
+                    hash.number(self.foreign(form, value, mode, depth)?);
+                }
+                self.add_numbers(hash, seen, &[Attr::ByteSize, Attr::Alignment, Attr::Declaration]);
+                self.add_members(hash, seen, depth)
+            }
+            gimli::DW_TAG_enumeration_type => {
+                self.add_numbers(hash, seen, &[Attr::ByteSize]);
+                if named {
+                    Some(())
+                } else {
+                    self.add_children(hash, seen, depth)
+                }
+            }
+            gimli::DW_TAG_pointer_type
+            | gimli::DW_TAG_reference_type
+            | gimli::DW_TAG_rvalue_reference_type
+            | gimli::DW_TAG_ptr_to_member_type => self.add_type(hash, seen, Mode::Name, depth),
+            gimli::DW_TAG_typedef => match mode {
+                Mode::Name => Some(()),
+                Mode::Whole => self.add_type(hash, seen, mode, depth),
+            },
+            gimli::DW_TAG_array_type => {
+                self.add_numbers(hash, seen, &[Attr::Vector]);
+                self.add_type(hash, seen, mode, depth)?;
+                self.add_children(hash, seen, depth)
+            }
+            gimli::DW_TAG_subroutine_type => {
+                self.add_type(hash, seen, Mode::Name, depth)?;
+                self.add_children(hash, seen, depth)
+            }
+            gimli::DW_TAG_base_type => {
+                self.add_numbers(hash, seen, &[Attr::ByteSize, Attr::Encoding]);
+                Some(())
+            }
+            _ => self.add_type(hash, seen, mode, depth),
+        }
+    }
+
+    fn add_members(&mut self, hash: &mut Mix, seen: &Seen, depth: u32) -> Option<()> {
+        self.for_children(seen, |this, child| {
+            let is_member = matches!(
+                child.shape.tag,
+                gimli::DW_TAG_member | gimli::DW_TAG_inheritance | gimli::DW_TAG_variable
+            );
+            if !is_member {
+                return Some(());
+            }
+            hash.number(u64::from(child.shape.tag.0));
+            this.add_name(hash, child)?;
+            if let Raw::Block(bytes) = this.scan.get(child, Attr::Location) {
+                hash.bytes(bytes);
+            }
+            this.add_numbers(
+                hash,
+                child,
+                &[
+                    Attr::Location,
+                    Attr::BitSize,
+                    Attr::DataBitOffset,
+                    Attr::BitOffset,
+                    Attr::ByteSize,
+                    Attr::Alignment,
+                    Attr::External,
+                    Attr::Declaration,
+                ],
+            );
+            this.add_type(hash, child, Mode::Whole, depth)
+        })
+    }
+
+    /// Dimensions of an array, values of an enumeration, parameters of a function.
+    fn add_children(&mut self, hash: &mut Mix, seen: &Seen, depth: u32) -> Option<()> {
+        self.for_children(seen, |this, child| {
+            hash.number(u64::from(child.shape.tag.0));
+            if child.shape.tag == gimli::DW_TAG_enumerator {
+                this.add_name(hash, child)?;
+            }
+            this.add_numbers(
+                hash,
+                child,
+                &[Attr::Count, Attr::UpperBound, Attr::LowerBound, Attr::ConstValue],
+            );
+            match child.shape.tag {
+                gimli::DW_TAG_formal_parameter => this.add_type(hash, child, Mode::Name, depth),
+                _ => Some(()),
+            }
+        })
+    }
+
+    fn for_children(
+        &mut self,
+        seen: &Seen,
+        mut each: impl FnMut(&mut Self, &Seen) -> Option<()>,
+    ) -> Option<()> {
+        if !seen.shape.has_children {
+            return Some(());
+        }
+        let mut at = self.scan.end(seen)?;
+        while let Some(child) = self.scan.die(at) {
+            each(self, &child)?;
+            at = self.scan.next_sibling(&child)?;
+        }
+        self.scan.null_end(at).map(drop)
+    }
+
+    fn add_name(&mut self, hash: &mut Mix, seen: &Seen) -> Option<bool> {
+        match self.scan.get(seen, Attr::Name) {
+            Raw::Inline(bytes) => hash.bytes(bytes),
+            Raw::Str(form, value) => hash.bytes(self.dwarf.string(self.unit, form, value)?),
+            _ => return Some(false),
+        }
+        Some(true)
+    }
+
+    fn add_numbers(&self, hash: &mut Mix, seen: &Seen, attrs: &[Attr]) {
+        for attr in attrs {
+            if let Some(number) = self.scan.number(seen, *attr) {
+                hash.number(*attr as u64);
+                hash.number(number);
+            }
+        }
+    }
+
+    fn add_type(&mut self, hash: &mut Mix, seen: &Seen, mode: Mode, depth: u32) -> Option<()> {
+        match self.scan.get(seen, Attr::Type) {
+            Raw::Local(offset) => hash.number(self.signature(usize::try_from(offset).ok()?, mode, depth)?),
+            Raw::Foreign(form, value) => hash.number(self.foreign(form, value, mode, depth)?),
+            _ => hash.number(0),
+        }
+        Some(())
+    }
+
+    fn foreign(&mut self, form: DwForm, value: u64, mode: Mode, depth: u32) -> Option<u64> {
+        let die = self.dwarf.resolve_raw(self.unit, form, value)?;
+        if die.unit == self.unit {
+            return self.signature(die.offset, mode, depth);
+        }
+        let (dwarf, others) = (self.dwarf, &mut self.others);
+        let other = match others.entry(die.unit) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(Box::new(Signer::new(dwarf, die.unit).ok()?))
+            }
+        };
+        other.signature(die.offset, mode, depth)
+    }
+}
+
+impl<'s> Dwarf<'s> {
+    /// A string by the form and number that stand in a DIE.
+    pub(crate) fn string(&self, unit: u32, form: DwForm, value: u64) -> Option<&'s [u8]> {
+        let space = self.entry(unit).ok()?.space;
+        let dwarf = self.dwarf_of(space);
+        let offset = usize::try_from(value).ok()?;
+        let reader = match form {
+            gimli::DW_FORM_strp => dwarf.string(gimli::DebugStrOffset(offset)).ok()?,
+            gimli::DW_FORM_line_strp => dwarf.line_string(gimli::DebugLineStrOffset(offset)).ok()?,
+            gimli::DW_FORM_GNU_strp_alt | gimli::DW_FORM_strp_sup => {
+                dwarf.sup_string(gimli::DebugStrOffset(offset)).ok()?
+            }
+            _ => {
+                let unit = self.unit(unit).ok()?;
+                dwarf
+                    .attr_string(
+                        &unit,
+                        gimli::AttributeValue::DebugStrOffsetsIndex(gimli::DebugStrOffsetsIndex(offset)),
+                    )
+                    .ok()?
+            }
+        };
+        Some(reader.slice())
+    }
+
+    /// A DIE of another unit by the form and number that stand in a DIE.
+    pub(crate) fn resolve_raw(&self, unit: u32, form: DwForm, value: u64) -> Option<DieRef> {
+        let offset = usize::try_from(value).ok()?;
+        match form {
+            gimli::DW_FORM_ref_addr => {
+                let sup = self
+                    .entry(unit)
+                    .is_ok_and(|entry| entry.space == Space::Supplementary);
+                self.locate(if sup { Space::Supplementary } else { Space::Info }, offset)
+            }
+            gimli::DW_FORM_ref_sig8 => self.by_signature(value),
+            _ => self.locate(Space::Supplementary, offset),
+        }
+    }
+}
+
+/// A running hash: multiply and fold (as in wyhash), good enough to tell some ten thousand definitions apart.
+struct Mix(u64);
+
+impl Mix {
+    fn new(seed: u64) -> Self {
+        let mut mix = Self(0x9e37_79b9_7f4a_7c15);
+        mix.number(seed);
+        mix
+    }
+
+    fn number(&mut self, number: u64) {
+        let product = u128::from(self.0 ^ number).wrapping_mul(0xa076_1d64_78bd_642f_e703_7ed1_a0b4_28db);
+        self.0 = (product as u64) ^ ((product >> 64) as u64).rotate_left(29);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.number(u64::from_le_bytes(word));
+        }
+        self.number(bytes.len() as u64 ^ 0xff00_0000_0000_0000);
+    }
+}

@@ -1,0 +1,377 @@
+//! ELF files: opening, sections (decompressed, relocated), symbols, machine code by address.
+
+use crate::error::{Error, Result};
+use object::{Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget};
+use std::borrow::Cow;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// How far a compressed section may expand: no real section does so by more, a hostile one may not.
+const MAX_EXPANSION: u64 = 4096;
+
+/// A file's bytes, mapped.
+#[derive(Debug)]
+pub struct FileBytes {
+    path: PathBuf,
+    bytes: Bytes,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    Mapped(memmap2::Mmap),
+    Owned(Vec<u8>),
+}
+
+impl FileBytes {
+    /// Maps a regular file; reads one that has no size (`/sys/kernel/btf/vmlinux`).
+    ///
+    /// # Errors
+    /// If it cannot be opened or is not a regular file.
+    pub fn open(path: &Path) -> Result<Self> {
+        let io = |source| Error::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let file = File::open(path).map_err(io)?;
+        let metadata = file.metadata().map_err(io)?;
+        if !metadata.is_file() {
+            return Err(Error::NotAFile {
+                path: path.to_owned(),
+            });
+        }
+        // sysfs files may not be mappable, and an empty map is an error on some systems.
+        let mapped = if metadata.len() == 0 {
+            None
+        } else {
+            map(&file).ok()
+        };
+        let bytes = match mapped {
+            Some(map) => Bytes::Mapped(map),
+            None => Bytes::Owned(std::fs::read(path).map_err(io)?),
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            bytes,
+        })
+    }
+
+    /// Bytes that are not of a file, with a name for messages.
+    pub fn from_vec(name: &str, bytes: Vec<u8>) -> Self {
+        Self {
+            path: PathBuf::from(name),
+            bytes: Bytes::Owned(bytes),
+        }
+    }
+
+    /// The file's path as given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its content.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(map) => map,
+            Bytes::Owned(bytes) => bytes,
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "mapping a file has no safe form")]
+fn map(file: &File) -> std::io::Result<memmap2::Mmap> {
+    // SAFETY: the map is read-only and private. Somebody truncating the file meanwhile would end the program with
+    // SIGBUS; input files of a build or a recording are not changed while we read them, and copying hundreds of
+    // megabytes of a vmlinux to be safe from that would cost more than all our work on it.
+    unsafe { memmap2::Mmap::map(file) }
+}
+
+/// A parsed ELF file.
+pub struct Elf<'d> {
+    file: object::File<'d>,
+    name: String,
+    path: PathBuf,
+}
+
+/// A function or object symbol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol<'d> {
+    /// Address as linked.
+    pub address: u64,
+    /// Size in bytes; 0 if the symbol table gives none.
+    pub size: u64,
+    /// Name.
+    pub name: &'d str,
+    /// Whether it is code.
+    pub is_function: bool,
+    /// Whether it is data.
+    pub is_data: bool,
+}
+
+impl<'d> Elf<'d> {
+    /// Parses the headers.
+    ///
+    /// # Errors
+    /// If the bytes are no ELF file or its headers are cut.
+    pub fn parse(file: &'d FileBytes) -> Result<Self> {
+        let name = file.path().display().to_string();
+        let error = |what: String| Error::Elf {
+            file: name.clone(),
+            place: "ELF header".to_owned(),
+            what,
+        };
+        let bytes = file.bytes();
+        if bytes.is_empty() {
+            return Err(error("the file is empty".to_owned()));
+        }
+        if !bytes.starts_with(b"\x7fELF") {
+            return Err(error("not an ELF file (no \\x7fELF at byte 0)".to_owned()));
+        }
+        let parsed = object::File::parse(bytes).map_err(|source| error(source.to_string()))?;
+        Ok(Self {
+            file: parsed,
+            name: name.clone(),
+            path: file.path().to_owned(),
+        })
+    }
+
+    /// The file's name for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file's path as given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether multi-byte values are little-endian.
+    pub fn is_little_endian(&self) -> bool {
+        self.file.is_little_endian()
+    }
+
+    /// Size of an address in bytes.
+    pub fn pointer_size(&self) -> u8 {
+        if self.file.is_64() { 8 } else { 4 }
+    }
+
+    /// The machine it is for.
+    pub fn machine(&self) -> object::Architecture {
+        self.file.architecture()
+    }
+
+    /// Whether it is a relocatable file (`.o`, `.ko`), whose sections all begin at address 0.
+    pub fn is_relocatable(&self) -> bool {
+        self.file.kind() == object::ObjectKind::Relocatable
+    }
+
+    /// The GNU build id, if there is one.
+    pub fn build_id(&self) -> Option<&'d [u8]> {
+        self.file.build_id().ok().flatten()
+    }
+
+    /// Name and build id of the supplementary file made by `dwz` (.gnu_debugaltlink).
+    pub fn alt_link(&self) -> Option<(&'d [u8], &'d [u8])> {
+        self.file.gnu_debugaltlink().ok().flatten()
+    }
+
+    /// Whether a section of that name has content in the file.
+    pub fn has_section(&self, name: &str) -> bool {
+        self.file
+            .section_by_name(name)
+            .is_some_and(|section| section.size() > 0 && section.file_range().is_some())
+    }
+
+    /// A section's content, decompressed but not relocated; `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// If the section lies outside the file or its compression is broken or absurd.
+    pub fn section(&self, name: &str) -> Result<Option<Cow<'d, [u8]>>> {
+        let Some(section) = self.file.section_by_name(name) else {
+            return Ok(None);
+        };
+        let error = |what: String| Error::Elf {
+            file: self.name.clone(),
+            place: format!("section {name}"),
+            what,
+        };
+        let compressed = section
+            .compressed_data()
+            .map_err(|source| error(source.to_string()))?;
+        let limit = (compressed.data.len() as u64)
+            .saturating_mul(MAX_EXPANSION)
+            .saturating_add(4096);
+        if compressed.format != object::CompressionFormat::None && compressed.uncompressed_size > limit {
+            let size = compressed.uncompressed_size;
+            return Err(error(format!(
+                "claims to hold {size} bytes in {} compressed",
+                compressed.data.len()
+            )));
+        }
+        compressed
+            .decompress()
+            .map(Some)
+            .map_err(|source| error(source.to_string()))
+    }
+
+    /// A debug section, decompressed and with relocations applied where the file is relocatable.
+    ///
+    /// # Errors
+    /// As [`Self::section`], and if a relocation is of a kind that has no meaning in debug info.
+    pub fn debug_section(&self, name: &str) -> Result<Option<Cow<'d, [u8]>>> {
+        let Some(data) = self.section(name)? else {
+            return Ok(None);
+        };
+        if !self.is_relocatable() {
+            return Ok(Some(data));
+        }
+        let Some(section) = self.file.section_by_name(name) else {
+            return Ok(Some(data));
+        };
+        let mut data = data;
+        for (offset, relocation) in section.relocations() {
+            self.relocate(data.to_mut(), offset, &relocation)
+                .map_err(|what| Error::Elf {
+                    file: self.name.clone(),
+                    place: format!("relocation of {name} at {offset:#x}"),
+                    what,
+                })?;
+        }
+        Ok(Some(data))
+    }
+
+    /// Applies one relocation. Only absolute values have a meaning here; differences of labels (RISC-V) and
+    /// relative ones don't change layouts and are left alone.
+    fn relocate(
+        &self,
+        data: &mut [u8],
+        offset: u64,
+        relocation: &object::Relocation,
+    ) -> std::result::Result<(), String> {
+        if !matches!(
+            relocation.kind(),
+            RelocationKind::Absolute | RelocationKind::SectionOffset
+        ) {
+            return Ok(());
+        }
+        let symbol = match relocation.target() {
+            RelocationTarget::Symbol(index) => self
+                .file
+                .symbol_by_index(index)
+                .map_err(|source| source.to_string())?
+                .address(),
+            RelocationTarget::Section(_) | RelocationTarget::Absolute => 0,
+            _ => return Err("unknown target".to_owned()),
+        };
+        let width = usize::from(relocation.size() / 8);
+        let start = usize::try_from(offset).map_err(|_| "offset outside the section".to_owned())?;
+        let place = start.checked_add(width).and_then(|end| data.get_mut(start..end));
+        let place = place.ok_or("offset outside the section")?;
+        let implicit = if relocation.has_implicit_addend() {
+            read_uint(place, self.is_little_endian())
+        } else {
+            0
+        };
+        let value = symbol
+            .wrapping_add(relocation.addend() as u64)
+            .wrapping_add(implicit);
+        write_uint(place, value, self.is_little_endian());
+        Ok(())
+    }
+
+    /// Symbols with an address, in table order.
+    pub fn symbols(&self) -> impl Iterator<Item = Symbol<'d>> + '_ {
+        self.file
+            .symbols()
+            .filter(|symbol| symbol.is_definition() || symbol.address() != 0)
+            .filter_map(|symbol| {
+                let name = symbol.name().ok().filter(|name| !name.is_empty())?;
+                let kind = symbol.kind();
+                let in_text = kind == object::SymbolKind::Unknown && symbol.section_index().is_some();
+                Some(Symbol {
+                    address: symbol.address(),
+                    size: symbol.size(),
+                    name,
+                    is_function: kind == object::SymbolKind::Text || in_text,
+                    is_data: matches!(kind, object::SymbolKind::Data | object::SymbolKind::Tls),
+                })
+            })
+    }
+
+    /// `len` bytes as linked at `address`, out of the section that holds them; `None` outside the file's content.
+    pub fn bytes_at(&self, address: u64, len: u64) -> Option<&'d [u8]> {
+        self.file
+            .sections()
+            .filter(|section| section.address() != 0 || self.is_relocatable())
+            .find_map(|section| section.data_range(address, len).ok().flatten())
+    }
+
+    /// Sections that hold machine code: name, address and content.
+    pub fn text_sections(&self) -> Vec<(&'d str, u64, &'d [u8])> {
+        let code = self
+            .file
+            .sections()
+            .filter(|section| section.kind() == object::SectionKind::Text);
+        code.filter_map(|section| Some((section.name().ok()?, section.address(), section.data().ok()?)))
+            .collect()
+    }
+
+    /// Address and size of a section as linked, whether or not it has content.
+    pub fn section_range(&self, name: &str) -> Option<(u64, u64)> {
+        self.file
+            .section_by_name(name)
+            .map(|section| (section.address(), section.size()))
+    }
+
+    /// Loaded segments: address, size, file offset.
+    pub fn segments(&self) -> Vec<(u64, u64, u64)> {
+        use object::ObjectSegment;
+        self.file
+            .segments()
+            .map(|segment| (segment.address(), segment.size(), segment.file_range().0))
+            .collect()
+    }
+}
+
+fn read_uint(bytes: &[u8], little: bool) -> u64 {
+    let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+    if little {
+        bytes.iter().rev().fold(0, fold)
+    } else {
+        bytes.iter().fold(0, fold)
+    }
+}
+
+fn write_uint(bytes: &mut [u8], value: u64, little: bool) {
+    let len = bytes.len();
+    for (place, byte) in bytes.iter_mut().enumerate() {
+        let shift = if little { place } else { len - 1 - place };
+        *byte = value.checked_shr(8 * shift as u32).unwrap_or(0) as u8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_round_trip_in_both_orders() {
+        for little in [false, true] {
+            let mut bytes = [0; 4];
+            write_uint(&mut bytes, 0x0102_0304, little);
+            assert_eq!(read_uint(&bytes, little), 0x0102_0304);
+            assert_eq!(bytes[0] == 4, little);
+        }
+    }
+
+    #[test]
+    fn what_is_no_elf_file_is_said_so() {
+        for bytes in [&b""[..], b"garbage", b"\x7fELF", b"\x7fELF\x02\x01\x01\0\0\0"] {
+            let file = FileBytes::from_vec("input", bytes.to_vec());
+            let error = Elf::parse(&file)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            assert!(error.starts_with("input: ELF header: "), "{error}");
+        }
+    }
+}

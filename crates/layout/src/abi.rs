@@ -3,6 +3,16 @@
 //! Rules: System V ABI (x86-64 psABI section 3.1.2 and the i386 one), AAPCS64 section 5.9, Power ELFv2 section 2.1.2.
 //! They agree: each member goes to the next offset its alignment allows, a bit-field to the next bit unless it would
 //! cross a boundary of its declared type, and the struct's size is rounded up to its alignment.
+//!
+//! * [`place`] and [`next_offset`] are the rules themselves.
+//! * [`slots_of`] finds what a compiled layout must have been asked for, also where debug info doesn't tell.
+//! * [`reorder`] and [`reorder_for_line`] predict another order of the members, also on another cacheline size.
+
+mod infer;
+mod predict;
+
+pub use infer::{Cause, Disagreement, Exception, Slots, disagreement, slots_of};
+pub use predict::{line_slots, reorder, reorder_for_line};
 
 /// What the ABI needs to know of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,8 +21,22 @@ pub struct Slot {
     pub bit_size: u64,
     /// Alignment in bytes, at least 1.
     pub align: u64,
-    /// Bits of the declared type if it is a bit-field.
+    /// Bits of the declared type if it is a bit-field; `u64::MAX` for a packed one, which may lie anywhere.
     pub bit_field_storage: Option<u64>,
+    /// Bits left free before the member that no rule explains: unnamed bit-fields, which debug info omits.
+    pub skip: u64,
+}
+
+impl Slot {
+    /// A member of whole bytes.
+    pub fn bytes(size: u64, align: u64) -> Self {
+        Self {
+            bit_size: size.saturating_mul(8),
+            align: align.max(1),
+            bit_field_storage: None,
+            skip: 0,
+        }
+    }
 }
 
 /// Offsets and size computed by [`place`].
@@ -33,15 +57,14 @@ pub fn place(slots: &[Slot], struct_align: u64) -> Placement {
     let mut align = struct_align.max(1);
     let mut bit_offsets = Vec::with_capacity(slots.len());
     for slot in slots {
-        let offset = slot_offset(slot, end);
+        let offset = next_offset(slot, end);
         bit_offsets.push(offset);
         end = offset.saturating_add(slot.bit_size);
         align = align.max(slot.align);
     }
-    let size = round_up(end, align.saturating_mul(8)) / 8;
     Placement {
         bit_offsets,
-        size,
+        size: size_of(end, align),
         align,
     }
 }
@@ -53,71 +76,46 @@ pub fn place_union(slots: &[Slot], struct_align: u64) -> Placement {
         .map(|slot| slot.align)
         .fold(struct_align.max(1), u64::max);
     let bits = slots.iter().map(|slot| slot.bit_size).max().unwrap_or(0);
-    let size = round_up(bits, align.saturating_mul(8)) / 8;
     Placement {
         bit_offsets: vec![0; slots.len()],
-        size,
+        size: size_of(bits, align),
         align,
     }
 }
 
-/// The first bit at or behind `end` where the slot may lie.
-fn slot_offset(slot: &Slot, end: u64) -> u64 {
+/// The size in bytes of a struct whose last bit lies before bit `end`, with `align` in bytes.
+pub fn size_of(end: u64, align: u64) -> u64 {
+    round_up(end, align.max(1).saturating_mul(8)) / 8
+}
+
+/// The first bit at or behind bit `end` where the slot may lie.
+///
+/// A bit-field moves to the next boundary of its alignment if it would span more alignment units than its declared
+/// type has (what gcc's stor-layout.c calls excess unit span, PCC_BITFIELD_TYPE_MATTERS), or if it asks for more
+/// alignment than its type is long.
+#[inline]
+pub fn next_offset(slot: &Slot, end: u64) -> u64 {
     let align = slot.align.max(1).saturating_mul(8);
+    let end = end.saturating_add(slot.skip);
     let Some(storage) = slot.bit_field_storage else {
         return round_up(end, align);
     };
-    // A packed bit-field (alignment 1) may cross a boundary of its type.
-    let packed = slot.align <= 1 && storage > 8;
-    let first = end / storage.max(1);
-    let last = end.saturating_add(slot.bit_size.saturating_sub(1)) / storage.max(1);
-    if packed || first == last {
+    let span = (end % align).saturating_add(slot.bit_size);
+    if align <= storage && span <= storage {
         end
     } else {
-        round_up(end, storage.min(align).max(1))
+        round_up(end, align)
     }
 }
 
+#[inline]
 fn round_up(value: u64, to: u64) -> u64 {
+    if to.is_power_of_two() {
+        let mask = to - 1;
+        return value.checked_add(mask).map_or(u64::MAX, |sum| sum & !mask);
+    }
     value.checked_next_multiple_of(to.max(1)).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plain(size: u64) -> Slot {
-        Slot {
-            bit_size: size * 8,
-            align: size,
-            bit_field_storage: None,
-        }
-    }
-
-    fn bits(width: u64, storage: u64) -> Slot {
-        Slot {
-            bit_size: width,
-            align: storage,
-            bit_field_storage: Some(storage * 8),
-        }
-    }
-
-    #[test]
-    fn members_go_to_their_alignment_and_the_tail_is_padded() {
-        let placed = place(&[plain(1), plain(8), plain(4)], 1);
-        assert_eq!(placed.bit_offsets, [0, 64, 128]);
-        assert_eq!(placed.size, 24);
-    }
-
-    #[test]
-    fn bit_fields_share_a_unit_until_they_would_cross_it() {
-        let placed = place(&[bits(20, 4), bits(10, 4), bits(4, 4), plain(1)], 1);
-        assert_eq!(placed.bit_offsets, [0, 20, 32, 40]);
-        assert_eq!(placed.size, 8);
-    }
-
-    #[test]
-    fn a_struct_keeps_its_own_alignment() {
-        assert_eq!(place(&[plain(4)], 64).size, 64);
-    }
-}
+mod tests;

@@ -1,0 +1,276 @@
+use super::*;
+use crate::layout::{Layout, Member, Role};
+
+fn plain(size: u64) -> Slot {
+    Slot::bytes(size, size)
+}
+
+fn bits(width: u64, storage: u64) -> Slot {
+    Slot {
+        bit_size: width,
+        align: storage,
+        bit_field_storage: Some(storage * 8),
+        skip: 0,
+    }
+}
+
+fn member(name: &str, offset: u64, size: u64, align: u64) -> Member {
+    Member {
+        name: Some(name.to_owned()),
+        type_name: "long".to_owned(),
+        bit_offset: offset * 8,
+        bit_size: size * 8,
+        bit_field_storage: None,
+        align,
+        explicit_align: None,
+        role: Role::Plain,
+        line: 0,
+        members: Vec::new(),
+        is_union: false,
+    }
+}
+
+fn bit_member(name: &str, bit_offset: u64, width: u64, storage: u64) -> Member {
+    Member {
+        bit_offset,
+        bit_size: width,
+        bit_field_storage: Some(storage * 8),
+        ..member(name, 0, 0, storage)
+    }
+}
+
+fn holding(outer: Member, members: Vec<Member>) -> Member {
+    Member { members, ..outer }
+}
+
+fn layout(size: u64, members: Vec<Member>) -> Layout {
+    let empty = Layout {
+        kind: "struct".to_owned(),
+        name: "sample".to_owned(),
+        size,
+        align: 8,
+        explicit_align: None,
+        file: None,
+        line: 0,
+        members: Vec::new(),
+        items: Vec::new(),
+    };
+    Layout::from_members(&empty, members, size)
+}
+
+#[test]
+fn members_go_to_their_alignment_and_the_tail_is_padded() {
+    let placed = place(&[plain(1), plain(8), plain(4)], 1);
+    assert_eq!(placed.bit_offsets, [0, 64, 128]);
+    assert_eq!(placed.size, 24);
+}
+
+#[test]
+fn bit_fields_share_a_unit_until_they_would_cross_it() {
+    let placed = place(&[bits(20, 4), bits(10, 4), bits(4, 4), plain(1)], 1);
+    assert_eq!(placed.bit_offsets, [0, 20, 32, 40]);
+    assert_eq!(placed.size, 8);
+}
+
+#[test]
+fn a_wide_bit_field_of_a_less_aligned_type_moves_by_its_alignment() {
+    // i386: `unsigned long long` has 64 bits and 4-byte alignment.
+    let wide = Slot {
+        bit_size: 40,
+        align: 4,
+        bit_field_storage: Some(64),
+        skip: 0,
+    };
+    assert_eq!(next_offset(&wide, 20), 20, "20 + 40 bits fit two 4-byte units");
+    assert_eq!(next_offset(&wide, 30), 32, "30 + 40 bits would need three");
+}
+
+#[test]
+fn a_struct_keeps_its_own_alignment() {
+    assert_eq!(place(&[plain(4)], 64).size, 64);
+}
+
+#[test]
+fn natural_layouts_need_no_exception() {
+    let natural = layout(
+        24,
+        vec![member("a", 0, 1, 1), member("b", 8, 8, 8), member("c", 16, 4, 4)],
+    );
+    assert_eq!(slots_of(&natural).exceptions, []);
+    assert_eq!(disagreement(&natural), None);
+}
+
+#[test]
+fn packed_structs_are_found_by_their_offsets() {
+    let packed = layout(
+        13,
+        vec![member("a", 0, 1, 1), member("b", 1, 8, 8), member("c", 9, 4, 4)],
+    );
+    let slots = slots_of(&packed);
+    assert!(slots.packed());
+    assert_eq!(slots.exceptions, []);
+    assert_eq!(slots.place().bit_offsets, [0, 8, 72]);
+    assert_eq!(disagreement(&packed), None);
+}
+
+#[test]
+fn eight_byte_scalars_aligned_to_four_are_found_by_offset_or_by_size() {
+    let by_offset = layout(
+        16,
+        vec![member("a", 0, 4, 4), member("b", 4, 8, 8), member("c", 12, 4, 4)],
+    );
+    let by_size = layout(12, vec![member("b", 0, 8, 8), member("a", 8, 4, 4)]);
+    for declared in [by_offset, by_size] {
+        let slots = slots_of(&declared);
+        assert_eq!(slots.cap, 4, "{declared:?}");
+        assert_eq!(disagreement(&declared), None);
+    }
+}
+
+#[test]
+fn a_cap_shown_inside_an_aggregate_lowers_it() {
+    let inner = vec![member("x", 4, 8, 8), member("y", 12, 4, 4)];
+    let declared = layout(
+        16,
+        vec![member("a", 0, 4, 4), holding(member("s", 4, 12, 8), inner)],
+    );
+    assert_eq!(slots_of(&declared).slots[1].align, 4);
+    assert_eq!(disagreement(&declared), None);
+}
+
+#[test]
+fn alignment_written_in_the_source_is_inferred_as_a_cacheline() {
+    let declared = layout(
+        128,
+        vec![
+            member("a", 0, 8, 8),
+            member("hot", 64, 8, 8),
+            member("b", 72, 8, 8),
+        ],
+    );
+    let slots = slots_of(&declared);
+    assert_eq!(slots.slots[1].align, 64);
+    assert_eq!(slots.exceptions.len(), 1);
+    assert_eq!(disagreement(&declared), None);
+}
+
+#[test]
+fn alignment_of_an_aggregate_shows_in_its_padding() {
+    // Nothing before `s` tells that its lock is aligned; its size does.
+    let inner = vec![member("lock", 64, 4, 4), member("sum", 72, 8, 8)];
+    let declared = layout(
+        192,
+        vec![
+            member("a", 0, 64, 8),
+            holding(member("s", 64, 64, 8), inner),
+            member("b", 128, 8, 8),
+        ],
+    );
+    assert_eq!(slots_of(&declared).slots[1].align, 64);
+}
+
+#[test]
+fn unnamed_bit_fields_are_skipped() {
+    let declared = layout(
+        8,
+        vec![
+            bit_member("a", 0, 3, 4),
+            bit_member("b", 32, 2, 4),
+            member("c", 5, 1, 1),
+        ],
+    );
+    let slots = slots_of(&declared);
+    assert_eq!(slots.slots[1].skip, 29);
+    assert_eq!(disagreement(&declared), None);
+}
+
+#[test]
+fn an_unexplained_gap_and_an_overlap_are_disagreements() {
+    let gap = layout(
+        16,
+        vec![member("a", 0, 1, 1), member("b", 3, 1, 1), member("c", 13, 1, 1)],
+    );
+    assert_eq!(disagreement(&gap).and_then(|found| found.member), Some(1));
+    let overlap = layout(16, vec![member("a", 0, 8, 8), member("b", 4, 8, 8)]);
+    assert_eq!(
+        disagreement(&overlap),
+        Some(Disagreement {
+            member: Some(1),
+            declared: 32,
+            placed: 64
+        })
+    );
+    let short = layout(4, vec![member("a", 0, 8, 8)]);
+    assert_eq!(disagreement(&short).map(|found| found.member), Some(None));
+}
+
+#[test]
+fn a_new_order_moves_what_lies_inside_and_drops_holes() {
+    let inner = vec![member("x", 8, 4, 4), member("y", 12, 4, 4)];
+    let declared = layout(
+        32,
+        vec![
+            member("a", 0, 4, 4),
+            holding(member("s", 8, 8, 8), inner),
+            member("b", 16, 4, 4),
+            member("c", 24, 8, 8),
+        ],
+    );
+    let chosen = reorder(&declared, &[0, 2, 1, 3]).unwrap();
+    let offsets: Vec<u64> = chosen.members.iter().map(Member::offset).collect();
+    assert_eq!(offsets, [0, 4, 8, 16]);
+    assert_eq!(chosen.members[2].members[1].offset(), 12);
+    assert_eq!(chosen.size, 24);
+    assert_eq!(reorder(&declared, &[0, 0, 1, 2]), None);
+    assert_eq!(reorder(&declared, &[0, 1, 2]), None);
+}
+
+#[test]
+fn the_declared_order_is_reproduced() {
+    let declared = layout(
+        128,
+        vec![
+            member("a", 0, 8, 8),
+            member("hot", 64, 8, 8),
+            member("b", 72, 4, 4),
+        ],
+    );
+    assert_eq!(reorder(&declared, &[0, 1, 2]).unwrap().members, declared.members);
+}
+
+#[test]
+fn line_alignments_and_the_types_aligned_to_them_follow_the_line() {
+    let sums = vec![member("sum", 64, 8, 8), member("avg", 72, 48, 8)];
+    let average = Member {
+        align: 64,
+        ..holding(member("average", 64, 64, 8), sums)
+    };
+    let counter = Member {
+        align: 64,
+        explicit_align: Some(64),
+        ..member("counter", 192, 8, 8)
+    };
+    let declared = layout(
+        256,
+        vec![member("a", 0, 8, 8), average, member("b", 128, 8, 8), counter],
+    );
+    let wide = reorder_for_line(&declared, &[0, 1, 2, 3], 64, 128).unwrap();
+    let places: Vec<(u64, u64)> = wide.members.iter().map(|m| (m.offset(), m.size())).collect();
+    assert_eq!(places, [(0, 8), (128, 128), (256, 8), (384, 8)]);
+    assert_eq!(wide.size, 512);
+    assert_eq!(
+        reorder_for_line(&declared, &[0, 1, 2, 3], 64, 64).unwrap().size,
+        256
+    );
+}
+
+#[test]
+fn arrays_of_line_aligned_elements_grow_by_element() {
+    let array = Member {
+        type_name: "struct per_node[3]".to_owned(),
+        align: 64,
+        ..member("nodes", 0, 192, 8)
+    };
+    let wide = reorder_for_line(&layout(192, vec![array]), &[0], 64, 128).unwrap();
+    assert_eq!(wide.size, 384);
+}

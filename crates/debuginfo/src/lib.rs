@@ -2,7 +2,9 @@
 //!
 //! * [`elf`]: files, sections, symbols.
 //! * [`dwarf`]: types, functions, variables and locations out of DWARF.
+//! * [`btf`]: types out of BTF.
 
+pub mod btf;
 pub mod dwarf;
 pub mod elf;
 mod error;

@@ -27,7 +27,9 @@ pub enum BtfError {
         version: u8,
     },
     /// A section lies outside the data or begins at an impossible place.
-    #[error("BTF: {section} section at {offset:#x} of {len} bytes does not fit the data of {available} bytes")]
+    #[error(
+        "BTF: {section} section at {offset:#x} of {len} bytes does not fit the data of {available} bytes"
+    )]
     Section {
         /// `type`, `string` or `layout`.
         section: &'static str,
@@ -57,7 +59,9 @@ pub enum BtfError {
         offset: u64,
     },
     /// A kind we don't know, in a file that doesn't tell how long its records are.
-    #[error("BTF: type {id} at offset {offset:#x}: unknown kind {kind}, and no layout section tells its length")]
+    #[error(
+        "BTF: type {id} at offset {offset:#x}: unknown kind {kind}, and no layout section tells its length"
+    )]
     UnknownKind {
         /// Id of the type.
         id: u32,

@@ -42,8 +42,8 @@ pub struct Btf<'d> {
 pub fn parse<'d>(data: &'d [u8], base: Option<&'d Btf<'d>>) -> Result<Btf<'d>, BtfError> {
     let header = Header::parse(data)?;
     header.check(base.is_some())?;
-    let first_id = base.map_or(Some(1), Btf::end_id).ok_or(BtfTypeError::TOO_MANY)?;
-    let first_string = base.map_or(Some(0), Btf::end_string).ok_or(BtfTypeError::TOO_MANY)?;
+    let first_id = base.map_or(Some(1), Btf::end_id).ok_or(BtfError::TooMany)?;
+    let first_string = base.map_or(Some(0), Btf::end_string).ok_or(BtfError::TooMany)?;
     let mut btf = Btf {
         base,
         big_endian: header.big_endian,
@@ -54,17 +54,11 @@ pub fn parse<'d>(data: &'d [u8], base: Option<&'d Btf<'d>>) -> Result<Btf<'d>, B
         first_string,
         pointer_size: base.map_or(8, |base| base.pointer_size),
     };
-    btf.end_id().ok_or(BtfTypeError::TOO_MANY)?;
+    btf.end_id().ok_or(BtfError::TooMany)?;
     if let Some(size) = btf.long_size() {
         btf.pointer_size = size;
     }
     Ok(btf)
-}
-
-struct BtfTypeError;
-
-impl BtfTypeError {
-    const TOO_MANY: BtfError = BtfError::TooMany;
 }
 
 /// Notes where each record begins. The records are counted by their bytes, so the index cannot outgrow the data.
@@ -79,7 +73,11 @@ fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
         let Some(info) = read_u32(types, start + 4, header.big_endian).map(Info) else {
             return Err(truncated);
         };
-        let Some((once, each)) = info.kind().extra().or_else(|| declared_extra(header, info.kind())) else {
+        let Some((once, each)) = info
+            .kind()
+            .extra()
+            .or_else(|| declared_extra(header, info.kind()))
+        else {
             let kind = ((info.0 >> 24) & 0x7f) as u8;
             return Err(BtfError::UnknownKind { id, offset, kind });
         };
@@ -164,7 +162,10 @@ impl<'d> Btf<'d> {
     /// The machine it was made for. BTF does not carry the pointer's size; it is that of `long`, as libbpf has it,
     /// or what [`Btf::set_pointer_size`] said.
     pub fn target(&self) -> Target {
-        Target { pointer_size: self.pointer_size, big_endian: self.big_endian }
+        Target {
+            pointer_size: self.pointer_size,
+            big_endian: self.big_endian,
+        }
     }
 
     /// Sets the pointer's size in bytes, for callers that know the ELF file's class.

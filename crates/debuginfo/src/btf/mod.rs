@@ -19,10 +19,6 @@ mod kind;
 mod lookup;
 mod read;
 mod record;
-#[cfg(test)]
-mod sample;
-#[cfg(test)]
-mod tests;
 
 pub use error::BtfError;
 pub use index::{Btf, BtfTypeId, parse};

@@ -92,7 +92,11 @@ impl<'d> Record<'d> {
         let flag = self.info().flag();
         self.elements(3).map(move |at| {
             let place = record.word(at + 2);
-            let (bit_offset, bits) = if flag { (place & 0x00ff_ffff, place >> 24) } else { (place, 0) };
+            let (bit_offset, bits) = if flag {
+                (place & 0x00ff_ffff, place >> 24)
+            } else {
+                (place, 0)
+            };
             RawMember {
                 name: record.word(at),
                 ty: record.word(at + 1),
@@ -111,7 +115,11 @@ impl<'d> Record<'d> {
             let low = record.word(at + 1);
             let value = if wide {
                 let bits = u64::from(record.word(at + 2)) << 32 | u64::from(low);
-                if signed { i128::from(bits.cast_signed()) } else { i128::from(bits) }
+                if signed {
+                    i128::from(bits.cast_signed())
+                } else {
+                    i128::from(bits)
+                }
             } else if signed {
                 i128::from(low.cast_signed())
             } else {
@@ -124,7 +132,8 @@ impl<'d> Record<'d> {
     /// A FUNC_PROTO's parameters: name and type.
     pub(super) fn parameters(&self) -> impl Iterator<Item = (u32, u32)> + use<'d> {
         let record = *self;
-        self.elements(2).map(move |at| (record.word(at), record.word(at + 1)))
+        self.elements(2)
+            .map(move |at| (record.word(at), record.word(at + 1)))
     }
 }
 

@@ -116,36 +116,23 @@ pub fn slots_of(layout: &Layout) -> Slots {
     shape.infer(u64::MAX, 0)
 }
 
-/// The first place where the C placement rules and the declared layout differ; `None` if they agree. A gap between
-/// members that are no bit-fields counts as a difference too, though [`Slot::skip`] can reproduce it.
+/// The first place where the C placement rules and the declared layout differ; `None` if they agree. What had to be
+/// assumed to make them agree stands in [`Slots::exceptions`].
 pub fn disagreement(layout: &Layout) -> Option<Disagreement> {
-    let slots = slots_of(layout);
-    let placed = slots.place();
-    let moved = (0..layout.members.len()).find_map(|index| {
-        let declared = layout.members[index].bit_offset;
-        let placed = placed.bit_offsets[index];
-        let hidden = slots.slots[index].skip;
-        let unexplained = hidden > 0 && !near_bit_field(&layout.members, index);
-        let placed = if unexplained { placed - hidden } else { placed };
-        (declared != placed).then_some(Disagreement {
-            member: Some(index),
-            declared,
-            placed,
-        })
+    let placed = slots_of(layout).place();
+    let places = layout.members.iter().zip(&placed.bit_offsets);
+    let moved = places.enumerate().find(|(_, (member, placed))| member.bit_offset != **placed);
+    let moved = moved.map(|(index, (member, placed))| Disagreement {
+        member: Some(index),
+        declared: member.bit_offset,
+        placed: *placed,
     });
-    let resized = (placed.size != layout.size || slots.tail > 0).then(|| Disagreement {
+    let resized = (placed.size != layout.size).then(|| Disagreement {
         member: None,
         declared: layout.size.saturating_mul(8),
-        placed: placed.size.saturating_mul(8).saturating_sub(slots.tail),
+        placed: placed.size.saturating_mul(8),
     });
     moved.or(resized)
-}
-
-fn near_bit_field(members: &[Member], index: usize) -> bool {
-    let first = index.saturating_sub(1);
-    members
-        .get(first..=index)
-        .is_some_and(|near| near.iter().any(Member::is_bit_field))
 }
 
 /// An aggregate to explain: the struct itself or one it holds by value.

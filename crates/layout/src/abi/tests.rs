@@ -185,12 +185,18 @@ fn unnamed_bit_fields_are_skipped() {
 }
 
 #[test]
-fn an_unexplained_gap_and_an_overlap_are_disagreements() {
+fn a_gap_without_a_rule_is_an_exception() {
     let gap = layout(
         16,
         vec![member("a", 0, 1, 1), member("b", 3, 1, 1), member("c", 13, 1, 1)],
     );
-    assert_eq!(disagreement(&gap).and_then(|found| found.member), Some(1));
+    let causes: Vec<Cause> = slots_of(&gap).exceptions.iter().map(|found| found.cause).collect();
+    assert_eq!(causes, [Cause::Gap(16), Cause::Gap(72)]);
+    assert_eq!(disagreement(&gap), None);
+}
+
+#[test]
+fn overlaps_and_lost_members_are_disagreements() {
     let overlap = layout(16, vec![member("a", 0, 8, 8), member("b", 4, 8, 8)]);
     assert_eq!(
         disagreement(&overlap),

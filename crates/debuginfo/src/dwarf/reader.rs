@@ -457,8 +457,9 @@ fn element_count(range: &Die<'_>) -> Option<u64> {
     if let Some(count) = udata(range, gimli::DW_AT_count) {
         return Some(count);
     }
-    let upper = sdata(range, gimli::DW_AT_upper_bound)?;
-    let lower = sdata(range, gimli::DW_AT_lower_bound).unwrap_or(0);
+    // Not as signed data: gcc writes the bound of `char x[256]` as DW_FORM_data1 0xff.
+    let upper = constant(range, gimli::DW_AT_upper_bound)?;
+    let lower = constant(range, gimli::DW_AT_lower_bound).unwrap_or(0);
     upper
         .checked_sub(lower)?
         .checked_add(1)

@@ -51,7 +51,10 @@ impl LayoutDiff {
             let after_place = Place::of(index, member);
             let earlier = new.keys.get(index).and_then(|key| old.by_key.get(key));
             let before_place = earlier.map(|index| Place::of(*index, &before.members[*index]));
-            if before_place.as_ref().is_none_or(|place| place.differs(&after_place)) {
+            if before_place
+                .as_ref()
+                .is_none_or(|place| place.differs(&after_place))
+            {
                 changes.push(Change {
                     label: member.label().to_owned(),
                     before: before_place,
@@ -102,7 +105,8 @@ impl Place {
     }
 
     fn differs(&self, other: &Self) -> bool {
-        (self.bit_offset, self.bit_size) != (other.bit_offset, other.bit_size) || self.type_name != other.type_name
+        (self.bit_offset, self.bit_size) != (other.bit_offset, other.bit_size)
+            || self.type_name != other.type_name
     }
 }
 
@@ -114,7 +118,6 @@ struct Matched {
     keys: Vec<Key>,
     by_key: BTreeMap<Key, usize>,
 }
-
 
 fn matched(layout: &Layout) -> Matched {
     let mut seen: BTreeMap<(Option<String>, String), usize> = BTreeMap::new();

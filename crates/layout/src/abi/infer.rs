@@ -89,18 +89,17 @@ impl Slots {
 
     /// Places the slots in declared order.
     pub fn place(&self) -> super::Placement {
-        if self.is_union {
-            return place_union(&self.slots, self.struct_align);
-        }
-        let mut placement = place(&self.slots, self.struct_align);
-        let end = self.end(&placement.bit_offsets);
-        placement.size = size_of(end.saturating_add(self.tail), placement.align);
+        let mut placement = if self.is_union {
+            place_union(&self.slots, self.struct_align)
+        } else {
+            place(&self.slots, self.struct_align)
+        };
+        let ends = placement.bit_offsets.iter().zip(&self.slots);
+        let end = ends
+            .map(|(offset, slot)| offset.saturating_add(slot.bit_size))
+            .max();
+        placement.size = size_of(end.unwrap_or(0).saturating_add(self.tail), placement.align);
         placement
-    }
-
-    fn end(&self, bit_offsets: &[u64]) -> u64 {
-        let last = bit_offsets.last().zip(self.slots.last());
-        last.map_or(0, |(offset, slot)| offset.saturating_add(slot.bit_size))
     }
 }
 
@@ -121,7 +120,9 @@ pub fn slots_of(layout: &Layout) -> Slots {
 pub fn disagreement(layout: &Layout) -> Option<Disagreement> {
     let placed = slots_of(layout).place();
     let places = layout.members.iter().zip(&placed.bit_offsets);
-    let moved = places.enumerate().find(|(_, (member, placed))| member.bit_offset != **placed);
+    let moved = places
+        .enumerate()
+        .find(|(_, (member, placed))| member.bit_offset != **placed);
     let moved = moved.map(|(index, (member, placed))| Disagreement {
         member: Some(index),
         declared: member.bit_offset,

@@ -187,10 +187,14 @@ fn unnamed_bit_fields_are_skipped() {
 #[test]
 fn a_gap_without_a_rule_is_an_exception() {
     let gap = layout(
-        16,
+        14,
         vec![member("a", 0, 1, 1), member("b", 3, 1, 1), member("c", 13, 1, 1)],
     );
-    let causes: Vec<Cause> = slots_of(&gap).exceptions.iter().map(|found| found.cause).collect();
+    let causes: Vec<Cause> = slots_of(&gap)
+        .exceptions
+        .iter()
+        .map(|found| found.cause)
+        .collect();
     assert_eq!(causes, [Cause::Gap(16), Cause::Gap(72)]);
     assert_eq!(disagreement(&gap), None);
 }

@@ -1,3 +1,53 @@
-//! The fieldline command.
+//! The fieldline command: arguments, commands, reports, exit codes.
+//!
+//! Exit codes: 0 done (also when there is nothing to gain), 1 the inputs were understood and the answer is no,
+//! 2 an input is missing, broken or belongs to something else.
 
-fn main() {}
+mod args;
+mod command;
+mod input;
+mod output;
+mod report;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How a command that could do its work ended.
+pub(crate) enum Outcome {
+    /// Done, also when there was nothing to gain.
+    Done,
+    /// The inputs were understood and the answer is no.
+    No,
+}
+
+#[expect(clippy::print_stderr, reason = "errors are printed here and nowhere else")]
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::No) => ExitCode::from(1),
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("fieldline: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if let Some(threads) = arguments.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()?;
+    }
+    match &arguments.command {
+        Command::Layout(args) => command::layout::run(args),
+        Command::Profile(args) => command::profile::run(args),
+        Command::Samples(args) => command::samples::run(args),
+        Command::Report(args) => command::report::run(args),
+        Command::Plan(args) => command::plan::run(args),
+        Command::Patch(args) => command::patch::run(args),
+        Command::Propose(args) => command::propose::run(args),
+        Command::Demo(args) => command::demo::run(args),
+    }
+}

@@ -1,0 +1,204 @@
+//! What the user types.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Finds which struct members are hot and touched together, lays them out on cachelines, and writes the patch.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fieldline",
+    version,
+    about,
+    propagate_version = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Threads to use; all cores if not given. Results do not depend on it.
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print struct layouts: members, holes, cachelines.
+    Layout(LayoutArgs),
+    /// Attribute the samples of perf.data files to struct members.
+    Profile(ProfileArgs),
+    /// Print one row a sample: ip addr type offset reason.
+    Samples(SamplesArgs),
+    /// Show what a profile says about structs.
+    Report(ReportArgs),
+    /// Find a member order that touches fewer cachelines.
+    Plan(PlanArgs),
+    /// Turn a plan into a patch of the header.
+    Patch(PatchArgs),
+    /// Do it all: recording to report, plan and patch.
+    Propose(ProposeArgs),
+    /// Walk the road on a built-in example.
+    Demo(DemoArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LayoutArgs {
+    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given.
+    #[arg(value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// vmlinux, .ko, .o, program, or raw BTF; the running kernel's BTF if not given.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+    /// Which debug info to read where a file has both; DWARF if not given.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) debug_format: Option<DebugFormat>,
+    /// The base of split BTF (a module's): a vmlinux or its raw BTF.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) btf_base: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Style::Table)]
+    pub(crate) style: Style,
+    /// Cacheline sizes to show, in bytes. Style pahole uses the first.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
+    pub(crate) cacheline: Vec<u64>,
+    /// Show the members of structs held by value (style table).
+    #[arg(long)]
+    pub(crate) expand: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DebugFormat {
+    Dwarf,
+    Btf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Style {
+    /// For eyes.
+    Table,
+    /// As pahole 1.30 prints it.
+    Pahole,
+    /// For programs (docs/formats.md).
+    Json,
+}
+
+/// A program and its recordings.
+#[derive(Debug, Args)]
+pub(crate) struct Recordings {
+    /// The vmlinux (or program) with debug info that was running.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vmlinux: PathBuf,
+    /// perf.data files; `-` is standard input (pipe mode).
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(crate) perf: Vec<PathBuf>,
+    /// Go on when the recording's build id is another's.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Attribute by instruction alone, as if the recording had no data addresses.
+    #[arg(long)]
+    pub(crate) no_addresses: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArgs {
+    #[command(flatten)]
+    pub(crate) recordings: Recordings,
+    /// Where to write the profile (JSON); a summary is printed in any case.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SamplesArgs {
+    #[command(flatten)]
+    pub(crate) recordings: Recordings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Structs to report; those with most samples if none is given.
+    #[arg(value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// The profile.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: PathBuf,
+    /// The program the profile was made with, to name members; offsets only if not given.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vmlinux: Option<PathBuf>,
+    /// Cacheline sizes to show, in bytes.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
+    pub(crate) cacheline: Vec<u64>,
+    /// Rows of functions and pairs to show.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) top: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// Structs to plan.
+    #[arg(value_name = "TYPE", required = true)]
+    pub(crate) types: Vec<String>,
+    /// The profile.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: PathBuf,
+    /// The program the profile was made with.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vmlinux: PathBuf,
+    /// A kernel tree: comments and #ifdefs of the source then constrain the order.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tree: Option<PathBuf>,
+    /// Cacheline sizes to plan for, in bytes. The first is the one to improve; the others must not get worse.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
+    pub(crate) lines: Vec<u64>,
+    /// Where to write the plan (JSON); a summary is printed in any case.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PatchArgs {
+    /// The plan.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: PathBuf,
+    /// The source tree the program was built from.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tree: PathBuf,
+    /// Folder for the patches; made if it is not there.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProposeArgs {
+    /// Structs to improve.
+    #[arg(value_name = "TYPE", required = true)]
+    pub(crate) types: Vec<String>,
+    #[command(flatten)]
+    pub(crate) recordings: Recordings,
+    /// The source tree the program was built from.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tree: PathBuf,
+    /// Cacheline sizes to plan for, in bytes.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
+    pub(crate) lines: Vec<u64>,
+    /// Folder for report.md, plan.json, profile.json and the patches; made if it is not there.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Folder to work in; a new one under the system's temporary folder if not given.
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+fn line_size(text: &str) -> Result<u64, String> {
+    let size: u64 = text.parse().map_err(|_| "not a number of bytes".to_owned())?;
+    let usable = size.is_power_of_two() && (16..=4096).contains(&size);
+    if usable {
+        Ok(size)
+    } else {
+        Err("a cacheline is a power of two from 16 to 4096 bytes".to_owned())
+    }
+}

@@ -1,0 +1,222 @@
+//! `fieldline layout`: struct layouts as tables, as pahole's text, or as JSON.
+
+use crate::Outcome;
+use crate::args::{LayoutArgs, Style};
+use crate::input::{self, Entry, Types};
+use crate::output;
+use crate::report::color::Paint;
+use crate::report::table;
+use anyhow::{Context, Result};
+use fieldline_layout::{Layout, TypeId, TypeTable};
+use rayon::prelude::*;
+use std::io::Write;
+use std::path::Path;
+
+/// The running kernel's BTF (Documentation/ABI/testing/sysfs-kernel-btf).
+const RUNNING_KERNEL: &str = "/sys/kernel/btf/vmlinux";
+
+/// How many definitions one thread prints in one go.
+const CHUNK: usize = 64;
+
+pub(crate) fn run(args: &LayoutArgs) -> Result<Outcome> {
+    let path = args.from.as_deref().unwrap_or(Path::new(RUNNING_KERNEL));
+    let opened = input::with_types(path, args.debug_format, args.btf_base.as_deref(), |types| {
+        print(types, args)
+    });
+    match (&args.from, opened) {
+        (None, Err(error)) if !output::is_broken_pipe(&error) => {
+            Err(error.context("no file was named with --from, and the running kernel's BTF does not do"))
+        }
+        (_, result) => result,
+    }
+}
+
+fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Outcome> {
+    let entries = select(types, &args.types)?;
+    let twins = twins(types, &entries)?;
+    let work: Vec<(&Entry, &String)> = entries.iter().zip(&twins).collect();
+    let mut out = output::buffered();
+    if args.style == Style::Json {
+        out.write_all(b"{\"format\":\"fieldline-layout\",\"version\":1,\"layouts\":[")?;
+    }
+    let mut first = true;
+    // Texts of a batch wait in memory until their turn; batches bound how much waits.
+    for batch in work.chunks(CHUNK * 64) {
+        let texts: Result<Vec<String>> = batch
+            .par_chunks(CHUNK)
+            .map(|chunk| render(types, chunk, args))
+            .collect();
+        for text in texts?.iter().filter(|text| !text.is_empty()) {
+            if args.style == Style::Json && !std::mem::take(&mut first) {
+                out.write_all(b",\n")?;
+            }
+            out.write_all(text.as_bytes())?;
+        }
+    }
+    if args.style == Style::Json {
+        out.write_all(b"]}\n")?;
+    }
+    out.flush()?;
+    Ok(Outcome::Done)
+}
+
+/// The definitions asked for: each name must be there, a glob may match none.
+fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<Vec<Entry>> {
+    if patterns.is_empty() {
+        return Ok(types
+            .all()?
+            .into_iter()
+            .filter(|entry| !entry.is_typedef)
+            .collect());
+    }
+    let mut selected = Vec::new();
+    let mut all = None;
+    for pattern in patterns {
+        if !is_glob(pattern) {
+            let name = bare(pattern);
+            let found = types.find(name)?;
+            if found.is_empty() {
+                return Err(input::not_found(types, name)?);
+            }
+            selected.extend(found);
+            continue;
+        }
+        if all.is_none() {
+            all = Some(types.all()?);
+        }
+        let matching = all
+            .iter()
+            .flatten()
+            .filter(|entry| matches(pattern, &entry.name))
+            .cloned();
+        let before = selected.len();
+        selected.extend(matching);
+        if selected.len() == before {
+            output::note(&format!("nothing matches '{pattern}'"));
+        }
+    }
+    Ok(selected)
+}
+
+/// `struct foo` and `foo` mean the same.
+fn bare(name: &str) -> &str {
+    ["struct ", "union ", "class "]
+        .iter()
+        .find_map(|kind| name.strip_prefix(kind))
+        .unwrap_or(name)
+        .trim()
+}
+
+fn is_glob(pattern: &str) -> bool {
+    pattern.contains(['*', '?'])
+}
+
+/// Shell-like match: `*` any run, `?` one character.
+fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut at, mut place) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while place < name.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, place));
+                at += 1;
+            }
+            Some(expected) if *expected == '?' || *expected == name[place] => {
+                at += 1;
+                place += 1;
+            }
+            _ => {
+                let Some((back, from)) = star else { return false };
+                star = Some((back, from + 1));
+                at = back + 1;
+                place = from + 1;
+            }
+        }
+    }
+    pattern[at..].iter().all(|rest| *rest == '*')
+}
+
+/// For entries whose name has several definitions: which of them each is.
+fn twins(types: &Types<'_, '_>, entries: &[Entry]) -> Result<Vec<String>> {
+    let mut counts = std::collections::HashMap::new();
+    for entry in entries {
+        *counts.entry(&entry.name).or_insert(0) += 1;
+    }
+    let mut seen = std::collections::HashMap::new();
+    let mut texts = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let count = counts.get(&entry.name).copied().unwrap_or(1);
+        if count == 1 {
+            texts.push(String::new());
+            continue;
+        }
+        let number = seen
+            .entry(&entry.name)
+            .and_modify(|number| *number += 1)
+            .or_insert(1);
+        let unit = types
+            .unit_name(entry)?
+            .map(|unit| format!(", first in unit {unit}"))
+            .unwrap_or_default();
+        let units = if entry.units > 1 {
+            format!(", {} units", entry.units)
+        } else {
+            String::new()
+        };
+        texts.push(format!("definition {number} of {count}{unit}{units}"));
+    }
+    Ok(texts)
+}
+
+fn render(types: &Types<'_, '_>, chunk: &[(&Entry, &String)], args: &LayoutArgs) -> Result<String> {
+    let mut reader = types.reader();
+    let mut out = String::new();
+    for (entry, twin) in chunk {
+        let id = reader.read(entry)?;
+        if args.style == Style::Json && !out.is_empty() {
+            out.push_str(",\n");
+        }
+        render_one(&mut out, reader.table(), id, twin, args)
+            .with_context(|| format!("{}: {}", types.file(), entry.name))?;
+    }
+    Ok(out)
+}
+
+fn render_one(out: &mut String, table: &TypeTable, id: TypeId, twin: &str, args: &LayoutArgs) -> Result<()> {
+    let layout = || Layout::of(table, id).context("no struct, union or class");
+    match args.style {
+        Style::Table => {
+            let paint = Paint::new(output::use_color());
+            let options = table::Options {
+                lines: &args.cacheline,
+                expand: args.expand,
+                paint,
+            };
+            table::draw(out, &layout()?, twin, &options);
+        }
+        Style::Json => out.push_str(&serde_json::to_string(&layout()?)?),
+        Style::Pahole => anyhow::bail!("style pahole is not there yet"),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_match_as_in_a_shell() {
+        assert!(matches("sched_*", "sched_entity"));
+        assert!(matches("*_rq", "cfs_rq"));
+        assert!(matches("?fs_*q*", "cfs_rq"));
+        assert!(!matches("sched_*", "cfs_rq"));
+        assert!(!matches("cfs_r", "cfs_rq"));
+    }
+
+    #[test]
+    fn a_keyword_in_front_of_the_name_is_fine() {
+        assert_eq!(bare("struct cfs_rq"), "cfs_rq");
+        assert_eq!(bare("cfs_rq"), "cfs_rq");
+    }
+}

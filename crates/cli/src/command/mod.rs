@@ -1,0 +1,10 @@
+//! The commands: open the inputs, call the libraries, report.
+
+pub(crate) mod demo;
+pub(crate) mod layout;
+pub(crate) mod patch;
+pub(crate) mod plan;
+pub(crate) mod profile;
+pub(crate) mod propose;
+pub(crate) mod report;
+pub(crate) mod samples;

@@ -1,0 +1,91 @@
+//! Where results go: standard output, files that appear whole or not at all, notes on standard error.
+
+use anyhow::{Context, Result};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+/// Whether an error only says that nobody reads any more.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Writes text to standard output.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .context("standard output")
+}
+
+/// Standard output with a buffer, for many rows.
+pub(crate) fn buffered() -> BufWriter<io::StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}
+
+/// A remark for the person, not part of the result.
+#[expect(clippy::print_stderr, reason = "remarks go to standard error")]
+pub(crate) fn note(text: &str) {
+    eprintln!("fieldline: note: {text}");
+}
+
+/// A line that says which stage is at work, on a terminal only.
+#[expect(clippy::print_stderr, reason = "progress is for terminals only")]
+pub(crate) fn progress(text: &str) {
+    if io::stderr().is_terminal() {
+        eprintln!("fieldline: {text}");
+    }
+}
+
+/// Whether standard output is a terminal that may be coloured (NO_COLOR, no-color.org).
+pub(crate) fn use_color() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Writes a file whole or not at all: beside its place first, then renamed.
+pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
+    write_files(&[(path, content)])
+}
+
+/// Writes several files; none appears unless all could be written.
+pub(crate) fn write_files(files: &[(&Path, &[u8])]) -> Result<()> {
+    let mut written = Vec::new();
+    for (path, content) in files {
+        let place = || format!("cannot write {}", path.display());
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder).with_context(place)?;
+        file.write_all(content)
+            .and_then(|()| file.as_file().sync_all())
+            .with_context(place)?;
+        written.push((file, *path));
+    }
+    for (file, path) in written {
+        let file = file
+            .persist(path)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        make_readable(&file).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Temporary files are private; results are as readable as any other file.
+#[cfg(unix)]
+fn make_readable(file: &std::fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn make_readable(_file: &std::fs::File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes a folder for results.
+pub(crate) fn make_folder(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))
+}

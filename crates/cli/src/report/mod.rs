@@ -1,0 +1,4 @@
+//! Texts of results.
+
+pub(crate) mod color;
+pub(crate) mod table;

@@ -3,10 +3,10 @@
 //! A name stands in .debug_str (or in place), so the units that may define it are those whose bytes hold the
 //! string's offset. A hit is a definition's name only if, under some abbreviation of the unit that defines a struct,
 //! the attribute's place fits: that is a proof when it fails, and a guess when it fits. A guess is believed only if
-//! the struct it shows has the signature of a definition found for certain; otherwise the unit is walked.
+//! the struct it shows has the signature of a definition found for certain; otherwise the unit is walked to the place.
 
 use super::index::{Definition, broken, kind_of};
-use super::scan::{Attr, Raw};
+use super::scan::{self, Attr, Raw, Seen};
 use super::signature::Signer;
 use super::units::{DieRef, Dwarf, UnitEntry};
 use crate::error::Result;
@@ -36,6 +36,9 @@ pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<Definition>> {
             None => definitions.push(found),
         }
     }
+    if definitions.len() > 1 {
+        return super::index::unify(dwarf, definitions);
+    }
     Ok(definitions)
 }
 
@@ -55,7 +58,11 @@ impl<'n> Wanted<'n> {
         inline.push(0);
         let mut offsets = Vec::new();
         let section = dwarf.inner.debug_str.reader().slice();
-        offsets.extend(string_offsets(section, &inline).map(|offset| (gimli::DW_FORM_strp, offset)));
+        offsets.extend(
+            string_offsets(section, &inline)
+                .into_iter()
+                .map(|offset| (gimli::DW_FORM_strp, offset)),
+        );
         if let Some(sup) = dwarf.inner.sup() {
             let section = sup.debug_str.reader().slice();
             for form in [
@@ -63,7 +70,11 @@ impl<'n> Wanted<'n> {
                 gimli::DW_FORM_GNU_strp_alt,
                 gimli::DW_FORM_strp_sup,
             ] {
-                offsets.extend(string_offsets(section, &inline).map(|offset| (form, offset)));
+                offsets.extend(
+                    string_offsets(section, &inline)
+                        .into_iter()
+                        .map(|offset| (form, offset)),
+                );
             }
         }
         let indexed = !dwarf.inner.debug_str_offsets.reader().slice().is_empty();
@@ -76,9 +87,22 @@ impl<'n> Wanted<'n> {
     }
 }
 
-/// Offsets at which a terminated string can be read: tails of longer strings count, linkers merge them.
-fn string_offsets<'h>(section: &'h [u8], inline: &'h [u8]) -> impl Iterator<Item = u64> + 'h {
-    memmem::find_iter(section, inline).map(|offset| offset as u64)
+/// Offsets at which a terminated string is meant: where it stands whole, or else every tail of a longer string.
+/// A linker that lets strings share tails leaves no string whole that is the tail of another, and where tails are
+/// not shared nobody refers to them.
+fn string_offsets(section: &[u8], inline: &[u8]) -> Vec<u64> {
+    let (mut whole, mut tails) = (Vec::new(), Vec::new());
+    for at in memmem::find_iter(section, inline) {
+        let begins = at
+            .checked_sub(1)
+            .is_none_or(|before| section.get(before) == Some(&0));
+        if begins {
+            whole.push(at as u64)
+        } else {
+            tails.push(at as u64)
+        }
+    }
+    if whole.is_empty() { tails } else { whole }
 }
 
 fn find_in_units(dwarf: &Dwarf<'_>, units: &[u32], wanted: &Wanted<'_>) -> Result<Vec<Definition>> {
@@ -142,38 +166,35 @@ fn find_in_unit(
     hits: &[(DwForm, usize)],
     found: &mut Vec<Definition>,
 ) -> Result<()> {
-    let mut signer = Signer::new(dwarf, unit)?;
-    if !wanted.indexed {
-        let candidates = candidates(&mut signer, hits);
-        if let Some(candidates) = candidates
-            && believe(&mut signer, &candidates, found)
-        {
-            return Ok(());
-        }
+    let candidates = if wanted.indexed {
+        None
+    } else {
+        candidates(dwarf, unit, hits)
+    };
+    if candidates.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(());
     }
-    walk(dwarf, unit, &mut signer, wanted, found)
+    let mut signer = Signer::quick(dwarf, unit)?;
+    match candidates {
+        Some(candidates) if believe(&mut signer, &candidates, found) => Ok(()),
+        candidates => walk(dwarf, unit, &mut signer, wanted, candidates.as_deref(), found),
+    }
 }
 
 /// Offsets of DIEs that would be definitions with the name at a hit. Empty: there is no definition here, for sure.
 /// `None`: a definition may be where arithmetic does not reach.
-fn candidates(signer: &mut Signer<'_, '_>, hits: &[(DwForm, usize)]) -> Option<Vec<usize>> {
+fn candidates(dwarf: &Dwarf<'_>, unit: u32, hits: &[(DwForm, usize)]) -> Option<Vec<usize>> {
+    let bytes = dwarf.unit_bytes(dwarf.entry(unit).ok()?);
     let mut candidates = Vec::new();
-    let mut code = 1;
-    while let Some(shape) = signer.scan.shape(code) {
-        let defines = shape.is_aggregate() || shape.tag == gimli::DW_TAG_typedef;
-        if defines
-            && !shape.has(Attr::Declaration)
-            && let Some((form, offset)) = shape.place(Attr::Name)
-        {
-            let offset = offset?;
-            let here = hits.iter().filter(|(hit, _)| *hit == form);
-            let dies = here.filter_map(|(_, at)| signer.scan.code_before(at.checked_sub(offset)?, code));
-            candidates.extend(dies);
-        }
-        code += 1;
+    for definer in scan::definers(dwarf, unit)? {
+        let offset = definer.name_offset?;
+        let here = hits.iter().filter(|(form, _)| *form == definer.form);
+        candidates.extend(
+            here.filter_map(|(_, at)| scan::code_before(bytes, at.checked_sub(offset)?, definer.code)),
+        );
     }
-    // Codes that are not numbered from 1 without gaps leave shapes unseen.
-    (code > 1).then_some(candidates)
+    candidates.sort_unstable();
+    Some(candidates)
 }
 
 /// Counts the candidates that equal a definition known for certain; `false` if one does not.
@@ -202,54 +223,91 @@ fn is_plain_typedef(signer: &mut Signer<'_, '_>, offset: usize) -> bool {
     is_typedef && super::index::anonymous_target(signer, offset).is_none()
 }
 
-/// Walks all DIEs of a unit.
+/// Walks the DIEs of a unit: all of them, or only as far as needed to tell which candidates are DIEs.
 fn walk(
     dwarf: &Dwarf<'_>,
     unit: u32,
     signer: &mut Signer<'_, '_>,
     wanted: &Wanted<'_>,
+    candidates: Option<&[usize]>,
     found: &mut Vec<Definition>,
 ) -> Result<()> {
     let mut at = signer.scan.root;
-    while !signer.scan.is_end(at) {
+    let past = candidates.map(|candidates| candidates.last().map_or(0, |last| last + 1));
+    while !signer.scan.is_end(at) && past.is_none_or(|past| at < past) {
         let Some(seen) = signer.scan.die(at) else {
             at = signer.scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
             continue;
         };
-        let aggregate =
-            kind_of(seen.shape.tag).filter(|_| signer.scan.number(&seen, Attr::Declaration).is_none());
-        let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
-        if (aggregate.is_some() || is_typedef) && is_named(dwarf, unit, signer, &seen, wanted) {
-            let kind = aggregate.or_else(|| super::index::anonymous_target(signer, at));
-            if let Some(kind) = kind {
-                let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
-                let die = DieRef { unit, offset: at };
-                let name = String::from_utf8_lossy(wanted.name).into_owned().into_boxed_str();
-                match found.iter_mut().find(|known| known.signature == signature) {
-                    Some(known) => known.units += 1,
-                    None => found.push(Definition {
-                        name,
-                        kind,
-                        is_typedef,
-                        die,
-                        units: 1,
-                        signature,
-                    }),
-                }
-            }
+        if is_named(dwarf, unit, signer, &seen, wanted) {
+            add_definition(dwarf, DieRef { unit, offset: at }, signer, &seen, wanted, found)?;
         }
-        at = signer.scan.end(&seen).ok_or_else(|| broken(dwarf, unit, at))?;
+        let next = next_to_look_at(signer, &seen, at, candidates);
+        at = next.ok_or_else(|| broken(dwarf, unit, at))?;
     }
     Ok(())
 }
 
-fn is_named(
+/// Behind the DIE's attributes, or behind its descendants if no candidate is among them.
+fn next_to_look_at(
+    signer: &mut Signer<'_, '_>,
+    seen: &Seen,
+    at: usize,
+    candidates: Option<&[usize]>,
+) -> Option<usize> {
+    if let Some(candidates) = candidates
+        && seen.shape.has(Attr::Sibling)
+    {
+        let sibling = signer.scan.next_sibling(seen)?;
+        let next = candidates.partition_point(|candidate| *candidate <= at);
+        if candidates.get(next).is_none_or(|candidate| *candidate >= sibling) {
+            return Some(sibling);
+        }
+    }
+    signer.scan.end(seen)
+}
+
+/// Adds what a named DIE defines, if it defines anything.
+fn add_definition(
     dwarf: &Dwarf<'_>,
-    unit: u32,
-    signer: &Signer<'_, '_>,
-    seen: &super::scan::Seen,
+    die: DieRef,
+    signer: &mut Signer<'_, '_>,
+    seen: &Seen,
     wanted: &Wanted<'_>,
-) -> bool {
+    found: &mut Vec<Definition>,
+) -> Result<()> {
+    let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
+    let aggregate = kind_of(seen.shape.tag).filter(|_| signer.scan.number(seen, Attr::Declaration).is_none());
+    let kind = if is_typedef {
+        super::index::anonymous_target(signer, die.offset)
+    } else {
+        aggregate
+    };
+    let Some(kind) = kind else { return Ok(()) };
+    let signature = signer
+        .sign(die.offset)
+        .ok_or_else(|| broken(dwarf, die.unit, die.offset))?;
+    match found.iter_mut().find(|known| known.signature == signature) {
+        Some(known) => known.units += 1,
+        None => {
+            let name = String::from_utf8_lossy(wanted.name).into_owned().into_boxed_str();
+            found.push(Definition {
+                name,
+                kind,
+                is_typedef,
+                die,
+                units: 1,
+                signature,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn is_named(dwarf: &Dwarf<'_>, unit: u32, signer: &Signer<'_, '_>, seen: &Seen, wanted: &Wanted<'_>) -> bool {
+    if !(seen.shape.is_aggregate() || seen.shape.tag == gimli::DW_TAG_typedef) {
+        return false;
+    }
     match signer.scan.get(seen, Attr::Name) {
         Raw::Inline(bytes) => bytes == wanted.name,
         Raw::Str(form, value) => dwarf.string(unit, form, value) == Some(wanted.name),

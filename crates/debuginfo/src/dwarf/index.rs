@@ -21,7 +21,7 @@ pub struct Definition {
     pub die: DieRef,
     /// How many units define it alike.
     pub units: u32,
-    /// Equal for definitions with equal layouts.
+    /// Tells definitions of one name apart: equal for equal layouts.
     pub signature: u64,
 }
 
@@ -47,7 +47,39 @@ pub fn index(dwarf: &Dwarf<'_>) -> Result<Vec<Definition>> {
     }
     let mut definitions: Vec<Definition> = all.0.into_values().collect();
     definitions.sort_by_key(|definition| definition.die);
-    Ok(definitions)
+    unify(dwarf, definitions)
+}
+
+/// Gives exact signatures to names with several definitions and joins those that are equal.
+pub(crate) fn unify(dwarf: &Dwarf<'_>, definitions: Vec<Definition>) -> Result<Vec<Definition>> {
+    let mut by_name: FxHashMap<Box<str>, u32> = FxHashMap::default();
+    for definition in &definitions {
+        *by_name.entry(definition.name.clone()).or_default() += 1;
+    }
+    let mut kept: Vec<Definition> = Vec::with_capacity(definitions.len());
+    let mut places: FxHashMap<u64, usize> = FxHashMap::default();
+    for mut definition in definitions {
+        if by_name.get(&definition.name).is_some_and(|count| *count > 1) {
+            definition.signature = sign(dwarf, definition.die)?;
+            if let Some(known) = places
+                .get(&definition.signature)
+                .and_then(|place| kept.get_mut(*place))
+            {
+                known.units += definition.units;
+                continue;
+            }
+            places.insert(definition.signature, kept.len());
+        }
+        kept.push(definition);
+    }
+    Ok(kept)
+}
+
+/// The exact signature of a definition.
+pub(crate) fn sign(dwarf: &Dwarf<'_>, die: DieRef) -> Result<u64> {
+    Signer::new(dwarf, die.unit)?
+        .sign(die.offset)
+        .ok_or_else(|| broken(dwarf, die.unit, die.offset))
 }
 
 #[derive(Default)]
@@ -88,7 +120,7 @@ impl Found {
 
 /// Walks all DIEs of a unit, those inside functions too.
 fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
-    let mut signer = Signer::new(dwarf, unit)?;
+    let mut signer = Signer::quick(dwarf, unit)?;
     let mut at = signer.scan.root;
     while !signer.scan.is_end(at) {
         let Some(seen) = signer.scan.die(at) else {

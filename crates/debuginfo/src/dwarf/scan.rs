@@ -5,7 +5,7 @@
 
 use super::units::Dwarf;
 use crate::error::Result;
-use gimli::{Abbreviation, Abbreviations, DwAt, DwForm, DwTag, Encoding, Format, Reader};
+use gimli::{Abbreviation, Abbreviations, DwAt, DwForm, DwTag, Encoding, Format, Reader, Section};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -82,6 +82,8 @@ pub(crate) enum Raw<'s> {
 struct Spec {
     attr: Option<Attr>,
     form: DwForm,
+    /// Size in bytes if the form always has the same.
+    size: Option<u8>,
     implicit: i64,
 }
 
@@ -95,7 +97,27 @@ pub(crate) struct Shape {
     fixed: Option<usize>,
     /// For each attribute: its index in `specs` plus one, and its offset if all before it are fixed.
     places: [(u8, Option<u16>); ATTRS],
+    /// The constants it has that a layout depends on, always in the same order.
+    numbers: Vec<Attr>,
 }
+
+/// Constants that a layout depends on.
+const NUMBERS: [Attr; 14] = [
+    Attr::ByteSize,
+    Attr::Location,
+    Attr::BitSize,
+    Attr::DataBitOffset,
+    Attr::BitOffset,
+    Attr::Alignment,
+    Attr::Declaration,
+    Attr::Count,
+    Attr::UpperBound,
+    Attr::LowerBound,
+    Attr::Encoding,
+    Attr::ConstValue,
+    Attr::External,
+    Attr::Vector,
+];
 
 impl Shape {
     fn new(abbreviation: &Abbreviation, encoding: Encoding) -> Self {
@@ -106,6 +128,7 @@ impl Shape {
             let spec = Spec {
                 attr: attr(given.name()),
                 form: given.form(),
+                size: fixed_size(given.form(), encoding).and_then(|size| u8::try_from(size).ok()),
                 implicit: given.implicit_const_value().unwrap_or(0),
             };
             if let Some(attr) = spec.attr
@@ -118,25 +141,23 @@ impl Shape {
                 .map(|(sum, size)| sum + size);
             specs.push(spec);
         }
+        let numbers = NUMBERS
+            .into_iter()
+            .filter(|attr| places[*attr as usize].0 != 0)
+            .collect();
         Self {
             tag: abbreviation.tag(),
             has_children: abbreviation.has_children(),
             specs,
             fixed,
             places,
+            numbers,
         }
     }
 
     /// Whether the abbreviation has the attribute.
     pub(crate) fn has(&self, attr: Attr) -> bool {
         self.places[attr as usize].0 != 0
-    }
-
-    /// The form of an attribute, and its distance from the DIE's first attribute if that is fixed.
-    pub(crate) fn place(&self, attr: Attr) -> Option<(DwForm, Option<usize>)> {
-        let (index, offset) = self.places[attr as usize];
-        let spec = self.specs.get(usize::from(index).checked_sub(1)?)?;
-        Some((spec.form, offset.map(usize::from)))
     }
 
     pub(crate) fn is_aggregate(&self) -> bool {
@@ -188,7 +209,7 @@ impl<'s> UnitScan<'s> {
 
     /// The DIE at an offset of the unit; `None` at a null entry or outside the unit.
     pub(crate) fn die(&mut self, offset: usize) -> Option<Seen> {
-        let (code, attrs) = self.uleb(offset)?;
+        let (code, attrs) = uleb(self.bytes, offset)?;
         if code == 0 {
             return None;
         }
@@ -261,6 +282,14 @@ impl<'s> UnitScan<'s> {
         }
     }
 
+    /// The constants of a DIE that a layout depends on, always in the same order.
+    pub(crate) fn numbers<'n>(&'n self, seen: &'n Seen) -> impl Iterator<Item = (Attr, u64)> + 'n {
+        seen.shape
+            .numbers
+            .iter()
+            .filter_map(|attr| self.number(seen, *attr).map(|number| (*attr, number)))
+    }
+
     /// Offset behind a DIE and all its descendants.
     pub(crate) fn next_sibling(&mut self, seen: &Seen) -> Option<usize> {
         if !seen.shape.has_children {
@@ -290,35 +319,13 @@ impl<'s> UnitScan<'s> {
 
     /// Offset behind a null entry; `None` if there is none here (an unknown abbreviation, or the end of the unit).
     pub(crate) fn null_end(&self, offset: usize) -> Option<usize> {
-        let (code, end) = self.uleb(offset)?;
+        let (code, end) = uleb(self.bytes, offset)?;
         (code == 0).then_some(end)
     }
 
     /// Whether an offset is the end of the unit.
     pub(crate) fn is_end(&self, offset: usize) -> bool {
         offset >= self.bytes.len()
-    }
-
-    /// The code in front of the attribute bytes at `attrs`, if the byte or two bytes there are the shortest form of
-    /// `code`.
-    pub(crate) fn code_before(&self, attrs: usize, code: u64) -> Option<usize> {
-        let len = if code < 0x80 {
-            1
-        } else if code < 0x4000 {
-            2
-        } else {
-            3
-        };
-        let start = attrs.checked_sub(len)?;
-        (self.uleb(start)? == (code, attrs)).then_some(start)
-    }
-
-    fn uleb(&self, offset: usize) -> Option<(u64, usize)> {
-        let first = *self.bytes.get(offset)?;
-        if first < 0x80 {
-            return Some((u64::from(first), offset + 1));
-        }
-        uleb(self.bytes, offset)
     }
 
     fn uint(&self, at: usize, size: usize) -> Option<u64> {
@@ -345,7 +352,7 @@ impl<'s> UnitScan<'s> {
             dw::DW_FORM_sdata => sleb(self.bytes, at).map(|(value, end)| (Raw::Number(value as u64), end)),
             dw::DW_FORM_string => self.inline(at),
             dw::DW_FORM_ref1 | dw::DW_FORM_ref2 | dw::DW_FORM_ref4 | dw::DW_FORM_ref8 => {
-                let size = fixed_size(spec.form, self.encoding)?;
+                let size = usize::from(spec.size?);
                 self.uint(at, size).map(|value| (Raw::Local(value), at + size))
             }
             dw::DW_FORM_ref_udata => uleb(self.bytes, at).map(|(value, end)| (Raw::Local(value), end)),
@@ -354,7 +361,7 @@ impl<'s> UnitScan<'s> {
             | dw::DW_FORM_GNU_ref_alt
             | dw::DW_FORM_ref_sup4
             | dw::DW_FORM_ref_sup8 => {
-                let size = fixed_size(spec.form, self.encoding)?;
+                let size = usize::from(spec.size?);
                 self.uint(at, size)
                     .map(|value| (Raw::Foreign(spec.form, value), at + size))
             }
@@ -366,7 +373,7 @@ impl<'s> UnitScan<'s> {
                 uleb(self.bytes, at).map(|(value, end)| (Raw::Str(spec.form, value), end))
             }
             dw::DW_FORM_strx1 | dw::DW_FORM_strx2 | dw::DW_FORM_strx3 | dw::DW_FORM_strx4 => {
-                let size = fixed_size(spec.form, self.encoding)?;
+                let size = usize::from(spec.size?);
                 self.uint(at, size)
                     .map(|value| (Raw::Str(spec.form, value), at + size))
             }
@@ -383,11 +390,12 @@ impl<'s> UnitScan<'s> {
             dw::DW_FORM_indirect => {
                 let (form, end) = uleb(self.bytes, at)?;
                 let form = DwForm(u16::try_from(form).ok()?);
-                let spec = Spec { form, ..*spec };
+                let size = fixed_size(form, self.encoding).and_then(|size| u8::try_from(size).ok());
+                let spec = Spec { form, size, ..*spec };
                 (form != dw::DW_FORM_indirect).then(|| self.value(&spec, end))?
             }
             dw::DW_FORM_data16 => self.bytes.get(at..at + 16).map(|_| (Raw::None, at + 16)),
-            form => number(fixed_size(form, self.encoding)?),
+            _ => number(usize::from(spec.size?)),
         }
     }
 
@@ -403,7 +411,90 @@ impl<'s> UnitScan<'s> {
     }
 }
 
+/// An abbreviation that defines an aggregate or a typedef, and where its name stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Definer {
+    pub(crate) code: u64,
+    pub(crate) form: DwForm,
+    /// Distance of the name from the DIE's first attribute; `None` if it varies.
+    pub(crate) name_offset: Option<usize>,
+}
+
+/// The abbreviations of a unit that define named aggregates or typedefs, read straight from .debug_abbrev without
+/// keeping the others (DWARF 5 section 7.5.3). `None` if the table is broken.
+pub(crate) fn definers(dwarf: &Dwarf<'_>, unit: u32) -> Option<Vec<Definer>> {
+    let entry = dwarf.entry(unit).ok()?;
+    let section = dwarf.dwarf_of(entry.space).debug_abbrev.reader().slice();
+    let encoding = entry.header.encoding();
+    let mut at = entry.header.debug_abbrev_offset().0;
+    let mut definers = Vec::new();
+    loop {
+        let (code, next) = uleb(section, at)?;
+        if code == 0 {
+            return Some(definers);
+        }
+        let (tag, next) = uleb(section, next)?;
+        // Behind the tag stands one byte: whether it has children.
+        let (name, declares, end) = name_attribute(section, next + 1, encoding)?;
+        let tag = DwTag(u16::try_from(tag).ok()?);
+        let defines = super::index::kind_of(tag).is_some() || tag == gimli::DW_TAG_typedef;
+        if let Some((form, name_offset)) = name.filter(|_| defines && !declares) {
+            definers.push(Definer {
+                code,
+                form,
+                name_offset,
+            });
+        }
+        at = end;
+    }
+}
+
+/// Form and place of the name among an abbreviation's attributes, whether it is a declaration's, and the end.
+#[expect(clippy::type_complexity, reason = "three facts of one pass")]
+fn name_attribute(
+    section: &[u8],
+    start: usize,
+    encoding: Encoding,
+) -> Option<(Option<(DwForm, Option<usize>)>, bool, usize)> {
+    let (mut name, mut declares, mut offset, mut at) = (None, false, Some(0), start);
+    loop {
+        let (attribute, next) = uleb(section, at)?;
+        let (form, next) = uleb(section, next)?;
+        at = next;
+        if attribute == 0 && form == 0 {
+            return Some((name, declares, at));
+        }
+        let form = DwForm(u16::try_from(form).ok()?);
+        if form == gimli::DW_FORM_implicit_const {
+            at = sleb(section, at)?.1;
+        }
+        let attribute = DwAt(u16::try_from(attribute).ok()?);
+        declares |= attribute == gimli::DW_AT_declaration;
+        if attribute == gimli::DW_AT_name {
+            name = Some((form, offset));
+        }
+        offset = offset
+            .zip(fixed_size(form, encoding))
+            .map(|(sum, size)| sum + size);
+    }
+}
+
+/// Whether the bytes in front of `attrs` are `code` in its shortest form; where it begins then.
+pub(crate) fn code_before(bytes: &[u8], attrs: usize, code: u64) -> Option<usize> {
+    let len = match code {
+        0..0x80 => 1,
+        0x80..0x4000 => 2,
+        _ => 3,
+    };
+    let start = attrs.checked_sub(len)?;
+    (uleb(bytes, start)? == (code, attrs)).then_some(start)
+}
+
 fn uleb(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    let first = *bytes.get(at)?;
+    if first < 0x80 {
+        return Some((u64::from(first), at + 1));
+    }
     let mut reader = gimli::EndianSlice::new(bytes.get(at..)?, gimli::LittleEndian);
     let before = reader.len();
     let value = reader.read_uleb128().ok()?;

@@ -25,6 +25,8 @@ pub(crate) struct Signer<'a, 's> {
     dwarf: &'a Dwarf<'s>,
     unit: u32,
     pub(crate) scan: UnitScan<'s>,
+    /// Take a string's offset for the string: fast, but linkers may keep a string twice.
+    by_offset: bool,
     known: FxHashMap<(usize, Mode), u64>,
     others: FxHashMap<u32, Box<Signer<'a, 's>>>,
 }
@@ -35,11 +37,25 @@ impl<'a, 's> Signer<'a, 's> {
     /// # Errors
     /// If its abbreviations are broken.
     pub(crate) fn new(dwarf: &'a Dwarf<'s>, unit: u32) -> Result<Self> {
+        Self::with(dwarf, unit, false)
+    }
+
+    /// For the types of one unit, with numbers that are equal only if names stand at equal offsets: equal numbers
+    /// mean equal layouts as ever, but equal layouts may have several numbers.
+    ///
+    /// # Errors
+    /// If its abbreviations are broken.
+    pub(crate) fn quick(dwarf: &'a Dwarf<'s>, unit: u32) -> Result<Self> {
+        Self::with(dwarf, unit, true)
+    }
+
+    fn with(dwarf: &'a Dwarf<'s>, unit: u32, by_offset: bool) -> Result<Self> {
         let scan = UnitScan::new(dwarf, unit)?;
         Ok(Self {
             dwarf,
             unit,
             scan,
+            by_offset,
             known: FxHashMap::default(),
             others: FxHashMap::default(),
         })
@@ -72,11 +88,11 @@ impl<'a, 's> Signer<'a, 's> {
                 if let Raw::Foreign(form, value) = self.scan.get(seen, Attr::Signature) {
                     hash.number(self.foreign(form, value, mode, depth)?);
                 }
-                self.add_numbers(hash, seen, &[Attr::ByteSize, Attr::Alignment, Attr::Declaration]);
+                self.add_numbers(hash, seen);
                 self.add_members(hash, seen, depth)
             }
             gimli::DW_TAG_enumeration_type => {
-                self.add_numbers(hash, seen, &[Attr::ByteSize]);
+                self.add_numbers(hash, seen);
                 if named {
                     Some(())
                 } else {
@@ -92,7 +108,7 @@ impl<'a, 's> Signer<'a, 's> {
                 Mode::Whole => self.add_type(hash, seen, mode, depth),
             },
             gimli::DW_TAG_array_type => {
-                self.add_numbers(hash, seen, &[Attr::Vector]);
+                self.add_numbers(hash, seen);
                 self.add_type(hash, seen, mode, depth)?;
                 self.add_children(hash, seen, depth)
             }
@@ -101,7 +117,7 @@ impl<'a, 's> Signer<'a, 's> {
                 self.add_children(hash, seen, depth)
             }
             gimli::DW_TAG_base_type => {
-                self.add_numbers(hash, seen, &[Attr::ByteSize, Attr::Encoding]);
+                self.add_numbers(hash, seen);
                 Some(())
             }
             _ => self.add_type(hash, seen, mode, depth),
@@ -122,20 +138,7 @@ impl<'a, 's> Signer<'a, 's> {
             if let Raw::Block(bytes) = this.scan.get(child, Attr::Location) {
                 hash.bytes(bytes);
             }
-            this.add_numbers(
-                hash,
-                child,
-                &[
-                    Attr::Location,
-                    Attr::BitSize,
-                    Attr::DataBitOffset,
-                    Attr::BitOffset,
-                    Attr::ByteSize,
-                    Attr::Alignment,
-                    Attr::External,
-                    Attr::Declaration,
-                ],
-            );
+            this.add_numbers(hash, child);
             this.add_type(hash, child, Mode::Whole, depth)
         })
     }
@@ -147,11 +150,7 @@ impl<'a, 's> Signer<'a, 's> {
             if child.shape.tag == gimli::DW_TAG_enumerator {
                 this.add_name(hash, child)?;
             }
-            this.add_numbers(
-                hash,
-                child,
-                &[Attr::Count, Attr::UpperBound, Attr::LowerBound, Attr::ConstValue],
-            );
+            this.add_numbers(hash, child);
             match child.shape.tag {
                 gimli::DW_TAG_formal_parameter => this.add_type(hash, child, Mode::Name, depth),
                 _ => Some(()),
@@ -178,18 +177,17 @@ impl<'a, 's> Signer<'a, 's> {
     fn add_name(&mut self, hash: &mut Mix, seen: &Seen) -> Option<bool> {
         match self.scan.get(seen, Attr::Name) {
             Raw::Inline(bytes) => hash.bytes(bytes),
+            Raw::Str(form, value) if self.by_offset && form == gimli::DW_FORM_strp => hash.number(value),
             Raw::Str(form, value) => hash.bytes(self.dwarf.string(self.unit, form, value)?),
             _ => return Some(false),
         }
         Some(true)
     }
 
-    fn add_numbers(&self, hash: &mut Mix, seen: &Seen, attrs: &[Attr]) {
-        for attr in attrs {
-            if let Some(number) = self.scan.number(seen, *attr) {
-                hash.number(*attr as u64);
-                hash.number(number);
-            }
+    fn add_numbers(&self, hash: &mut Mix, seen: &Seen) {
+        for (attr, number) in self.scan.numbers(seen) {
+            hash.number(attr as u64);
+            hash.number(number);
         }
     }
 
@@ -207,11 +205,11 @@ impl<'a, 's> Signer<'a, 's> {
         if die.unit == self.unit {
             return self.signature(die.offset, mode, depth);
         }
-        let (dwarf, others) = (self.dwarf, &mut self.others);
+        let (dwarf, by_offset, others) = (self.dwarf, self.by_offset, &mut self.others);
         let other = match others.entry(die.unit) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(Box::new(Signer::new(dwarf, die.unit).ok()?))
+                entry.insert(Box::new(Signer::with(dwarf, die.unit, by_offset).ok()?))
             }
         };
         other.signature(die.offset, mode, depth)

@@ -39,7 +39,7 @@ pub struct Member {
     /// Members of the aggregate held by value, with offsets from the start of the outermost struct. Elements of
     /// arrays are not opened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub members: Vec<Member>,
+    pub members: Vec<Self>,
     /// Whether the members lie over one another.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_union: bool,

@@ -138,7 +138,10 @@ impl Lines {
     fn array(&self, member: &Member, align: u64) -> Member {
         let count = element_count(&member.type_name);
         let element = member.size().checked_div(count).unwrap_or(0);
-        if member.is_bit_field() || !self.type_is_aligned(member, align) || element % self.build_line != 0 {
+        if member.is_bit_field()
+            || !self.type_is_aligned(member, align)
+            || !element.is_multiple_of(self.build_line)
+        {
             return member.clone();
         }
         let element = element.checked_next_multiple_of(self.line).unwrap_or(element);
@@ -152,7 +155,7 @@ impl Lines {
     /// that gives no alignments leaves only its size to judge by.
     fn type_is_aligned(&self, member: &Member, align: u64) -> bool {
         let from_type = member.explicit_align != Some(self.build_line);
-        align == self.build_line && from_type && member.size() % self.build_line == 0
+        align == self.build_line && from_type && member.size().is_multiple_of(self.build_line)
     }
 }
 

@@ -1,0 +1,227 @@
+use super::*;
+
+fn member(name: &str, bit_offset: u64, bit_size: u64, align: u64) -> Member {
+    Member {
+        name: Some(name.to_owned()),
+        type_name: "long".to_owned(),
+        bit_offset,
+        bit_size,
+        bit_field_storage: None,
+        align,
+        explicit_align: None,
+        role: Role::Plain,
+        line: 0,
+        members: Vec::new(),
+        is_union: false,
+    }
+}
+
+fn long(name: &str, offset: u64) -> Member {
+    member(name, offset * 8, 64, 8)
+}
+
+fn bit_field(name: &str, bit_offset: u64) -> Member {
+    Member {
+        bit_field_storage: Some(32),
+        ..member(name, bit_offset, 1, 4)
+    }
+}
+
+fn layout(size: u64, members: Vec<Member>) -> Layout {
+    let empty = Layout {
+        kind: "struct".to_owned(),
+        name: "sample".to_owned(),
+        size,
+        align: 8,
+        explicit_align: None,
+        file: None,
+        line: 0,
+        members: Vec::new(),
+        items: Vec::new(),
+    };
+    Layout::from_members(&empty, members, size)
+}
+
+fn longs(count: u64) -> Layout {
+    let members = (0..count)
+        .map(|index| long(&format!("m{index}"), index * 8))
+        .collect();
+    layout(count * 8, members)
+}
+
+fn pin(member: usize) -> Pin {
+    Pin {
+        member,
+        reason: "cast at offset 0".to_owned(),
+    }
+}
+
+fn regions(found: &Constraints) -> Vec<u32> {
+    found.units.iter().map(|unit| unit.region).collect()
+}
+
+#[test]
+fn plain_members_are_free() {
+    let found = constraints(&longs(3), &Wishes::default()).unwrap();
+    assert_eq!(found.units.len(), 3);
+    assert_eq!(found.check(&[2, 0, 1]), Ok(()));
+    assert_eq!(found.check(&[2, 0, 0]), Err(Violation::NotAPermutation));
+    assert_eq!(found.check(&[2, 0]), Err(Violation::NotAPermutation));
+}
+
+#[test]
+fn bit_fields_are_one_unit_and_runs_never_meet() {
+    let declared = layout(
+        24,
+        vec![
+            bit_field("a", 0),
+            bit_field("b", 1),
+            long("x", 8),
+            bit_field("c", 128),
+        ],
+    );
+    let found = constraints(&declared, &Wishes::default()).unwrap();
+    assert_eq!(found.units[0].members, [0, 1]);
+    assert_eq!(found.check(&[1, 2, 0]), Err(Violation::AdjacentBitRuns(0)));
+    assert_eq!(found.check(&[2, 1, 0]), Ok(()));
+    assert_eq!(found.members_in(&[2, 1, 0]), [3, 2, 0, 1]);
+}
+
+#[test]
+fn declarators_of_one_line_move_together_unless_the_source_knows_better() {
+    let mut declared = longs(3);
+    declared.members[0].line = 7;
+    declared.members[1].line = 7;
+    let found = constraints(&declared, &Wishes::default()).unwrap();
+    assert_eq!(found.units[0].members, [0, 1]);
+    let notes = vec![Note::default(); 3];
+    let wishes = Wishes {
+        notes,
+        ..Wishes::default()
+    };
+    assert_eq!(constraints(&declared, &wishes).unwrap().units.len(), 3);
+}
+
+#[test]
+fn members_stay_in_their_group() {
+    let begin = Member {
+        role: Role::GroupBegin,
+        ..member("__cacheline_group_begin__hot", 64, 0, 1)
+    };
+    let declared = layout(
+        32,
+        vec![long("a", 0), begin, long("b", 8), long("c", 16), long("d", 24)],
+    );
+    let found = constraints(&declared, &Wishes::default()).unwrap();
+    assert_eq!(found.check(&[0, 1, 4, 3, 2]), Ok(()));
+    assert_eq!(found.check(&[2, 1, 0, 3, 4]), Err(Violation::Region(1)));
+}
+
+#[test]
+fn what_begins_a_line_without_filling_it_keeps_its_neighbours_behind() {
+    let mut members = vec![long("a", 0), long("counter", 64), long("b", 72)];
+    members[1].explicit_align = Some(64);
+    members[1].align = 64;
+    let found = constraints(&layout(128, members.clone()), &Wishes::default());
+    assert_eq!(found, Err(Refusal::Fixed), "each is alone where it is");
+    members.push(long("c", 80));
+    let found = constraints(&layout(128, members), &Wishes::default()).unwrap();
+    assert_eq!(found.check(&[0, 1, 3, 2]), Ok(()));
+    assert!(found.check(&[2, 1, 0, 3]).is_err());
+}
+
+#[test]
+fn a_member_that_fills_its_lines_is_free() {
+    let mut members = vec![long("a", 0), member("average", 512, 512, 64), long("b", 128)];
+    members[1].explicit_align = Some(64);
+    let found = constraints(&layout(192, members), &Wishes::default()).unwrap();
+    assert_eq!(found.check(&[1, 2, 0]), Ok(()));
+}
+
+#[test]
+fn pins_and_flexible_arrays_keep_the_ends() {
+    let mut declared = longs(5);
+    declared.members[4].role = Role::FlexibleArray;
+    declared.members[4].bit_size = 0;
+    let wishes = Wishes {
+        first: vec![pin(2)],
+        last: vec![pin(0)],
+        ..Wishes::default()
+    };
+    let found = constraints(&layout(32, declared.members), &wishes).unwrap();
+    assert_eq!(found.initial_order(), [2, 1, 3, 0, 4]);
+    assert_eq!(found.check(&[2, 3, 1, 0, 4]), Ok(()));
+    assert!(found.check(&[1, 2, 3, 0, 4]).is_err());
+}
+
+#[test]
+fn a_kept_member_is_alone_and_knows_its_offset() {
+    let wishes = Wishes {
+        keep: vec![pin(2)],
+        ..Wishes::default()
+    };
+    let found = constraints(&longs(5), &wishes).unwrap();
+    assert_eq!(found.units[2].kept_offset(), Some(16));
+    assert_eq!(regions(&found), [0, 0, 1, 2, 2]);
+}
+
+#[test]
+fn regions_of_the_text_and_stuck_declarations_are_respected() {
+    let note = |region, stuck: bool| Note {
+        region: Some(region),
+        stuck: stuck.then(|| "a macro declares it".to_owned()),
+        ..Note::default()
+    };
+    let wishes = Wishes {
+        notes: vec![
+            note(0, false),
+            note(0, true),
+            note(1, true),
+            note(1, false),
+            note(1, true),
+        ],
+        ..Wishes::default()
+    };
+    let found = constraints(&longs(5), &wishes).unwrap();
+    assert_eq!(found.check(&[1, 0, 3, 2, 4]), Ok(()));
+    assert_eq!(found.check(&[2, 1, 0, 3, 4]), Err(Violation::Region(1)));
+    assert_eq!(found.check(&[0, 1, 4, 3, 2]), Err(Violation::HeldOrder(2)));
+}
+
+#[test]
+fn what_has_no_order_of_its_own_is_refused() {
+    let union = Layout {
+        kind: "union".to_owned(),
+        ..longs(2)
+    };
+    assert_eq!(constraints(&union, &Wishes::default()), Err(Refusal::Union));
+    let packed = layout(9, vec![member("a", 0, 8, 1), member("b", 8, 64, 8)]);
+    assert_eq!(constraints(&packed, &Wishes::default()), Err(Refusal::Packed));
+    let exported = Layout {
+        file: Some("include/uapi/linux/x.h".to_owned()),
+        ..longs(2)
+    };
+    assert!(matches!(
+        constraints(&exported, &Wishes::default()),
+        Err(Refusal::UserInterface(_))
+    ));
+    let mut reserved = longs(2);
+    reserved.members[1].name = Some("rh_reserved1".to_owned());
+    assert!(matches!(
+        constraints(&reserved, &Wishes::default()),
+        Err(Refusal::Reserved(_))
+    ));
+    let wishes = Wishes {
+        first: vec![pin(9)],
+        ..Wishes::default()
+    };
+    assert_eq!(constraints(&longs(2), &wishes), Err(Refusal::NoSuchMember(9)));
+    let short = Wishes {
+        notes: vec![Note::default()],
+        ..Wishes::default()
+    };
+    assert!(matches!(
+        constraints(&longs(2), &short),
+        Err(Refusal::Notes { .. })
+    ));
+}

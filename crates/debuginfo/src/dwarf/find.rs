@@ -5,14 +5,16 @@
 //! the attribute's place fits: that is a proof when it fails, and a guess when it fits. A guess is believed only if
 //! the struct it shows has the signature of a definition found for certain; otherwise the unit is walked to the place.
 
-use super::index::{Definition, broken, kind_of};
-use super::scan::{self, Attr, Raw, Seen};
+use super::index::{Definition, broken, defined_kind, unify};
+use super::scan::{self, Attr, Raw, Seen, UnitScan};
 use super::signature::Signer;
 use super::units::{DieRef, Dwarf, UnitEntry};
 use crate::error::Result;
 use gimli::{DwForm, Section};
+use memchr::arch::all::packedpair::HeuristicFrequencyRank;
 use memchr::memmem;
 use rayon::prelude::*;
+use std::rc::Rc;
 
 /// All distinct definitions of a name, in order of their first occurrence; none if there is none.
 ///
@@ -27,17 +29,11 @@ pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<Definition>> {
         .map(|chunk| find_in_units(dwarf, chunk, &wanted))
         .collect();
     let mut definitions: Vec<Definition> = Vec::new();
-    for found in parts?.into_iter().flatten() {
-        match definitions
-            .iter_mut()
-            .find(|known| known.signature == found.signature)
-        {
-            Some(known) => known.units += found.units,
-            None => definitions.push(found),
-        }
+    for definition in parts?.into_iter().flatten() {
+        add(&mut definitions, definition);
     }
     if definitions.len() > 1 {
-        return super::index::unify(dwarf, definitions);
+        return unify(dwarf, definitions);
     }
     Ok(definitions)
 }
@@ -122,7 +118,17 @@ fn find_in_units(dwarf: &Dwarf<'_>, units: &[u32], wanted: &Wanted<'_>) -> Resul
 /// Searchers for the bytes that stand where a name is meant.
 struct Finders<'n> {
     inline: memmem::Finder<'n>,
-    words: Vec<(DwForm, Vec<u8>)>,
+    words: Vec<(DwForm, memmem::Finder<'static>)>,
+}
+
+/// How common bytes are in .debug_info: small numbers abound, so searches key on the others. (The default ranks
+/// are those of text, where zero bytes are rare.)
+struct SmallNumbersAbound;
+
+impl HeuristicFrequencyRank for SmallNumbersAbound {
+    fn rank(&self, byte: u8) -> u8 {
+        255 - byte.min(16) * 8
+    }
 }
 
 impl<'n> Finders<'n> {
@@ -132,10 +138,16 @@ impl<'n> Finders<'n> {
             let big = offset.to_be_bytes()[4..].to_vec();
             if dwarf.target.big_endian { big } else { little }
         };
+        let builder = memmem::FinderBuilder::new();
+        let finder = |offset| {
+            builder
+                .build_forward_with_ranker(SmallNumbersAbound, &bytes(offset))
+                .into_owned()
+        };
         let words = wanted
             .offsets
             .iter()
-            .map(|(form, offset)| (*form, bytes(*offset)))
+            .map(|(form, offset)| (*form, finder(*offset)))
             .collect();
         Self {
             inline: memmem::Finder::new(&wanted.inline),
@@ -151,7 +163,7 @@ impl<'n> Finders<'n> {
         let shift = if wide && dwarf.target.big_endian { 4 } else { 0 };
         let mut hits = Vec::new();
         for (form, word) in &self.words {
-            let places = memmem::find_iter(bytes, word).filter_map(|at| at.checked_sub(shift));
+            let places = word.find_iter(bytes).filter_map(|at| at.checked_sub(shift));
             hits.extend(places.map(|at| (*form, at)));
         }
         hits.extend(self.inline.find_iter(bytes).map(|at| (gimli::DW_FORM_string, at)));
@@ -204,7 +216,7 @@ fn believe(signer: &mut Signer<'_, '_>, candidates: &[usize], found: &mut [Defin
         let signature = signer.sign(offset);
         match found.iter().position(|known| Some(known.signature) == signature) {
             Some(known) => counts[known] += 1,
-            None if is_plain_typedef(signer, offset) => {}
+            None if is_plain_typedef(&signer.scan, offset) => {}
             None => return false,
         }
     }
@@ -215,12 +227,11 @@ fn believe(signer: &mut Signer<'_, '_>, candidates: &[usize], found: &mut [Defin
 }
 
 /// A typedef that does not name an anonymous aggregate is none of ours.
-fn is_plain_typedef(signer: &mut Signer<'_, '_>, offset: usize) -> bool {
-    let is_typedef = signer
-        .scan
+fn is_plain_typedef(scan: &UnitScan<'_>, offset: usize) -> bool {
+    let typedef = scan
         .die(offset)
-        .is_some_and(|seen| seen.shape.tag == gimli::DW_TAG_typedef);
-    is_typedef && super::index::anonymous_target(signer, offset).is_none()
+        .filter(|seen| seen.shape.tag == gimli::DW_TAG_typedef);
+    typedef.is_some_and(|seen| defined_kind(scan, seen).is_none())
 }
 
 /// Walks the DIEs of a unit: all of them, or only as far as needed to tell which candidates are DIEs.
@@ -232,17 +243,34 @@ fn walk(
     candidates: Option<&[usize]>,
     found: &mut Vec<Definition>,
 ) -> Result<()> {
-    let mut at = signer.scan.root;
+    let scan = Rc::clone(&signer.scan);
+    let mut at = scan.root;
     let past = candidates.map(|candidates| candidates.last().map_or(0, |last| last + 1));
-    while !signer.scan.is_end(at) && past.is_none_or(|past| at < past) {
-        let Some(seen) = signer.scan.die(at) else {
-            at = signer.scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
+    while !scan.is_end(at) && past.is_none_or(|past| at < past) {
+        let Some(seen) = scan.die(at) else {
+            at = scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
             continue;
         };
-        if is_named(dwarf, unit, signer, &seen, wanted) {
-            add_definition(dwarf, DieRef { unit, offset: at }, signer, &seen, wanted, found)?;
+        if let Some(kind) = defined_kind(&scan, seen)
+            && is_named(dwarf, unit, &scan, seen, wanted)
+        {
+            let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
+            let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
+            let name = String::from_utf8_lossy(wanted.name).into_owned().into_boxed_str();
+            let die = DieRef { unit, offset: at };
+            add(
+                found,
+                Definition {
+                    name,
+                    kind,
+                    is_typedef,
+                    die,
+                    units: 1,
+                    signature,
+                },
+            );
         }
-        let next = next_to_look_at(signer, &seen, at, candidates);
+        let next = next_to_look_at(&scan, seen, at, candidates);
         at = next.ok_or_else(|| broken(dwarf, unit, at))?;
     }
     Ok(())
@@ -250,65 +278,36 @@ fn walk(
 
 /// Behind the DIE's attributes, or behind its descendants if no candidate is among them.
 fn next_to_look_at(
-    signer: &mut Signer<'_, '_>,
-    seen: &Seen,
+    scan: &UnitScan<'_>,
+    seen: Seen<'_>,
     at: usize,
     candidates: Option<&[usize]>,
 ) -> Option<usize> {
     if let Some(candidates) = candidates
         && seen.shape.has(Attr::Sibling)
     {
-        let sibling = signer.scan.next_sibling(seen)?;
+        let sibling = scan.next_sibling(seen)?;
         let next = candidates.partition_point(|candidate| *candidate <= at);
         if candidates.get(next).is_none_or(|candidate| *candidate >= sibling) {
             return Some(sibling);
         }
     }
-    signer.scan.end(seen)
+    scan.end(seen)
 }
 
-/// Adds what a named DIE defines, if it defines anything.
-fn add_definition(
-    dwarf: &Dwarf<'_>,
-    die: DieRef,
-    signer: &mut Signer<'_, '_>,
-    seen: &Seen,
-    wanted: &Wanted<'_>,
-    found: &mut Vec<Definition>,
-) -> Result<()> {
-    let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
-    let aggregate = kind_of(seen.shape.tag).filter(|_| signer.scan.number(seen, Attr::Declaration).is_none());
-    let kind = if is_typedef {
-        super::index::anonymous_target(signer, die.offset)
-    } else {
-        aggregate
-    };
-    let Some(kind) = kind else { return Ok(()) };
-    let signature = signer
-        .sign(die.offset)
-        .ok_or_else(|| broken(dwarf, die.unit, die.offset))?;
-    match found.iter_mut().find(|known| known.signature == signature) {
-        Some(known) => known.units += 1,
-        None => {
-            let name = String::from_utf8_lossy(wanted.name).into_owned().into_boxed_str();
-            found.push(Definition {
-                name,
-                kind,
-                is_typedef,
-                die,
-                units: 1,
-                signature,
-            });
-        }
+/// Adds a definition, or its units to an equal one.
+fn add(found: &mut Vec<Definition>, definition: Definition) {
+    match found
+        .iter_mut()
+        .find(|known| known.signature == definition.signature)
+    {
+        Some(known) => known.units += definition.units,
+        None => found.push(definition),
     }
-    Ok(())
 }
 
-fn is_named(dwarf: &Dwarf<'_>, unit: u32, signer: &Signer<'_, '_>, seen: &Seen, wanted: &Wanted<'_>) -> bool {
-    if !(seen.shape.is_aggregate() || seen.shape.tag == gimli::DW_TAG_typedef) {
-        return false;
-    }
-    match signer.scan.get(seen, Attr::Name) {
+fn is_named(dwarf: &Dwarf<'_>, unit: u32, scan: &UnitScan<'_>, seen: Seen<'_>, wanted: &Wanted<'_>) -> bool {
+    match scan.get(seen, Attr::Name) {
         Raw::Inline(bytes) => bytes == wanted.name,
         Raw::Str(form, value) => dwarf.string(unit, form, value) == Some(wanted.name),
         _ => false,

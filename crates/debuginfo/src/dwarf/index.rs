@@ -1,12 +1,13 @@
 //! All definitions of a file: each distinct struct, union and class once.
 
-use super::scan::{Attr, Raw};
+use super::scan::{Attr, Raw, Seen, UnitScan};
 use super::signature::Signer;
 use super::units::{DieRef, Dwarf};
 use crate::error::{Error, Result};
 use fieldline_layout::types::AggregateKind;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// One definition of a struct, union or class, or of a typedef that names an anonymous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,34 +122,44 @@ impl Found {
 /// Walks all DIEs of a unit, those inside functions too.
 fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
     let mut signer = Signer::quick(dwarf, unit)?;
-    let mut at = signer.scan.root;
-    while !signer.scan.is_end(at) {
-        let Some(seen) = signer.scan.die(at) else {
-            at = signer.scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
+    let scan = Rc::clone(&signer.scan);
+    let mut at = scan.root;
+    while !scan.is_end(at) {
+        let Some(seen) = scan.die(at) else {
+            at = scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
             continue;
         };
-        if let Some(kind) = kind_of(seen.shape.tag) {
-            if seen.shape.has(Attr::Name) && signer.scan.number(&seen, Attr::Declaration).is_none() {
-                let die = DieRef { unit, offset: at };
-                let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
-                let name = signer.scan.get(&seen, Attr::Name);
-                found.count(signature, die, || {
-                    definition(dwarf, die, name, kind, false, signature)
-                });
-            }
-        } else if seen.shape.tag == gimli::DW_TAG_typedef
-            && let Some(kind) = anonymous_target(&mut signer, at)
-        {
+        let kind = defined_kind(&scan, seen);
+        if let Some(kind) = kind {
             let die = DieRef { unit, offset: at };
             let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
-            let name = signer.scan.get(&seen, Attr::Name);
+            let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
+            let name = || scan.get(seen, Attr::Name);
             found.count(signature, die, || {
-                definition(dwarf, die, name, kind, true, signature)
+                definition(dwarf, die, name(), kind, is_typedef, signature)
             });
         }
-        at = signer.scan.end(&seen).ok_or_else(|| broken(dwarf, unit, at))?;
+        let inside = kind.is_none() || !signer.has_members_only(at);
+        let next = if inside {
+            scan.end(seen)
+        } else {
+            scan.next_sibling(seen)
+        };
+        at = next.ok_or_else(|| broken(dwarf, unit, at))?;
     }
     Ok(())
+}
+
+/// The kind of what a DIE defines: itself if it is a named aggregate, or an anonymous one it is a typedef of.
+pub(crate) fn defined_kind(scan: &UnitScan<'_>, seen: Seen<'_>) -> Option<AggregateKind> {
+    if !seen.shape.has(Attr::Name) || seen.shape.has(Attr::Declaration) {
+        return None;
+    }
+    if seen.shape.tag == gimli::DW_TAG_typedef {
+        anonymous_target(scan, seen)
+    } else {
+        kind_of(seen.shape.tag)
+    }
 }
 
 fn definition(
@@ -176,12 +187,11 @@ fn definition(
 }
 
 /// The kind of the anonymous aggregate a typedef names directly.
-pub(crate) fn anonymous_target(signer: &mut Signer<'_, '_>, typedef: usize) -> Option<AggregateKind> {
-    let seen = signer.scan.die(typedef)?;
-    let Raw::Local(target) = signer.scan.get(&seen, Attr::Type) else {
+fn anonymous_target(scan: &UnitScan<'_>, typedef: Seen<'_>) -> Option<AggregateKind> {
+    let Raw::Local(target) = scan.get(typedef, Attr::Type) else {
         return None;
     };
-    let target = signer.scan.die(usize::try_from(target).ok()?)?;
+    let target = scan.die(usize::try_from(target).ok()?)?;
     let kind = kind_of(target.shape.tag)?;
     (!target.shape.has(Attr::Name)).then_some(kind)
 }

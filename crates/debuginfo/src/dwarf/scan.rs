@@ -5,9 +5,9 @@
 
 use super::units::Dwarf;
 use crate::error::Result;
-use gimli::{Abbreviation, Abbreviations, DwAt, DwForm, DwTag, Encoding, Format, Reader, Section};
-use std::rc::Rc;
-use std::sync::Arc;
+use gimli::{Abbreviation, DwAt, DwForm, DwTag, Encoding, Format, Reader, Section};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// Attributes that scans look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,13 +92,14 @@ struct Spec {
 pub(crate) struct Shape {
     pub(crate) tag: DwTag,
     pub(crate) has_children: bool,
-    specs: Vec<Spec>,
+    /// Its attributes in [`UnitScan::specs`].
+    specs: Range<u32>,
     /// Total size if every form has a fixed one.
     fixed: Option<usize>,
     /// For each attribute: its index in `specs` plus one, and its offset if all before it are fixed.
     places: [(u8, Option<u16>); ATTRS],
-    /// The constants it has that a layout depends on, always in the same order.
-    numbers: Vec<Attr>,
+    /// Which of [`NUMBERS`] it has, a bit each.
+    numbers: u16,
 }
 
 /// Constants that a layout depends on.
@@ -120,38 +121,36 @@ const NUMBERS: [Attr; 14] = [
 ];
 
 impl Shape {
-    fn new(abbreviation: &Abbreviation, encoding: Encoding) -> Self {
+    fn new(abbreviation: &Abbreviation, encoding: Encoding, specs: &mut Vec<Spec>) -> Self {
+        let first = specs.len();
         let mut places = [(0, None); ATTRS];
         let mut fixed = Some(0usize);
-        let mut specs = Vec::with_capacity(abbreviation.attributes().len());
-        for given in abbreviation.attributes() {
+        for (index, given) in (1..=u8::MAX).zip(abbreviation.attributes()) {
             let spec = Spec {
                 attr: attr(given.name()),
                 form: given.form(),
                 size: fixed_size(given.form(), encoding).and_then(|size| u8::try_from(size).ok()),
                 implicit: given.implicit_const_value().unwrap_or(0),
             };
-            if let Some(attr) = spec.attr
-                && let Ok(index) = u8::try_from(specs.len() + 1)
-            {
+            if let Some(attr) = spec.attr {
                 places[attr as usize] = (index, fixed.and_then(|offset| u16::try_from(offset).ok()));
             }
-            fixed = fixed
-                .zip(fixed_size(spec.form, encoding))
-                .map(|(sum, size)| sum + size);
+            fixed = fixed.zip(spec.size).map(|(sum, size)| sum + usize::from(size));
             specs.push(spec);
         }
-        let numbers = NUMBERS
-            .into_iter()
-            .filter(|attr| places[*attr as usize].0 != 0)
-            .collect();
+        // An abbreviation with hundreds of attributes is none a compiler writes; it can't be stepped over.
+        let whole = abbreviation.attributes().len() < usize::from(u8::MAX);
+        let has = |attr: Attr| places[attr as usize].0 != 0;
         Self {
             tag: abbreviation.tag(),
             has_children: abbreviation.has_children(),
-            specs,
-            fixed,
+            specs: first as u32..specs.len() as u32,
+            fixed: fixed.filter(|_| whole),
+            numbers: (0..)
+                .zip(NUMBERS)
+                .filter(|(_, attr)| has(*attr))
+                .fold(0, |mask, (bit, _)| mask | 1 << bit),
             places,
-            numbers,
         }
     }
 
@@ -177,14 +176,17 @@ pub(crate) struct UnitScan<'s> {
     pub(crate) root: usize,
     encoding: Encoding,
     little: bool,
-    abbreviations: Arc<Abbreviations>,
-    shapes: Vec<Option<Rc<Shape>>>,
+    /// By abbreviation code less 1.
+    shapes: Vec<Shape>,
+    /// Shapes of codes that do not follow from 1 without gaps.
+    sparse: FxHashMap<u64, Shape>,
+    specs: Vec<Spec>,
 }
 
 /// A DIE met on a walk: its shape and where its attributes begin (offset in the unit).
-#[derive(Clone)]
-pub(crate) struct Seen {
-    pub(crate) shape: Rc<Shape>,
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'u> {
+    pub(crate) shape: &'u Shape,
     pub(crate) attrs: usize,
 }
 
@@ -196,50 +198,53 @@ impl<'s> UnitScan<'s> {
     pub(crate) fn new(dwarf: &Dwarf<'s>, unit: u32) -> Result<Self> {
         let entry = dwarf.entry(unit)?;
         let header = &entry.header;
-        let abbreviations = Arc::clone(dwarf.abbreviations(unit)?);
+        let abbreviations = dwarf.abbreviations(unit)?;
+        let encoding = header.encoding();
+        let (mut shapes, mut specs) = (Vec::new(), Vec::new());
+        while let Some(abbreviation) = abbreviations.get(shapes.len() as u64 + 1) {
+            shapes.push(Shape::new(abbreviation, encoding, &mut specs));
+        }
+        let mut sparse = FxHashMap::default();
+        for code in abbreviation_codes(dwarf, unit).unwrap_or_default() {
+            if code as usize > shapes.len()
+                && let Some(abbreviation) = abbreviations.get(code)
+            {
+                sparse.insert(code, Shape::new(abbreviation, encoding, &mut specs));
+            }
+        }
         Ok(Self {
             bytes: dwarf.unit_bytes(entry),
             root: header.root_offset().0,
-            encoding: header.encoding(),
+            encoding,
             little: !dwarf.target.big_endian,
-            abbreviations,
-            shapes: Vec::new(),
+            shapes,
+            sparse,
+            specs,
         })
     }
 
     /// The DIE at an offset of the unit; `None` at a null entry or outside the unit.
-    pub(crate) fn die(&mut self, offset: usize) -> Option<Seen> {
+    pub(crate) fn die(&self, offset: usize) -> Option<Seen<'_>> {
         let (code, attrs) = uleb(self.bytes, offset)?;
-        if code == 0 {
-            return None;
-        }
-        Some(Seen {
-            shape: self.shape(code)?,
-            attrs,
-        })
+        let index = usize::try_from(code).ok()?.checked_sub(1)?;
+        let shape = self.shapes.get(index).or_else(|| self.sparse.get(&code))?;
+        Some(Seen { shape, attrs })
     }
 
-    /// The abbreviation of a code as a shape.
-    pub(crate) fn shape(&mut self, code: u64) -> Option<Rc<Shape>> {
-        let index = usize::try_from(code).ok().filter(|code| *code < 1 << 16);
-        if let Some(index) = index
-            && let Some(Some(shape)) = self.shapes.get(index)
-        {
-            return Some(Rc::clone(shape));
-        }
-        let shape = Rc::new(Shape::new(self.abbreviations.get(code)?, self.encoding));
-        if let Some(index) = index {
-            if self.shapes.len() <= index {
-                self.shapes.resize(index + 1, None);
-            }
-            self.shapes[index] = Some(Rc::clone(&shape));
-        }
-        Some(shape)
+    fn specs(&self, shape: &Shape) -> &[Spec] {
+        self.specs
+            .get(shape.specs.start as usize..shape.specs.end as usize)
+            .unwrap_or(&[])
+    }
+
+    /// Bytes of the unit.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
     }
 
     /// Offset behind a DIE's attributes: of its first child or next sibling. `None` if it runs out of the unit or has a form
     /// whose size is unknown.
-    pub(crate) fn end(&self, seen: &Seen) -> Option<usize> {
+    pub(crate) fn end(&self, seen: Seen<'_>) -> Option<usize> {
         if let Some(size) = seen.shape.fixed {
             return seen
                 .attrs
@@ -247,35 +252,36 @@ impl<'s> UnitScan<'s> {
                 .filter(|end| *end <= self.bytes.len());
         }
         let mut at = seen.attrs;
-        for spec in &seen.shape.specs {
+        for spec in self.specs(seen.shape) {
             at = self.value(spec, at)?.1;
         }
         Some(at)
     }
 
     /// An attribute of a DIE.
-    pub(crate) fn get(&self, seen: &Seen, attr: Attr) -> Raw<'s> {
+    pub(crate) fn get(&self, seen: Seen<'_>, attr: Attr) -> Raw<'s> {
         self.find(seen, attr).unwrap_or(Raw::None)
     }
 
-    fn find(&self, seen: &Seen, attr: Attr) -> Option<Raw<'s>> {
+    fn find(&self, seen: Seen<'_>, attr: Attr) -> Option<Raw<'s>> {
         let (index, offset) = seen.shape.places[attr as usize];
         let index = usize::from(index).checked_sub(1)?;
-        let spec = seen.shape.specs.get(index)?;
+        let specs = self.specs(seen.shape);
+        let spec = specs.get(index)?;
         if let Some(offset) = offset {
             return self
                 .value(spec, seen.attrs + usize::from(offset))
                 .map(|(raw, _)| raw);
         }
         let mut at = seen.attrs;
-        for before in &seen.shape.specs[..index] {
+        for before in &specs[..index] {
             at = self.value(before, at)?.1;
         }
         self.value(spec, at).map(|(raw, _)| raw)
     }
 
     /// A constant attribute.
-    pub(crate) fn number(&self, seen: &Seen, attr: Attr) -> Option<u64> {
+    pub(crate) fn number(&self, seen: Seen<'_>, attr: Attr) -> Option<u64> {
         match self.get(seen, attr) {
             Raw::Number(number) => Some(number),
             _ => None,
@@ -283,15 +289,18 @@ impl<'s> UnitScan<'s> {
     }
 
     /// The constants of a DIE that a layout depends on, always in the same order.
-    pub(crate) fn numbers<'n>(&'n self, seen: &'n Seen) -> impl Iterator<Item = (Attr, u64)> + 'n {
-        seen.shape
-            .numbers
-            .iter()
-            .filter_map(|attr| self.number(seen, *attr).map(|number| (*attr, number)))
+    pub(crate) fn numbers<'u>(&'u self, seen: Seen<'u>) -> impl Iterator<Item = (Attr, u64)> + 'u {
+        let mut left = seen.shape.numbers;
+        let attrs = std::iter::from_fn(move || {
+            let attr = *NUMBERS.get(left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(attr)
+        });
+        attrs.filter_map(move |attr| self.number(seen, attr).map(|number| (attr, number)))
     }
 
     /// Offset behind a DIE and all its descendants.
-    pub(crate) fn next_sibling(&mut self, seen: &Seen) -> Option<usize> {
+    pub(crate) fn next_sibling(&self, seen: Seen<'_>) -> Option<usize> {
         if !seen.shape.has_children {
             return self.end(seen);
         }
@@ -305,7 +314,7 @@ impl<'s> UnitScan<'s> {
         while depth > 0 {
             match self.die(at) {
                 Some(inner) => {
-                    at = self.end(&inner)?;
+                    at = self.end(inner)?;
                     depth += u32::from(inner.shape.has_children);
                 }
                 None => {
@@ -446,6 +455,23 @@ pub(crate) fn definers(dwarf: &Dwarf<'_>, unit: u32) -> Option<Vec<Definer>> {
             });
         }
         at = end;
+    }
+}
+
+/// The codes of a unit's abbreviations in the order of the table.
+fn abbreviation_codes(dwarf: &Dwarf<'_>, unit: u32) -> Option<Vec<u64>> {
+    let entry = dwarf.entry(unit).ok()?;
+    let section = dwarf.dwarf_of(entry.space).debug_abbrev.reader().slice();
+    let mut at = entry.header.debug_abbrev_offset().0;
+    let mut codes = Vec::new();
+    loop {
+        let (code, next) = uleb(section, at)?;
+        if code == 0 {
+            return Some(codes);
+        }
+        let (_, next) = uleb(section, next)?;
+        at = name_attribute(section, next + 1, entry.header.encoding())?.2;
+        codes.push(code);
     }
 }
 

@@ -7,7 +7,8 @@ use super::scan::{Attr, Raw, Seen, UnitScan};
 use super::units::{DieRef, Dwarf, Space};
 use crate::error::Result;
 use gimli::DwForm;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 const MAX_DEPTH: u32 = 96;
 
@@ -24,10 +25,12 @@ enum Mode {
 pub(crate) struct Signer<'a, 's> {
     dwarf: &'a Dwarf<'s>,
     unit: u32,
-    pub(crate) scan: UnitScan<'s>,
+    pub(crate) scan: Rc<UnitScan<'s>>,
     /// Take a string's offset for the string: fast, but linkers may keep a string twice.
     by_offset: bool,
     known: FxHashMap<(usize, Mode), u64>,
+    /// Aggregates that hold more than members: types or functions of their own.
+    nested: FxHashSet<usize>,
     others: FxHashMap<u32, Box<Signer<'a, 's>>>,
 }
 
@@ -50,14 +53,18 @@ impl<'a, 's> Signer<'a, 's> {
     }
 
     fn with(dwarf: &'a Dwarf<'s>, unit: u32, by_offset: bool) -> Result<Self> {
-        let scan = UnitScan::new(dwarf, unit)?;
+        let scan = Rc::new(UnitScan::new(dwarf, unit)?);
+        // About one type in 48 bytes of C programs: room for them avoids growing the table step by step.
+        let known = FxHashMap::with_capacity_and_hasher(scan.len() / 48, FxBuildHasher);
+        let (nested, others) = (FxHashSet::default(), FxHashMap::default());
         Ok(Self {
             dwarf,
             unit,
             scan,
             by_offset,
-            known: FxHashMap::default(),
-            others: FxHashMap::default(),
+            known,
+            nested,
+            others,
         })
     }
 
@@ -71,14 +78,15 @@ impl<'a, 's> Signer<'a, 's> {
             return Some(*known);
         }
         let depth = depth.checked_sub(1)?;
-        let seen = self.scan.die(offset)?;
+        let scan = Rc::clone(&self.scan);
+        let seen = scan.die(offset)?;
         let mut hash = Mix::new(u64::from(seen.shape.tag.0));
-        self.add(&mut hash, &seen, mode, depth)?;
+        self.add(&mut hash, offset, seen, mode, depth)?;
         self.known.insert((offset, mode), hash.0);
         Some(hash.0)
     }
 
-    fn add(&mut self, hash: &mut Mix, seen: &Seen, mode: Mode, depth: u32) -> Option<()> {
+    fn add(&mut self, hash: &mut Mix, offset: usize, seen: Seen<'_>, mode: Mode, depth: u32) -> Option<()> {
         let named = self.add_name(hash, seen)?;
         match seen.shape.tag {
             _ if seen.shape.is_aggregate() => {
@@ -89,7 +97,7 @@ impl<'a, 's> Signer<'a, 's> {
                     hash.number(self.foreign(form, value, mode, depth)?);
                 }
                 self.add_numbers(hash, seen);
-                self.add_members(hash, seen, depth)
+                self.add_members(hash, offset, seen, depth)
             }
             gimli::DW_TAG_enumeration_type => {
                 self.add_numbers(hash, seen);
@@ -124,13 +132,14 @@ impl<'a, 's> Signer<'a, 's> {
         }
     }
 
-    fn add_members(&mut self, hash: &mut Mix, seen: &Seen, depth: u32) -> Option<()> {
+    fn add_members(&mut self, hash: &mut Mix, offset: usize, seen: Seen<'_>, depth: u32) -> Option<()> {
         self.for_children(seen, |this, child| {
             let is_member = matches!(
                 child.shape.tag,
                 gimli::DW_TAG_member | gimli::DW_TAG_inheritance | gimli::DW_TAG_variable
             );
             if !is_member {
+                this.nested.insert(offset);
                 return Some(());
             }
             hash.number(u64::from(child.shape.tag.0));
@@ -144,7 +153,7 @@ impl<'a, 's> Signer<'a, 's> {
     }
 
     /// Dimensions of an array, values of an enumeration, parameters of a function.
-    fn add_children(&mut self, hash: &mut Mix, seen: &Seen, depth: u32) -> Option<()> {
+    fn add_children(&mut self, hash: &mut Mix, seen: Seen<'_>, depth: u32) -> Option<()> {
         self.for_children(seen, |this, child| {
             hash.number(u64::from(child.shape.tag.0));
             if child.shape.tag == gimli::DW_TAG_enumerator {
@@ -160,21 +169,27 @@ impl<'a, 's> Signer<'a, 's> {
 
     fn for_children(
         &mut self,
-        seen: &Seen,
-        mut each: impl FnMut(&mut Self, &Seen) -> Option<()>,
+        seen: Seen<'_>,
+        mut each: impl FnMut(&mut Self, Seen<'_>) -> Option<()>,
     ) -> Option<()> {
         if !seen.shape.has_children {
             return Some(());
         }
-        let mut at = self.scan.end(seen)?;
-        while let Some(child) = self.scan.die(at) {
-            each(self, &child)?;
-            at = self.scan.next_sibling(&child)?;
+        let scan = Rc::clone(&self.scan);
+        let mut at = scan.end(seen)?;
+        while let Some(child) = scan.die(at) {
+            each(self, child)?;
+            at = scan.next_sibling(child)?;
         }
-        self.scan.null_end(at).map(drop)
+        scan.null_end(at).map(drop)
     }
 
-    fn add_name(&mut self, hash: &mut Mix, seen: &Seen) -> Option<bool> {
+    /// Whether an aggregate that was signed holds members only, so that a walk finds nothing in it.
+    pub(crate) fn has_members_only(&self, offset: usize) -> bool {
+        !self.nested.contains(&offset)
+    }
+
+    fn add_name(&mut self, hash: &mut Mix, seen: Seen<'_>) -> Option<bool> {
         match self.scan.get(seen, Attr::Name) {
             Raw::Inline(bytes) => hash.bytes(bytes),
             Raw::Str(form, value) if self.by_offset && form == gimli::DW_FORM_strp => hash.number(value),
@@ -184,14 +199,14 @@ impl<'a, 's> Signer<'a, 's> {
         Some(true)
     }
 
-    fn add_numbers(&self, hash: &mut Mix, seen: &Seen) {
+    fn add_numbers(&self, hash: &mut Mix, seen: Seen<'_>) {
         for (attr, number) in self.scan.numbers(seen) {
             hash.number(attr as u64);
             hash.number(number);
         }
     }
 
-    fn add_type(&mut self, hash: &mut Mix, seen: &Seen, mode: Mode, depth: u32) -> Option<()> {
+    fn add_type(&mut self, hash: &mut Mix, seen: Seen<'_>, mode: Mode, depth: u32) -> Option<()> {
         match self.scan.get(seen, Attr::Type) {
             Raw::Local(offset) => hash.number(self.signature(usize::try_from(offset).ok()?, mode, depth)?),
             Raw::Foreign(form, value) => hash.number(self.foreign(form, value, mode, depth)?),

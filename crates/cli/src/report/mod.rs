@@ -1,4 +1,5 @@
 //! Texts of results.
 
 pub(crate) mod color;
+pub(crate) mod pahole;
 pub(crate) mod table;

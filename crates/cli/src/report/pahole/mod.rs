@@ -1,0 +1,169 @@
+//! Layouts as pahole prints them, byte for byte: the form kernel engineers read and scripts parse.
+//!
+//! The rules are those of pahole 1.30, found by reading it and by comparing its output for every struct of a
+//! kernel; docs/PARITY.md says how, and where pahole is wrong. They are spread over:
+//!
+//! * [`names`]: a type's name alone.
+//! * [`declaration`]: a type with the name of what it declares, padded into columns.
+//! * [`facts`]: where members lie and what lies between them.
+//! * [`infer`]: packing and alignments that debug info does not state.
+//! * [`member`]: one member's line.
+//! * [`body`]: structs, unions and enums.
+//! * [`trailer`]: the sums after the members.
+
+mod body;
+mod declaration;
+mod facts;
+mod infer;
+mod member;
+mod names;
+mod text;
+mod trailer;
+
+use facts::Facts;
+use fieldline_layout::types::{Type, TypeId, TypeTable};
+use rustc_hash::FxHashMap;
+use std::fmt;
+use std::rc::Rc;
+use text::Text;
+
+/// Longest declaration of one member; no source comes near it, corrupt debug info can ask for any length.
+const MAX_DECLARATION: usize = 1 << 16;
+
+/// Longest text of one type. A struct of anonymous structs of anonymous structs doubles with each level.
+const MAX_TEXT: usize = 1 << 24;
+
+/// Where a top-level type's members have their columns: type, then name, then the comment.
+const TYPE_COLUMN: i64 = 26;
+const STRUCT_NAME_COLUMN: i64 = 23;
+const UNION_NAME_COLUMN: i64 = 21;
+
+/// What the text depends on besides the types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Bytes in a cacheline.
+    pub(crate) cacheline_size: u32,
+    /// Whether the types come from BTF, which states no alignments: pahole guesses them then.
+    pub(crate) from_btf: bool,
+}
+
+/// Prints one type with its final `;` and newline.
+///
+/// # Errors
+/// If `out` can't take the text.
+pub(crate) fn print(
+    out: &mut impl fmt::Write,
+    table: &TypeTable,
+    id: TypeId,
+    options: Options,
+) -> fmt::Result {
+    Printer::new(table, options).print(out, id)
+}
+
+/// Prints types of one table. A struct that lies in one printed before where only a packed one can lie is said to
+/// be packed, so the order of printing matters, as it does for pahole.
+pub(crate) struct Printer<'t> {
+    table: &'t TypeTable,
+    options: Options,
+    text: Text,
+    facts: FxHashMap<TypeId, Rc<Facts>>,
+    natural: FxHashMap<TypeId, u64>,
+    packed: FxHashMap<TypeId, bool>,
+    unions_seen: rustc_hash::FxHashSet<TypeId>,
+    embedded: FxHashMap<TypeId, bool>,
+    /// The cacheline of the last boundary printed.
+    cacheline: u64,
+}
+
+/// What nested declarations take over from their surroundings.
+#[derive(Clone, Copy)]
+struct Context<'t> {
+    type_column: i64,
+    name_column: i64,
+    indent: usize,
+    /// What stands after a closing brace.
+    suffix: Option<Suffix<'t>>,
+    /// Whether the sums follow the members.
+    with_sums: bool,
+    /// Whether offsets count from the struct itself: it lies behind a pointer.
+    is_relative: bool,
+    /// Offset in bytes of the struct being printed.
+    base: u64,
+    is_first: bool,
+    is_last: bool,
+    in_union: bool,
+}
+
+/// A name after a brace, with a star if it declares a pointer.
+#[derive(Clone, Copy)]
+struct Suffix<'t> {
+    star: bool,
+    name: &'t str,
+}
+
+impl<'t> Suffix<'t> {
+    fn new(name: &'t str) -> Self {
+        Self { star: false, name }
+    }
+}
+
+impl<'t> Printer<'t> {
+    /// A printer that has printed nothing yet.
+    pub(crate) fn new(table: &'t TypeTable, options: Options) -> Self {
+        let options = Options {
+            cacheline_size: options.cacheline_size.max(1),
+            ..options
+        };
+        Self {
+            table,
+            options,
+            text: Text::default(),
+            facts: FxHashMap::default(),
+            natural: FxHashMap::default(),
+            packed: FxHashMap::default(),
+            unions_seen: rustc_hash::FxHashSet::default(),
+            embedded: FxHashMap::default(),
+            cacheline: 0,
+        }
+    }
+
+    /// Prints one type with its final `;` and newline.
+    ///
+    /// # Errors
+    /// If `out` can't take the text.
+    pub(crate) fn print(&mut self, out: &mut impl fmt::Write, id: TypeId) -> fmt::Result {
+        self.text.clear();
+        self.cacheline = 0;
+        self.top_level(id);
+        self.text.word(";\n");
+        out.write_str(self.text.as_str())
+    }
+
+    fn top_level(&mut self, id: TypeId) {
+        let table = self.table;
+        let is_union = matches!(table.get(id), Type::Aggregate(aggregate) if facts::is_union(aggregate));
+        let context = Context {
+            type_column: TYPE_COLUMN,
+            name_column: if is_union {
+                UNION_NAME_COLUMN
+            } else {
+                STRUCT_NAME_COLUMN
+            },
+            indent: 0,
+            suffix: None,
+            with_sums: true,
+            is_relative: false,
+            base: 0,
+            is_first: false,
+            is_last: false,
+            in_union: false,
+        };
+        match table.get(id) {
+            Type::Aggregate(aggregate) if is_union => self.union_body(id, aggregate, context),
+            Type::Aggregate(aggregate) => self.struct_body(id, aggregate, context),
+            Type::Enum(enumeration) => self.enum_body(enumeration, context),
+            Type::Typedef { name, target } => self.typedef(name, *target, context),
+            _ => self.name(id),
+        }
+    }
+}

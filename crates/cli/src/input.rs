@@ -1,15 +1,18 @@
 //! Types out of whatever file the user named.
 
 use crate::args::DebugFormat;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use fieldline_debuginfo::btf::{self, Btf, BtfTypeId, Kind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, TypeReader};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, Error, FileBytes};
 use fieldline_layout::{Layout, TypeId, TypeTable};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Debug info of a file, of either format.
 pub(crate) enum Types<'a, 's> {
     Dwarf(&'a Dwarf<'s>),
+    Btf { btf: &'a Btf<'s>, file: &'a str },
 }
 
 /// One definition of a name.
@@ -25,11 +28,17 @@ pub(crate) struct Entry {
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Die(dwarf::DieRef),
+    Btf(BtfTypeId),
 }
 
 /// Reads entries into a table.
 pub(crate) enum Reader<'a, 's> {
     Dwarf(TypeReader<'a, 's>),
+    Btf {
+        reader: btf::Reader<'a, 's>,
+        table: TypeTable,
+        file: &'a str,
+    },
 }
 
 /// Opens a file's debug info and works on it.
@@ -40,12 +49,61 @@ pub(crate) fn with_types<T>(
     work: impl FnOnce(&Types<'_, '_>) -> Result<T>,
 ) -> Result<T> {
     let file = FileBytes::open(path)?;
-    let _ = base;
-    if format == Some(DebugFormat::Btf) {
-        bail!("BTF is not read yet");
+    if is_raw_btf(file.bytes()) {
+        return with_btf(&file, file.bytes(), base, work);
     }
     let elf = Elf::parse(&file)?;
-    with_dwarf(&elf, |dwarf| work(&Types::Dwarf(dwarf)))
+    let has_dwarf = elf.has_section(".debug_info") || elf.has_section(".zdebug_info");
+    let use_btf = match format {
+        Some(format) => format == DebugFormat::Btf,
+        None => !has_dwarf && elf.has_section(".BTF"),
+    };
+    if !use_btf {
+        return with_dwarf(&elf, |dwarf| work(&Types::Dwarf(dwarf)));
+    }
+    let section = elf.section(".BTF")?.ok_or_else(|| Error::Missing {
+        file: elf.name().to_owned(),
+        wanted: "BTF (.BTF)",
+        hint: "; build with CONFIG_DEBUG_INFO_BTF=y, or read its DWARF with --debug-format dwarf".to_owned(),
+    })?;
+    with_btf(&file, &section, base, work)
+}
+
+/// BTF as it stands in /sys/kernel/btf begins with its magic number.
+fn is_raw_btf(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x9f, 0xeb]) || bytes.starts_with(&[0xeb, 0x9f])
+}
+
+fn with_btf<T>(
+    file: &FileBytes,
+    bytes: &[u8],
+    base: Option<&Path>,
+    work: impl FnOnce(&Types<'_, '_>) -> Result<T>,
+) -> Result<T> {
+    let name = file.path().display().to_string();
+    let parse = |name: &str, error| anyhow::Error::new(error).context(name.to_owned());
+    let Some(base) = base else {
+        let btf = btf::parse(bytes, None).map_err(|error| parse(&name, error))?;
+        return work(&Types::Btf {
+            btf: &btf,
+            file: &name,
+        });
+    };
+    let base_name = base.display().to_string();
+    let base_file = FileBytes::open(base)?;
+    let base_bytes = if is_raw_btf(base_file.bytes()) {
+        Cow::Borrowed(base_file.bytes())
+    } else {
+        Elf::parse(&base_file)?
+            .section(".BTF")?
+            .with_context(|| format!("{base_name}: no BTF in this file"))?
+    };
+    let base_btf = btf::parse(&base_bytes, None).map_err(|error| parse(&base_name, error))?;
+    let btf = btf::parse(bytes, Some(&base_btf)).map_err(|error| parse(&name, error))?;
+    work(&Types::Btf {
+        btf: &btf,
+        file: &name,
+    })
 }
 
 /// Opens a file's DWARF and works on it.
@@ -62,6 +120,15 @@ impl<'a, 's> Types<'a, 's> {
     pub(crate) fn find(&self, name: &str) -> Result<Vec<Entry>> {
         match self {
             Self::Dwarf(dwarf) => Ok(dwarf::find(dwarf, name)?.into_iter().map(entry).collect()),
+            Self::Btf { btf, .. } => {
+                let found = btf.find(name).into_iter();
+                let is_typedef = |id| btf.kind(id) == Some(Kind::Typedef);
+                Ok(prefer_tags(
+                    found
+                        .map(|id| btf_entry(name.as_bytes(), is_typedef(id), id))
+                        .collect(),
+                ))
+            }
         }
     }
 
@@ -69,6 +136,12 @@ impl<'a, 's> Types<'a, 's> {
     pub(crate) fn all(&self) -> Result<Vec<Entry>> {
         match self {
             Self::Dwarf(dwarf) => Ok(dwarf::index(dwarf)?.into_iter().map(entry).collect()),
+            Self::Btf { btf, .. } => {
+                let all = btf.definitions();
+                Ok(all
+                    .map(|found| btf_entry(found.name, found.kind == Kind::Typedef, found.id))
+                    .collect())
+            }
         }
     }
 
@@ -76,6 +149,11 @@ impl<'a, 's> Types<'a, 's> {
     pub(crate) fn reader(&self) -> Reader<'a, 's> {
         match self {
             Self::Dwarf(dwarf) => Reader::Dwarf(TypeReader::new(dwarf)),
+            Self::Btf { btf, file } => Reader::Btf {
+                reader: btf::Reader::new(btf),
+                table: TypeTable::new(btf.target()),
+                file,
+            },
         }
     }
 
@@ -83,6 +161,7 @@ impl<'a, 's> Types<'a, 's> {
     pub(crate) fn unit_name(&self, entry: &Entry) -> Result<Option<String>> {
         match (self, entry.source) {
             (Self::Dwarf(dwarf), Source::Die(die)) => Ok(Some(dwarf.unit_name(die.unit)?)),
+            _ => Ok(None),
         }
     }
 
@@ -90,7 +169,13 @@ impl<'a, 's> Types<'a, 's> {
     pub(crate) fn file(&self) -> &str {
         match self {
             Self::Dwarf(dwarf) => dwarf.file(),
+            Self::Btf { file, .. } => file,
         }
+    }
+
+    /// Whether alignments are not stated and must be inferred.
+    pub(crate) fn is_btf(&self) -> bool {
+        matches!(self, Self::Btf { .. })
     }
 
     /// The one definition of a name as a layout.
@@ -127,11 +212,34 @@ fn entry(definition: dwarf::Definition) -> Entry {
     }
 }
 
+fn btf_entry(name: &[u8], is_typedef: bool, id: BtfTypeId) -> Entry {
+    let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
+    Entry {
+        name,
+        is_typedef,
+        units: 0,
+        source: Source::Btf(id),
+    }
+}
+
+/// A tag and a typedef of the same name nearly always mean the same struct: the tag stands for both.
+fn prefer_tags(entries: Vec<Entry>) -> Vec<Entry> {
+    let has_tag = entries.iter().any(|entry| !entry.is_typedef);
+    entries
+        .into_iter()
+        .filter(|entry| !has_tag || !entry.is_typedef)
+        .collect()
+}
+
 impl Reader<'_, '_> {
     /// Reads a definition and all it holds by value.
     pub(crate) fn read(&mut self, entry: &Entry) -> Result<TypeId> {
         match (self, entry.source) {
             (Self::Dwarf(reader), Source::Die(die)) => Ok(reader.read(die)?),
+            (Self::Btf { reader, table, file }, Source::Btf(id)) => {
+                reader.read(id, table).with_context(|| (*file).to_owned())
+            }
+            _ => anyhow::bail!("{}: of another format", entry.name),
         }
     }
 
@@ -139,6 +247,7 @@ impl Reader<'_, '_> {
     pub(crate) fn table(&self) -> &TypeTable {
         match self {
             Self::Dwarf(reader) => reader.table(),
+            Self::Btf { table, .. } => table,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::args::{LayoutArgs, Style};
 use crate::input::{self, Entry, Types};
 use crate::output;
 use crate::report::color::Paint;
-use crate::report::table;
+use crate::report::{pahole, table};
 use anyhow::{Context, Result};
 use fieldline_layout::{Layout, TypeId, TypeTable};
 use rayon::prelude::*;
@@ -177,14 +177,28 @@ fn render(types: &Types<'_, '_>, chunk: &[(&Entry, &String)], args: &LayoutArgs)
         if args.style == Style::Json && !out.is_empty() {
             out.push_str(",\n");
         }
-        render_one(&mut out, reader.table(), id, twin, args)
-            .with_context(|| format!("{}: {}", types.file(), entry.name))?;
+        let subject = Subject {
+            table: reader.table(),
+            id,
+            twin,
+            from_btf: types.is_btf(),
+        };
+        render_one(&mut out, &subject, args).with_context(|| format!("{}: {}", types.file(), entry.name))?;
     }
     Ok(out)
 }
 
-fn render_one(out: &mut String, table: &TypeTable, id: TypeId, twin: &str, args: &LayoutArgs) -> Result<()> {
-    let layout = || Layout::of(table, id).context("no struct, union or class");
+/// A type to print.
+struct Subject<'t> {
+    table: &'t TypeTable,
+    id: TypeId,
+    /// Which definition of several it is, or empty.
+    twin: &'t str,
+    from_btf: bool,
+}
+
+fn render_one(out: &mut String, subject: &Subject<'_>, args: &LayoutArgs) -> Result<()> {
+    let layout = || Layout::of(subject.table, subject.id).context("no struct, union or class");
     match args.style {
         Style::Table => {
             let paint = Paint::new(output::use_color());
@@ -193,10 +207,19 @@ fn render_one(out: &mut String, table: &TypeTable, id: TypeId, twin: &str, args:
                 expand: args.expand,
                 paint,
             };
-            table::draw(out, &layout()?, twin, &options);
+            table::draw(out, &layout()?, subject.twin, &options);
         }
         Style::Json => out.push_str(&serde_json::to_string(&layout()?)?),
-        Style::Pahole => anyhow::bail!("style pahole is not there yet"),
+        Style::Pahole => {
+            let line = args.cacheline.first().copied().unwrap_or(64);
+            let cacheline_size = u32::try_from(line).context("cacheline size")?;
+            let options = pahole::Options {
+                cacheline_size,
+                from_btf: subject.from_btf,
+            };
+            pahole::print(out, subject.table, subject.id, options)?;
+            out.push('\n');
+        }
     }
     Ok(())
 }

@@ -21,13 +21,24 @@ use std::rc::Rc;
 /// # Errors
 /// If a unit that may hold one is broken.
 pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<Definition>> {
-    let wanted = Wanted::new(dwarf, name);
+    let spellings = Spellings::new(dwarf, name);
+    for offsets in &spellings.attempts {
+        let definitions = find_spelled(dwarf, &Wanted { spellings: &spellings, offsets })?;
+        if !definitions.is_empty() {
+            return Ok(definitions);
+        }
+    }
+    if spellings.complete {
+        return Ok(Vec::new());
+    }
+    Ok(super::index(dwarf)?.into_iter().filter(|definition| *definition.name == *name).collect())
+}
+
+fn find_spelled(dwarf: &Dwarf<'_>, wanted: &Wanted<'_>) -> Result<Vec<Definition>> {
     let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
     // Chunks are found in parallel but joined in order, so that the first definition is the file's first.
-    let parts: Result<Vec<Vec<Definition>>> = units
-        .par_chunks(32)
-        .map(|chunk| find_in_units(dwarf, chunk, &wanted))
-        .collect();
+    let parts: Result<Vec<Vec<Definition>>> =
+        units.par_chunks(32).map(|chunk| find_in_units(dwarf, chunk, wanted)).collect();
     let mut definitions: Vec<Definition> = Vec::new();
     for definition in parts?.into_iter().flatten() {
         add(&mut definitions, definition);
@@ -38,67 +49,70 @@ pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<Definition>> {
     Ok(definitions)
 }
 
+/// What to search for.
 struct Wanted<'n> {
+    spellings: &'n Spellings<'n>,
+    offsets: &'n [(DwForm, u64)],
+}
+
+/// How a name may stand in DIEs.
+struct Spellings<'n> {
     name: &'n [u8],
     /// The name with its terminator, as it stands in place (DW_FORM_string).
     inline: Vec<u8>,
-    /// Where it stands in .debug_str and .debug_line_str, by form.
-    offsets: Vec<(DwForm, u64)>,
+    /// Where it stands in string sections, by form: the likeliest places first.
+    attempts: Vec<Vec<(DwForm, u64)>>,
+    /// Whether the attempts are all there can be.
+    complete: bool,
     /// Units may name strings by index, so that only walking them tells.
     indexed: bool,
 }
 
-impl<'n> Wanted<'n> {
+impl<'n> Spellings<'n> {
     fn new(dwarf: &Dwarf<'_>, name: &'n str) -> Self {
         let mut inline = name.as_bytes().to_vec();
         inline.push(0);
-        let mut offsets = Vec::new();
-        let section = dwarf.inner.debug_str.reader().slice();
-        offsets.extend(
-            string_offsets(section, &inline)
-                .into_iter()
-                .map(|offset| (gimli::DW_FORM_strp, offset)),
-        );
-        if let Some(sup) = dwarf.inner.sup() {
-            let section = sup.debug_str.reader().slice();
-            for form in [
-                gimli::DW_FORM_strp,
-                gimli::DW_FORM_GNU_strp_alt,
-                gimli::DW_FORM_strp_sup,
-            ] {
-                offsets.extend(
-                    string_offsets(section, &inline)
-                        .into_iter()
-                        .map(|offset| (form, offset)),
-                );
+        let mut attempts = vec![Vec::new(); MAX_ATTEMPTS];
+        let mut complete = true;
+        let main = dwarf.inner.debug_str.reader().slice();
+        let sup = dwarf.inner.sup().map(|sup| sup.debug_str.reader().slice());
+        let of_sup = [gimli::DW_FORM_strp, gimli::DW_FORM_GNU_strp_alt, gimli::DW_FORM_strp_sup];
+        for (section, forms) in [(Some(main), &of_sup[..1]), (sup, &of_sup[..])] {
+            let (places, all) = string_places(section.unwrap_or(&[]), &inline);
+            complete &= all;
+            for (attempt, offsets) in attempts.iter_mut().zip(places) {
+                let spelled = offsets.iter().flat_map(|offset| forms.iter().map(|form| (*form, *offset)));
+                attempt.extend(spelled);
             }
         }
+        // Names in place are searched for with the first attempt, offsets or not.
+        let used = attempts.iter().rposition(|offsets| !offsets.is_empty()).map_or(1, |last| last + 1);
+        attempts.truncate(used);
         let indexed = !dwarf.inner.debug_str_offsets.reader().slice().is_empty();
-        Self {
-            name: name.as_bytes(),
-            inline,
-            offsets,
-            indexed,
-        }
+        Self { name: name.as_bytes(), inline, attempts, complete, indexed }
     }
 }
 
-/// Offsets at which a terminated string is meant: where it stands whole, or else every tail of a longer string.
-/// A linker that lets strings share tails leaves no string whole that is the tail of another, and where tails are
-/// not shared nobody refers to them.
-fn string_offsets(section: &[u8], inline: &[u8]) -> Vec<u64> {
+/// How many places of a shared tail are tried one by one before everything is walked.
+const MAX_ATTEMPTS: usize = 2;
+
+/// Offsets at which a terminated string is meant, by attempt, and whether that is all.
+///
+/// Where the string stands whole it is meant there. Linkers that let strings share tails (GNU ld, lld) keep none
+/// whole that is the tail of another, and give each one place: in the neighbour by reversed spelling, from one side
+/// (bfd/merge.c) or the other.
+fn string_places(section: &[u8], inline: &[u8]) -> (Vec<Vec<u64>>, bool) {
     let (mut whole, mut tails) = (Vec::new(), Vec::new());
     for at in memmem::find_iter(section, inline) {
-        let begins = at
-            .checked_sub(1)
-            .is_none_or(|before| section.get(before) == Some(&0));
-        if begins {
-            whole.push(at as u64)
-        } else {
-            tails.push(at as u64)
-        }
+        let start = memchr::memrchr(0, &section[..at]).map_or(0, |zero| zero + 1);
+        if start == at { whole.push(at as u64) } else { tails.push((&section[start..at], at as u64)) }
     }
-    if whole.is_empty() { tails } else { whole }
+    if !whole.is_empty() || tails.is_empty() {
+        return (vec![whole], true);
+    }
+    tails.sort_unstable_by(|(left, _), (right, _)| left.iter().rev().cmp(right.iter().rev()));
+    let ends = [tails.first(), tails.last()].into_iter().flatten();
+    (ends.map(|(_, at)| vec![*at]).collect(), tails.len() == 1)
 }
 
 fn find_in_units(dwarf: &Dwarf<'_>, units: &[u32], wanted: &Wanted<'_>) -> Result<Vec<Definition>> {
@@ -107,7 +121,7 @@ fn find_in_units(dwarf: &Dwarf<'_>, units: &[u32], wanted: &Wanted<'_>) -> Resul
     for &unit in units {
         let entry = dwarf.entry(unit)?;
         let hits = finders.hits(dwarf, entry);
-        if hits.is_empty() && !wanted.indexed {
+        if hits.is_empty() && !wanted.spellings.indexed {
             continue;
         }
         find_in_unit(dwarf, unit, wanted, &hits, &mut found)?;
@@ -139,18 +153,11 @@ impl<'n> Finders<'n> {
             if dwarf.target.big_endian { big } else { little }
         };
         let builder = memmem::FinderBuilder::new();
-        let finder = |offset| {
-            builder
-                .build_forward_with_ranker(SmallNumbersAbound, &bytes(offset))
-                .into_owned()
-        };
-        let words = wanted
-            .offsets
-            .iter()
-            .map(|(form, offset)| (*form, finder(*offset)))
-            .collect();
+        let finder =
+            |offset| builder.build_forward_with_ranker(SmallNumbersAbound, &bytes(offset)).into_owned();
+        let words = wanted.offsets.iter().map(|(form, offset)| (*form, finder(*offset))).collect();
         Self {
-            inline: memmem::Finder::new(&wanted.inline),
+            inline: builder.build_forward_with_ranker(SmallNumbersAbound, &wanted.spellings.inline),
             words,
         }
     }
@@ -178,11 +185,7 @@ fn find_in_unit(
     hits: &[(DwForm, usize)],
     found: &mut Vec<Definition>,
 ) -> Result<()> {
-    let candidates = if wanted.indexed {
-        None
-    } else {
-        candidates(dwarf, unit, hits)
-    };
+    let candidates = if wanted.spellings.indexed { None } else { candidates(dwarf, unit, hits) };
     if candidates.as_ref().is_some_and(Vec::is_empty) {
         return Ok(());
     }
@@ -228,9 +231,7 @@ fn believe(signer: &mut Signer<'_, '_>, candidates: &[usize], found: &mut [Defin
 
 /// A typedef that does not name an anonymous aggregate is none of ours.
 fn is_plain_typedef(scan: &UnitScan<'_>, offset: usize) -> bool {
-    let typedef = scan
-        .die(offset)
-        .filter(|seen| seen.shape.tag == gimli::DW_TAG_typedef);
+    let typedef = scan.die(offset).filter(|seen| seen.shape.tag == gimli::DW_TAG_typedef);
     typedef.is_some_and(|seen| defined_kind(scan, seen).is_none())
 }
 
@@ -256,19 +257,9 @@ fn walk(
         {
             let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
             let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
-            let name = String::from_utf8_lossy(wanted.name).into_owned().into_boxed_str();
+            let name = String::from_utf8_lossy(wanted.spellings.name).into_owned().into_boxed_str();
             let die = DieRef { unit, offset: at };
-            add(
-                found,
-                Definition {
-                    name,
-                    kind,
-                    is_typedef,
-                    die,
-                    units: 1,
-                    signature,
-                },
-            );
+            add(found, Definition { name, kind, is_typedef, die, units: 1, signature });
         }
         let next = next_to_look_at(&scan, seen, at, candidates);
         at = next.ok_or_else(|| broken(dwarf, unit, at))?;
@@ -297,10 +288,7 @@ fn next_to_look_at(
 
 /// Adds a definition, or its units to an equal one.
 fn add(found: &mut Vec<Definition>, definition: Definition) {
-    match found
-        .iter_mut()
-        .find(|known| known.signature == definition.signature)
-    {
+    match found.iter_mut().find(|known| known.signature == definition.signature) {
         Some(known) => known.units += definition.units,
         None => found.push(definition),
     }
@@ -308,8 +296,8 @@ fn add(found: &mut Vec<Definition>, definition: Definition) {
 
 fn is_named(dwarf: &Dwarf<'_>, unit: u32, scan: &UnitScan<'_>, seen: Seen<'_>, wanted: &Wanted<'_>) -> bool {
     match scan.get(seen, Attr::Name) {
-        Raw::Inline(bytes) => bytes == wanted.name,
-        Raw::Str(form, value) => dwarf.string(unit, form, value) == Some(wanted.name),
+        Raw::Inline(bytes) => bytes == wanted.spellings.name,
+        Raw::Str(form, value) => dwarf.string(unit, form, value) == Some(wanted.spellings.name),
         _ => false,
     }
 }

@@ -62,10 +62,7 @@ pub(crate) fn unify(dwarf: &Dwarf<'_>, definitions: Vec<Definition>) -> Result<V
     for mut definition in definitions {
         if by_name.get(&definition.name).is_some_and(|count| *count > 1) {
             definition.signature = sign(dwarf, definition.die)?;
-            if let Some(known) = places
-                .get(&definition.signature)
-                .and_then(|place| kept.get_mut(*place))
-            {
+            if let Some(known) = places.get(&definition.signature).and_then(|place| kept.get_mut(*place)) {
                 known.units += definition.units;
                 continue;
             }
@@ -78,9 +75,7 @@ pub(crate) fn unify(dwarf: &Dwarf<'_>, definitions: Vec<Definition>) -> Result<V
 
 /// The exact signature of a definition.
 pub(crate) fn sign(dwarf: &Dwarf<'_>, die: DieRef) -> Result<u64> {
-    Signer::new(dwarf, die.unit)?
-        .sign(die.offset)
-        .ok_or_else(|| broken(dwarf, die.unit, die.offset))
+    Signer::new(dwarf, die.unit)?.sign(die.offset).ok_or_else(|| broken(dwarf, die.unit, die.offset))
 }
 
 #[derive(Default)]
@@ -135,16 +130,10 @@ fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
             let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
             let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
             let name = || scan.get(seen, Attr::Name);
-            found.count(signature, die, || {
-                definition(dwarf, die, name(), kind, is_typedef, signature)
-            });
+            found.count(signature, die, || definition(dwarf, die, name(), kind, is_typedef, signature));
         }
         let inside = kind.is_none() || !signer.has_members_only(at);
-        let next = if inside {
-            scan.end(seen)
-        } else {
-            scan.next_sibling(seen)
-        };
+        let next = if inside { scan.end(seen) } else { scan.next_sibling(seen) };
         at = next.ok_or_else(|| broken(dwarf, unit, at))?;
     }
     Ok(())
@@ -176,14 +165,7 @@ fn definition(
         _ => return None,
     };
     let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
-    Some(Definition {
-        name,
-        kind,
-        is_typedef,
-        die,
-        units: 1,
-        signature,
-    })
+    Some(Definition { name, kind, is_typedef, die, units: 1, signature })
 }
 
 /// The kind of the anonymous aggregate a typedef names directly.

@@ -234,9 +234,7 @@ impl<'a, 's> TypeReader<'a, 's> {
             bit_offset: self.bit_offset(at, die, ty, bit_field)?,
             bit_field,
             align: udata(die, gimli::DW_AT_alignment),
-            line: udata(die, gimli::DW_AT_decl_line)
-                .and_then(|line| u32::try_from(line).ok())
-                .unwrap_or(0),
+            line: udata(die, gimli::DW_AT_decl_line).and_then(|line| u32::try_from(line).ok()).unwrap_or(0),
             is_static,
             is_base: die.tag() == gimli::DW_TAG_inheritance,
         })
@@ -256,9 +254,8 @@ impl<'a, 's> TypeReader<'a, 's> {
             return Ok(base.saturating_add_signed(from_top));
         }
         let storage = udata(die, gimli::DW_AT_byte_size).unwrap_or_else(|| self.table.size_of(ty));
-        let from_bottom = (storage.saturating_mul(8) as i64)
-            .saturating_sub(from_top)
-            .saturating_sub(width as i64);
+        let from_bottom =
+            (storage.saturating_mul(8) as i64).saturating_sub(from_top).saturating_sub(width as i64);
         Ok(base.saturating_add_signed(from_bottom))
     }
 
@@ -272,10 +269,7 @@ impl<'a, 's> TypeReader<'a, 's> {
         };
         let entry = self.dwarf.entry(at.unit)?;
         let mut operations = expression.operations(entry.header.encoding());
-        match operations
-            .next()
-            .map_err(|error| self.dwarf.error_at(at, &error))?
-        {
+        match operations.next().map_err(|error| self.dwarf.error_at(at, &error))? {
             Some(gimli::Operation::PlusConstant { value } | gimli::Operation::UnsignedConstant { value }) => {
                 Ok(value)
             }
@@ -329,9 +323,7 @@ impl<'a, 's> TypeReader<'a, 's> {
     fn array(&mut self, at: DieRef, die: &Die<'s>, want: Want, depth: u32) -> Result<Type> {
         let element = self.target(at, die, want, depth)?;
         let children = self.dwarf.children(at)?;
-        let ranges = children
-            .iter()
-            .filter(|child| child.tag() == gimli::DW_TAG_subrange_type);
+        let ranges = children.iter().filter(|child| child.tag() == gimli::DW_TAG_subrange_type);
         Ok(Type::Array {
             element,
             dimensions: ranges.map(element_count).collect(),
@@ -341,11 +333,7 @@ impl<'a, 's> TypeReader<'a, 's> {
 
     fn function(&mut self, at: DieRef, die: &Die<'s>, depth: u32) -> Result<Type> {
         let returns = self.target(at, die, Want::Name, depth)?;
-        let mut prototype = Prototype {
-            returns,
-            parameters: Vec::new(),
-            variadic: false,
-        };
+        let mut prototype = Prototype { returns, parameters: Vec::new(), variadic: false };
         for child in self.dwarf.children(at)? {
             match child.tag() {
                 gimli::DW_TAG_formal_parameter => {
@@ -360,10 +348,7 @@ impl<'a, 's> TypeReader<'a, 's> {
     }
 
     fn target(&mut self, at: DieRef, die: &Die<'s>, want: Want, depth: u32) -> Result<TypeId> {
-        match die
-            .attr_value(gimli::DW_AT_type)
-            .and_then(|value| self.resolve(at.unit, &value))
-        {
+        match die.attr_value(gimli::DW_AT_type).and_then(|value| self.resolve(at.unit, &value)) {
             Some(target) => self.read_type(target, want, depth),
             None => Ok(TypeId::VOID),
         }
@@ -402,18 +387,14 @@ impl<'a, 's> TypeReader<'a, 's> {
                 dwarf.attr_string(&unit, other)
             }
         };
-        reader
-            .map(|reader| text(&reader))
-            .map_err(|error| self.dwarf.error_at(at, &error))
+        reader.map(|reader| text(&reader)).map_err(|error| self.dwarf.error_at(at, &error))
     }
 
     fn decl(&mut self, at: DieRef, die: &Die<'s>) -> Result<Option<Decl>> {
         let Some(index) = udata(die, gimli::DW_AT_decl_file) else {
             return Ok(None);
         };
-        let line = udata(die, gimli::DW_AT_decl_line)
-            .and_then(|line| u32::try_from(line).ok())
-            .unwrap_or(0);
+        let line = udata(die, gimli::DW_AT_decl_line).and_then(|line| u32::try_from(line).ok()).unwrap_or(0);
         Ok(self.file_name(at.unit, index)?.map(|file| Decl { file, line }))
     }
 
@@ -434,14 +415,9 @@ impl<'s> Dwarf<'s> {
     /// The DIE a reference attribute means.
     pub(crate) fn resolve(&self, unit: u32, value: &Value<R<'s>>) -> Option<DieRef> {
         match *value {
-            Value::UnitRef(offset) => Some(DieRef {
-                unit,
-                offset: offset.0,
-            }),
+            Value::UnitRef(offset) => Some(DieRef { unit, offset: offset.0 }),
             Value::DebugInfoRef(offset) => {
-                let sup = self
-                    .entry(unit)
-                    .is_ok_and(|entry| entry.space == Space::Supplementary);
+                let sup = self.entry(unit).is_ok_and(|entry| entry.space == Space::Supplementary);
                 self.locate(if sup { Space::Supplementary } else { Space::Info }, offset.0)
             }
             Value::DebugInfoRefSup(offset) => self.locate(Space::Supplementary, offset.0),
@@ -460,10 +436,7 @@ fn element_count(range: &Die<'_>) -> Option<u64> {
     // Not as signed data: gcc writes the bound of `char x[256]` as DW_FORM_data1 0xff.
     let upper = constant(range, gimli::DW_AT_upper_bound)?;
     let lower = constant(range, gimli::DW_AT_lower_bound).unwrap_or(0);
-    upper
-        .checked_sub(lower)?
-        .checked_add(1)
-        .and_then(|count| u64::try_from(count).ok())
+    upper.checked_sub(lower)?.checked_add(1).and_then(|count| u64::try_from(count).ok())
 }
 
 fn signature_of(die: &Die<'_>) -> Option<u64> {
@@ -481,11 +454,7 @@ pub(crate) fn udata(die: &Die<'_>, name: DwAt) -> Option<u64> {
 /// A signed constant attribute.
 pub(crate) fn sdata(die: &Die<'_>, name: DwAt) -> Option<i64> {
     let attribute = die.attr(name)?;
-    attribute.sdata_value().or_else(|| {
-        attribute
-            .udata_value()
-            .and_then(|value| i64::try_from(value).ok())
-    })
+    attribute.sdata_value().or_else(|| attribute.udata_value().and_then(|value| i64::try_from(value).ok()))
 }
 
 /// A constant of either sign: producers write negative ones as DW_FORM_sdata.

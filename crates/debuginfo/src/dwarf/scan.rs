@@ -232,9 +232,7 @@ impl<'s> UnitScan<'s> {
     }
 
     fn specs(&self, shape: &Shape) -> &[Spec] {
-        self.specs
-            .get(shape.specs.start as usize..shape.specs.end as usize)
-            .unwrap_or(&[])
+        self.specs.get(shape.specs.start as usize..shape.specs.end as usize).unwrap_or(&[])
     }
 
     /// Bytes of the unit.
@@ -246,10 +244,7 @@ impl<'s> UnitScan<'s> {
     /// whose size is unknown.
     pub(crate) fn end(&self, seen: Seen<'_>) -> Option<usize> {
         if let Some(size) = seen.shape.fixed {
-            return seen
-                .attrs
-                .checked_add(size)
-                .filter(|end| *end <= self.bytes.len());
+            return seen.attrs.checked_add(size).filter(|end| *end <= self.bytes.len());
         }
         let mut at = seen.attrs;
         for spec in self.specs(seen.shape) {
@@ -269,9 +264,7 @@ impl<'s> UnitScan<'s> {
         let specs = self.specs(seen.shape);
         let spec = specs.get(index)?;
         if let Some(offset) = offset {
-            return self
-                .value(spec, seen.attrs + usize::from(offset))
-                .map(|(raw, _)| raw);
+            return self.value(spec, seen.attrs + usize::from(offset)).map(|(raw, _)| raw);
         }
         let mut at = seen.attrs;
         for before in &specs[..index] {
@@ -371,20 +364,17 @@ impl<'s> UnitScan<'s> {
             | dw::DW_FORM_ref_sup4
             | dw::DW_FORM_ref_sup8 => {
                 let size = usize::from(spec.size?);
-                self.uint(at, size)
-                    .map(|value| (Raw::Foreign(spec.form, value), at + size))
+                self.uint(at, size).map(|value| (Raw::Foreign(spec.form, value), at + size))
             }
             dw::DW_FORM_strp | dw::DW_FORM_line_strp | dw::DW_FORM_GNU_strp_alt | dw::DW_FORM_strp_sup => {
-                self.uint(at, offset_size)
-                    .map(|value| (Raw::Str(spec.form, value), at + offset_size))
+                self.uint(at, offset_size).map(|value| (Raw::Str(spec.form, value), at + offset_size))
             }
             dw::DW_FORM_strx | dw::DW_FORM_GNU_str_index => {
                 uleb(self.bytes, at).map(|(value, end)| (Raw::Str(spec.form, value), end))
             }
             dw::DW_FORM_strx1 | dw::DW_FORM_strx2 | dw::DW_FORM_strx3 | dw::DW_FORM_strx4 => {
                 let size = usize::from(spec.size?);
-                self.uint(at, size)
-                    .map(|value| (Raw::Str(spec.form, value), at + size))
+                self.uint(at, size).map(|value| (Raw::Str(spec.form, value), at + size))
             }
             dw::DW_FORM_exprloc | dw::DW_FORM_block => {
                 let (len, start) = uleb(self.bytes, at)?;
@@ -448,11 +438,7 @@ pub(crate) fn definers(dwarf: &Dwarf<'_>, unit: u32) -> Option<Vec<Definer>> {
         let tag = DwTag(u16::try_from(tag).ok()?);
         let defines = super::index::kind_of(tag).is_some() || tag == gimli::DW_TAG_typedef;
         if let Some((form, name_offset)) = name.filter(|_| defines && !declares) {
-            definers.push(Definer {
-                code,
-                form,
-                name_offset,
-            });
+            definers.push(Definer { code, form, name_offset });
         }
         at = end;
     }
@@ -499,9 +485,7 @@ fn name_attribute(
         if attribute == gimli::DW_AT_name {
             name = Some((form, offset));
         }
-        offset = offset
-            .zip(fixed_size(form, encoding))
-            .map(|(sum, size)| sum + size);
+        offset = offset.zip(fixed_size(form, encoding)).map(|(sum, size)| sum + size);
     }
 }
 

@@ -25,11 +25,7 @@ impl<'d> DebugSections<'d> {
         if !elf.has_section(".debug_info") && !elf.has_section(".zdebug_info") {
             return Err(missing(elf));
         }
-        let endian = if elf.is_little_endian() {
-            RunTimeEndian::Little
-        } else {
-            RunTimeEndian::Big
-        };
+        let endian = if elf.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
         Ok(Self {
             main: load_sections(elf)?,
             sup: sup.map(load_sections).transpose()?,
@@ -44,9 +40,7 @@ impl<'d> DebugSections<'d> {
     }
 
     pub(crate) fn borrow(&self) -> gimli::Dwarf<R<'_>> {
-        self.main.borrow_with_sup(self.sup.as_ref(), |section| {
-            EndianSlice::new(section, self.endian)
-        })
+        self.main.borrow_with_sup(self.sup.as_ref(), |section| EndianSlice::new(section, self.endian))
     }
 }
 
@@ -67,16 +61,9 @@ fn missing(elf: &Elf<'_>) -> Error {
         ),
         None => "; build with CONFIG_DEBUG_INFO or -g".to_owned(),
     };
-    let hint = if elf.has_section(".BTF") {
-        format!("; it has BTF: use --debug-format btf{hint}")
-    } else {
-        hint
-    };
-    Error::Missing {
-        file: elf.name().to_owned(),
-        wanted: "debug info (.debug_info)",
-        hint,
-    }
+    let hint =
+        if elf.has_section(".BTF") { format!("; it has BTF: use --debug-format btf{hint}") } else { hint };
+    Error::Missing { file: elf.name().to_owned(), wanted: "debug info (.debug_info)", hint }
 }
 
 /// Bytes as lower-case hex.
@@ -95,9 +82,7 @@ pub fn open_alt_link(elf: &Elf<'_>) -> Result<Option<FileBytes>> {
     let name = PathBuf::from(String::from_utf8_lossy(name).into_owned());
     let id = hex(id);
     let beside = elf.path().parent().unwrap_or(Path::new(".")).join(&name);
-    let by_id = id
-        .get(..2)
-        .map(|head| format!("/usr/lib/debug/.build-id/{head}/{}.debug", &id[2..]));
+    let by_id = id.get(..2).map(|head| format!("/usr/lib/debug/.build-id/{head}/{}.debug", &id[2..]));
     for candidate in [Some(beside), by_id.map(PathBuf::from)].into_iter().flatten() {
         if candidate.is_file() {
             return FileBytes::open(&candidate).map(Some);

@@ -57,15 +57,7 @@ impl<'a, 's> Signer<'a, 's> {
         // About one type in 48 bytes of C programs: room for them avoids growing the table step by step.
         let known = FxHashMap::with_capacity_and_hasher(scan.len() / 48, FxBuildHasher);
         let (nested, others) = (FxHashSet::default(), FxHashMap::default());
-        Ok(Self {
-            dwarf,
-            unit,
-            scan,
-            by_offset,
-            known,
-            nested,
-            others,
-        })
+        Ok(Self { dwarf, unit, scan, by_offset, known, nested, others })
     }
 
     /// The signature of the type at an offset of the unit; `None` if there is no well-formed type.
@@ -101,11 +93,7 @@ impl<'a, 's> Signer<'a, 's> {
             }
             gimli::DW_TAG_enumeration_type => {
                 self.add_numbers(hash, seen);
-                if named {
-                    Some(())
-                } else {
-                    self.add_children(hash, seen, depth)
-                }
+                if named { Some(()) } else { self.add_children(hash, seen, depth) }
             }
             gimli::DW_TAG_pointer_type
             | gimli::DW_TAG_reference_type
@@ -261,9 +249,7 @@ impl<'s> Dwarf<'s> {
         let offset = usize::try_from(value).ok()?;
         match form {
             gimli::DW_FORM_ref_addr => {
-                let sup = self
-                    .entry(unit)
-                    .is_ok_and(|entry| entry.space == Space::Supplementary);
+                let sup = self.entry(unit).is_ok_and(|entry| entry.space == Space::Supplementary);
                 self.locate(if sup { Space::Supplementary } else { Space::Info }, offset)
             }
             gimli::DW_FORM_ref_sig8 => self.by_signature(value),

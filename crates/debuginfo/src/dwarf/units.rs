@@ -58,10 +58,7 @@ impl<'s> Dwarf<'s> {
             units: Vec::new(),
             signatures: OnceLock::new(),
             file: &sections.file,
-            target: Target {
-                pointer_size: sections.pointer_size,
-                big_endian: sections.is_big_endian(),
-            },
+            target: Target { pointer_size: sections.pointer_size, big_endian: sections.is_big_endian() },
             inner,
         };
         dwarf.find_units()?;
@@ -71,37 +68,26 @@ impl<'s> Dwarf<'s> {
     fn find_units(&mut self) -> Result<()> {
         let mut units = Vec::new();
         let mut add = |header: UnitHeader<R<'s>>, space| {
-            units.push(UnitEntry {
-                header,
-                space,
-                abbreviations: OnceLock::new(),
-            });
+            units.push(UnitEntry { header, space, abbreviations: OnceLock::new() });
         };
         let mut headers = self.inner.units();
         let mut at = 0;
-        while let Some(header) = headers
-            .next()
-            .map_err(|error| self.error(".debug_info", at, &error))?
-        {
+        while let Some(header) = headers.next().map_err(|error| self.error(".debug_info", at, &error))? {
             at = header_offset(&header) + header.length_including_self();
             self.refuse_split(&header)?;
             add(header, Space::Info);
         }
         let mut headers = self.inner.type_units();
         let mut at = 0;
-        while let Some(header) = headers
-            .next()
-            .map_err(|error| self.error(".debug_types", at, &error))?
-        {
+        while let Some(header) = headers.next().map_err(|error| self.error(".debug_types", at, &error))? {
             at = header_offset(&header) + header.length_including_self();
             add(header, Space::Types);
         }
         if let Some(sup) = self.inner.sup() {
             let mut headers = sup.units();
             let mut at = 0;
-            while let Some(header) = headers
-                .next()
-                .map_err(|error| self.error("supplementary .debug_info", at, &error))?
+            while let Some(header) =
+                headers.next().map_err(|error| self.error("supplementary .debug_info", at, &error))?
             {
                 at = header_offset(&header) + header.length_including_self();
                 add(header, Space::Supplementary);
@@ -136,9 +122,7 @@ impl<'s> Dwarf<'s> {
         let place = header_offset(header);
         let error = |error| self.error(".debug_info", place, &error);
         let abbreviations = self.inner.abbreviations(header).map_err(error)?;
-        let root = header
-            .entry(&abbreviations, header.root_offset())
-            .map_err(error)?;
+        let root = header.entry(&abbreviations, header.root_offset()).map_err(error)?;
         Ok(root.has_attr(gimli::DW_AT_GNU_dwo_name))
     }
 
@@ -222,9 +206,7 @@ impl<'s> Dwarf<'s> {
     pub(crate) fn die(&self, die: DieRef) -> Result<DebuggingInformationEntry<R<'s>>> {
         let abbreviations = self.abbreviations(die.unit)?;
         let header = &self.entry(die.unit)?.header;
-        header
-            .entry(abbreviations, UnitOffset(die.offset))
-            .map_err(|error| self.error_at(die, &error))
+        header.entry(abbreviations, UnitOffset(die.offset)).map_err(|error| self.error_at(die, &error))
     }
 
     /// The direct children of a DIE.
@@ -232,9 +214,7 @@ impl<'s> Dwarf<'s> {
         let abbreviations = self.abbreviations(die.unit)?;
         let header = &self.entry(die.unit)?.header;
         let error = |error| self.error_at(die, &error);
-        let mut entries = header
-            .entries_raw(abbreviations, Some(UnitOffset(die.offset)))
-            .map_err(error)?;
+        let mut entries = header.entries_raw(abbreviations, Some(UnitOffset(die.offset))).map_err(error)?;
         let mut children = Vec::new();
         let mut entry = DebuggingInformationEntry::null();
         entries.read_entry(&mut entry).map_err(error)?;
@@ -256,38 +236,23 @@ impl<'s> Dwarf<'s> {
         let first = self.units.partition_point(|unit| unit.space < space);
         let past = self.units.partition_point(|unit| unit.space <= space);
         let units = self.units.get(first..past)?;
-        let index = units
-            .partition_point(|unit| header_offset(&unit.header) <= offset)
-            .checked_sub(1)?;
+        let index = units.partition_point(|unit| header_offset(&unit.header) <= offset).checked_sub(1)?;
         let start = header_offset(&units.get(index)?.header);
         let inside = offset - start < units[index].header.length_including_self();
-        inside.then_some(DieRef {
-            unit: (first + index) as u32,
-            offset: offset - start,
-        })
+        inside.then_some(DieRef { unit: (first + index) as u32, offset: offset - start })
     }
 
     /// The DIE of a type unit by its signature.
     pub(crate) fn by_signature(&self, signature: u64) -> Option<DieRef> {
-        self.signatures
-            .get_or_init(|| self.collect_signatures())
-            .get(&signature)
-            .copied()
+        self.signatures.get_or_init(|| self.collect_signatures()).get(&signature).copied()
     }
 
     fn collect_signatures(&self) -> FxHashMap<u64, DieRef> {
         let units = (0u32..).zip(&self.units);
         let types = units.filter_map(|(unit, entry)| match entry.header.type_() {
-            UnitType::Type {
-                type_signature,
-                type_offset,
-            } => Some((
-                type_signature.0,
-                DieRef {
-                    unit,
-                    offset: type_offset.0,
-                },
-            )),
+            UnitType::Type { type_signature, type_offset } => {
+                Some((type_signature.0, DieRef { unit, offset: type_offset.0 }))
+            }
             _ => None,
         });
         types.collect()
@@ -299,10 +264,7 @@ impl<'s> Dwarf<'s> {
     /// If the unit's root is broken.
     pub fn unit_name(&self, unit: u32) -> Result<String> {
         let parsed = self.unit(unit)?;
-        Ok(parsed
-            .name
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default())
+        Ok(parsed.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
     }
 }
 
@@ -327,17 +289,9 @@ pub(crate) fn file_path<'s>(
     let program = unit.line_program.as_ref()?;
     let header = program.header();
     let file = header.file(index)?;
-    let string = |value| {
-        dwarf
-            .attr_string(unit, value)
-            .ok()
-            .map(|reader| text(&reader).into_string())
-    };
+    let string = |value| dwarf.attr_string(unit, value).ok().map(|reader| text(&reader).into_string());
     let name = string(file.path_name())?;
-    let directory = file
-        .directory(header)
-        .and_then(string)
-        .filter(|directory| !directory.is_empty());
+    let directory = file.directory(header).and_then(string).filter(|directory| !directory.is_empty());
     match directory {
         Some(directory) if !name.starts_with('/') => Some(format!("{directory}/{name}")),
         _ => Some(name),

@@ -5,8 +5,9 @@
 //! the attribute's place fits: that is a proof when it fails, and a guess when it fits. A guess is believed only if
 //! the struct it shows has the signature of a definition found for certain; otherwise the unit is walked to the place.
 
+use super::abbrev::{Attr, definers};
 use super::index::{Definition, broken, defined_kind, unify};
-use super::scan::{self, Attr, Raw, Seen, UnitScan};
+use super::scan::{self, Raw, Seen, UnitScan};
 use super::signature::Signer;
 use super::units::{DieRef, Dwarf, UnitEntry};
 use crate::error::Result;
@@ -199,9 +200,11 @@ fn find_in_unit(
 /// Offsets of DIEs that would be definitions with the name at a hit. Empty: there is no definition here, for sure.
 /// `None`: a definition may be where arithmetic does not reach.
 fn candidates(dwarf: &Dwarf<'_>, unit: u32, hits: &[(DwForm, usize)]) -> Option<Vec<usize>> {
-    let bytes = dwarf.unit_bytes(dwarf.entry(unit).ok()?);
+    let entry = dwarf.entry(unit).ok()?;
+    let bytes = dwarf.unit_bytes(entry);
+    let (section, start, encoding) = dwarf.abbreviation_bytes(entry);
     let mut candidates = Vec::new();
-    for definer in scan::definers(dwarf, unit)? {
+    for definer in definers(section, start, encoding)? {
         let offset = definer.name_offset?;
         let here = hits.iter().filter(|(form, _)| *form == definer.form);
         candidates.extend(
@@ -259,7 +262,7 @@ fn walk(
             let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
             let name = String::from_utf8_lossy(wanted.spellings.name).into_owned().into_boxed_str();
             let die = DieRef { unit, offset: at };
-            add(found, Definition { name, kind, is_typedef, die, units: 1, signature });
+            add(found, Definition { name, kind, is_typedef, die, units: 1, signature, is_nested: false });
         }
         let next = next_to_look_at(&scan, seen, at, candidates);
         at = next.ok_or_else(|| broken(dwarf, unit, at))?;

@@ -1,6 +1,7 @@
 //! All definitions of a file: each distinct struct, union and class once.
 
-use super::scan::{Attr, Raw, Seen, UnitScan};
+use super::abbrev::Attr;
+use super::scan::{Raw, Seen, UnitScan};
 use super::signature::Signer;
 use super::units::{DieRef, Dwarf};
 use crate::error::{Error, Result};
@@ -24,6 +25,9 @@ pub struct Definition {
     pub units: u32,
     /// Tells definitions of one name apart: equal for equal layouts.
     pub signature: u64,
+    /// Whether every unit has it inside a function, class or namespace. Only [`index`] looks;
+    /// [`find`](super::find()) says no.
+    pub is_nested: bool,
 }
 
 /// All distinct definitions in the order of their first occurrence.
@@ -89,6 +93,7 @@ impl Found {
                     let known = entry.get_mut();
                     known.units += definition.units;
                     known.die = known.die.min(definition.die);
+                    known.is_nested &= definition.is_nested;
                 }
                 std::collections::hash_map::Entry::Vacant(entry) => {
                     entry.insert(definition);
@@ -98,16 +103,23 @@ impl Found {
     }
 
     /// Counts a definition; its name is looked at only the first time.
-    fn count(&mut self, signature: u64, die: DieRef, make: impl FnOnce() -> Option<Definition>) {
+    fn count(
+        &mut self,
+        signature: u64,
+        die: DieRef,
+        is_nested: bool,
+        make: impl FnOnce() -> Option<Definition>,
+    ) {
         match self.0.entry(signature) {
             std::collections::hash_map::Entry::Occupied(mut entry) => {
                 let known = entry.get_mut();
                 known.units += 1;
                 known.die = known.die.min(die);
+                known.is_nested &= is_nested;
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
                 if let Some(definition) = make() {
-                    entry.insert(definition);
+                    entry.insert(Definition { is_nested, ..definition });
                 }
             }
         }
@@ -119,9 +131,11 @@ fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
     let mut signer = Signer::quick(dwarf, unit)?;
     let scan = Rc::clone(&signer.scan);
     let mut at = scan.root;
+    let mut depth = 0u32;
     while !scan.is_end(at) {
         let Some(seen) = scan.die(at) else {
             at = scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
+            depth = depth.saturating_sub(1);
             continue;
         };
         let kind = defined_kind(&scan, seen);
@@ -130,9 +144,12 @@ fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
             let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
             let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
             let name = || scan.get(seen, Attr::Name);
-            found.count(signature, die, || definition(dwarf, die, name(), kind, is_typedef, signature));
+            found.count(signature, die, depth > 1, || {
+                definition(dwarf, die, name(), kind, is_typedef, signature)
+            });
         }
         let inside = kind.is_none() || !signer.has_members_only(at);
+        depth += u32::from(inside && seen.shape.has_children);
         let next = if inside { scan.end(seen) } else { scan.next_sibling(seen) };
         at = next.ok_or_else(|| broken(dwarf, unit, at))?;
     }
@@ -165,7 +182,7 @@ fn definition(
         _ => return None,
     };
     let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
-    Some(Definition { name, kind, is_typedef, die, units: 1, signature })
+    Some(Definition { name, kind, is_typedef, die, units: 1, signature, is_nested: false })
 }
 
 /// The kind of the anonymous aggregate a typedef names directly.

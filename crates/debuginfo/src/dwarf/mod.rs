@@ -3,17 +3,18 @@
 //! * [`sections`]: the sections of a file and of its supplementary file.
 //! * [`units`]: where units begin; DIEs by offset.
 //! * [`reader`]: DIEs to a type table, on demand.
-//! * [`scan`]: attributes at fixed places, for walking hundreds of megabytes.
-//! * [`signature`]: which definitions of one name are the same.
+//! * `abbrev`, `scan`: attributes at known places, for walking hundreds of megabytes.
+//! * `signature`: which definitions of one name are the same.
 //! * [`find`]: the definitions of one name.
 //! * [`index`]: all definitions of a file.
 
+mod abbrev;
 pub mod find;
 pub mod index;
 pub mod reader;
-pub mod scan;
+mod scan;
 pub mod sections;
-pub mod signature;
+mod signature;
 pub mod units;
 
 pub use find::find;

@@ -3,7 +3,8 @@
 //! The number covers the struct's name, size, alignment and members, whole types held by value, and the names of
 //! types behind pointers; not where they are declared. Two definitions with equal numbers have equal layouts.
 
-use super::scan::{Attr, Raw, Seen, UnitScan};
+use super::abbrev::Attr;
+use super::scan::{Raw, Seen, UnitScan};
 use super::units::{DieRef, Dwarf, Space};
 use crate::error::Result;
 use gimli::DwForm;

@@ -194,6 +194,12 @@ impl<'s> Dwarf<'s> {
         section.get(start..end).unwrap_or(&[])
     }
 
+    /// Where a unit's abbreviations stand: .debug_abbrev, the offset, and the encoding their forms have there.
+    pub(crate) fn abbreviation_bytes(&self, entry: &UnitEntry<'s>) -> (&'s [u8], usize, gimli::Encoding) {
+        let section = self.dwarf_of(entry.space).debug_abbrev.reader().slice();
+        (section, entry.header.debug_abbrev_offset().0, entry.header.encoding())
+    }
+
     /// A unit with its line program header and bases.
     pub(crate) fn unit(&self, unit: u32) -> Result<gimli::Unit<R<'s>>> {
         let entry = self.entry(unit)?;

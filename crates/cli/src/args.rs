@@ -5,13 +5,7 @@ use std::path::PathBuf;
 
 /// Finds which struct members are hot and touched together, lays them out on cachelines, and writes the patch.
 #[derive(Debug, Parser)]
-#[command(
-    name = "fieldline",
-    version,
-    about,
-    propagate_version = true,
-    arg_required_else_help = true
-)]
+#[command(name = "fieldline", version, about, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -196,9 +190,5 @@ pub(crate) struct DemoArgs {
 fn line_size(text: &str) -> Result<u64, String> {
     let size: u64 = text.parse().map_err(|_| "not a number of bytes".to_owned())?;
     let usable = size.is_power_of_two() && (16..=4096).contains(&size);
-    if usable {
-        Ok(size)
-    } else {
-        Err("a cacheline is a power of two from 16 to 4096 bytes".to_owned())
-    }
+    if usable { Ok(size) } else { Err("a cacheline is a power of two from 16 to 4096 bytes".to_owned()) }
 }

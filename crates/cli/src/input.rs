@@ -34,11 +34,7 @@ enum Source {
 /// Reads entries into a table.
 pub(crate) enum Reader<'a, 's> {
     Dwarf(TypeReader<'a, 's>),
-    Btf {
-        reader: btf::Reader<'a, 's>,
-        table: TypeTable,
-        file: &'a str,
-    },
+    Btf { reader: btf::Reader<'a, 's>, table: TypeTable, file: &'a str },
 }
 
 /// Opens a file's debug info and works on it.
@@ -84,10 +80,7 @@ fn with_btf<T>(
     let parse = |name: &str, error| anyhow::Error::new(error).context(name.to_owned());
     let Some(base) = base else {
         let btf = btf::parse(bytes, None).map_err(|error| parse(&name, error))?;
-        return work(&Types::Btf {
-            btf: &btf,
-            file: &name,
-        });
+        return work(&Types::Btf { btf: &btf, file: &name });
     };
     let base_name = base.display().to_string();
     let base_file = FileBytes::open(base)?;
@@ -100,10 +93,7 @@ fn with_btf<T>(
     };
     let base_btf = btf::parse(&base_bytes, None).map_err(|error| parse(&base_name, error))?;
     let btf = btf::parse(bytes, Some(&base_btf)).map_err(|error| parse(&name, error))?;
-    work(&Types::Btf {
-        btf: &btf,
-        file: &name,
-    })
+    work(&Types::Btf { btf: &btf, file: &name })
 }
 
 /// Opens a file's DWARF and works on it.
@@ -123,11 +113,7 @@ impl<'a, 's> Types<'a, 's> {
             Self::Btf { btf, .. } => {
                 let found = btf.find(name).into_iter();
                 let is_typedef = |id| btf.kind(id) == Some(Kind::Typedef);
-                Ok(prefer_tags(
-                    found
-                        .map(|id| btf_entry(name.as_bytes(), is_typedef(id), id))
-                        .collect(),
-                ))
+                Ok(prefer_tags(found.map(|id| btf_entry(name.as_bytes(), is_typedef(id), id)).collect()))
             }
         }
     }
@@ -138,9 +124,7 @@ impl<'a, 's> Types<'a, 's> {
             Self::Dwarf(dwarf) => Ok(dwarf::index(dwarf)?.into_iter().map(entry).collect()),
             Self::Btf { btf, .. } => {
                 let all = btf.definitions();
-                Ok(all
-                    .map(|found| btf_entry(found.name, found.kind == Kind::Typedef, found.id))
-                    .collect())
+                Ok(all.map(|found| btf_entry(found.name, found.kind == Kind::Typedef, found.id)).collect())
             }
         }
     }
@@ -149,11 +133,9 @@ impl<'a, 's> Types<'a, 's> {
     pub(crate) fn reader(&self) -> Reader<'a, 's> {
         match self {
             Self::Dwarf(dwarf) => Reader::Dwarf(TypeReader::new(dwarf)),
-            Self::Btf { btf, file } => Reader::Btf {
-                reader: btf::Reader::new(btf),
-                table: TypeTable::new(btf.target()),
-                file,
-            },
+            Self::Btf { btf, file } => {
+                Reader::Btf { reader: btf::Reader::new(btf), table: TypeTable::new(btf.target()), file }
+            }
         }
     }
 
@@ -214,21 +196,13 @@ fn entry(definition: dwarf::Definition) -> Entry {
 
 fn btf_entry(name: &[u8], is_typedef: bool, id: BtfTypeId) -> Entry {
     let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
-    Entry {
-        name,
-        is_typedef,
-        units: 0,
-        source: Source::Btf(id),
-    }
+    Entry { name, is_typedef, units: 0, source: Source::Btf(id) }
 }
 
 /// A tag and a typedef of the same name nearly always mean the same struct: the tag stands for both.
 fn prefer_tags(entries: Vec<Entry>) -> Vec<Entry> {
     let has_tag = entries.iter().any(|entry| !entry.is_typedef);
-    entries
-        .into_iter()
-        .filter(|entry| !has_tag || !entry.is_typedef)
-        .collect()
+    entries.into_iter().filter(|entry| !has_tag || !entry.is_typedef).collect()
 }
 
 impl Reader<'_, '_> {
@@ -263,15 +237,9 @@ pub(crate) fn not_found(types: &Types<'_, '_>, name: &str) -> Result<anyhow::Err
     near.sort_unstable();
     near.dedup();
     let near: Vec<&str> = near.into_iter().map(|(_, name)| name).take(5).collect();
-    let hint = if near.is_empty() {
-        String::new()
-    } else {
-        format!("; near names: {}", near.join(", "))
-    };
+    let hint = if near.is_empty() { String::new() } else { format!("; near names: {}", near.join(", ")) };
     let file = types.file();
-    Ok(anyhow::anyhow!(
-        "{file}: no definition of a struct, union or class '{name}' in its debug info{hint}"
-    ))
+    Ok(anyhow::anyhow!("{file}: no definition of a struct, union or class '{name}' in its debug info{hint}"))
 }
 
 /// Edits from one name to another (Levenshtein), in bytes.

@@ -15,9 +15,7 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// Writes text to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .context("standard output")
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 
 /// Standard output with a buffer, for many rows.
@@ -54,20 +52,13 @@ pub(crate) fn write_files(files: &[(&Path, &[u8])]) -> Result<()> {
     let mut written = Vec::new();
     for (path, content) in files {
         let place = || format!("cannot write {}", path.display());
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut file = tempfile::NamedTempFile::new_in(folder).with_context(place)?;
-        file.write_all(content)
-            .and_then(|()| file.as_file().sync_all())
-            .with_context(place)?;
+        file.write_all(content).and_then(|()| file.as_file().sync_all()).with_context(place)?;
         written.push((file, *path));
     }
     for (file, path) in written {
-        let file = file
-            .persist(path)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        let file = file.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
         make_readable(&file).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())

@@ -28,39 +28,24 @@ impl FileBytes {
     /// # Errors
     /// If it cannot be opened or is not a regular file.
     pub fn open(path: &Path) -> Result<Self> {
-        let io = |source| Error::Io {
-            path: path.to_owned(),
-            source,
-        };
+        let io = |source| Error::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
         if !metadata.is_file() {
-            return Err(Error::NotAFile {
-                path: path.to_owned(),
-            });
+            return Err(Error::NotAFile { path: path.to_owned() });
         }
         // sysfs files may not be mappable, and an empty map is an error on some systems.
-        let mapped = if metadata.len() == 0 {
-            None
-        } else {
-            map(&file).ok()
-        };
+        let mapped = if metadata.len() == 0 { None } else { map(&file).ok() };
         let bytes = match mapped {
             Some(map) => Bytes::Mapped(map),
             None => Bytes::Owned(std::fs::read(path).map_err(io)?),
         };
-        Ok(Self {
-            path: path.to_owned(),
-            bytes,
-        })
+        Ok(Self { path: path.to_owned(), bytes })
     }
 
     /// Bytes that are not of a file, with a name for messages.
     pub fn from_vec(name: &str, bytes: Vec<u8>) -> Self {
-        Self {
-            path: PathBuf::from(name),
-            bytes: Bytes::Owned(bytes),
-        }
+        Self { path: PathBuf::from(name), bytes: Bytes::Owned(bytes) }
     }
 
     /// The file's path as given.
@@ -114,11 +99,7 @@ impl<'d> Elf<'d> {
     /// If the bytes are no ELF file or its headers are cut.
     pub fn parse(file: &'d FileBytes) -> Result<Self> {
         let name = file.path().display().to_string();
-        let error = |what: String| Error::Elf {
-            file: name.clone(),
-            place: "ELF header".to_owned(),
-            what,
-        };
+        let error = |what: String| Error::Elf { file: name.clone(), place: "ELF header".to_owned(), what };
         let bytes = file.bytes();
         if bytes.is_empty() {
             return Err(error("the file is empty".to_owned()));
@@ -127,11 +108,7 @@ impl<'d> Elf<'d> {
             return Err(error("not an ELF file (no \\x7fELF at byte 0)".to_owned()));
         }
         let parsed = object::File::parse(bytes).map_err(|source| error(source.to_string()))?;
-        Ok(Self {
-            file: parsed,
-            name: name.clone(),
-            path: file.path().to_owned(),
-        })
+        Ok(Self { file: parsed, name: name.clone(), path: file.path().to_owned() })
     }
 
     /// The file's name for messages.
@@ -189,17 +166,10 @@ impl<'d> Elf<'d> {
         let Some(section) = self.file.section_by_name(name) else {
             return Ok(None);
         };
-        let error = |what: String| Error::Elf {
-            file: self.name.clone(),
-            place: format!("section {name}"),
-            what,
-        };
-        let compressed = section
-            .compressed_data()
-            .map_err(|source| error(source.to_string()))?;
-        let limit = (compressed.data.len() as u64)
-            .saturating_mul(MAX_EXPANSION)
-            .saturating_add(4096);
+        let error =
+            |what: String| Error::Elf { file: self.name.clone(), place: format!("section {name}"), what };
+        let compressed = section.compressed_data().map_err(|source| error(source.to_string()))?;
+        let limit = (compressed.data.len() as u64).saturating_mul(MAX_EXPANSION).saturating_add(4096);
         if compressed.format != object::CompressionFormat::None && compressed.uncompressed_size > limit {
             let size = compressed.uncompressed_size;
             return Err(error(format!(
@@ -207,10 +177,7 @@ impl<'d> Elf<'d> {
                 compressed.data.len()
             )));
         }
-        compressed
-            .decompress()
-            .map(Some)
-            .map_err(|source| error(source.to_string()))
+        compressed.decompress().map(Some).map_err(|source| error(source.to_string()))
     }
 
     /// A debug section, decompressed and with relocations applied where the file is relocatable.
@@ -229,12 +196,11 @@ impl<'d> Elf<'d> {
         };
         let mut data = data;
         for (offset, relocation) in section.relocations() {
-            self.relocate(data.to_mut(), offset, &relocation)
-                .map_err(|what| Error::Elf {
-                    file: self.name.clone(),
-                    place: format!("relocation of {name} at {offset:#x}"),
-                    what,
-                })?;
+            self.relocate(data.to_mut(), offset, &relocation).map_err(|what| Error::Elf {
+                file: self.name.clone(),
+                place: format!("relocation of {name} at {offset:#x}"),
+                what,
+            })?;
         }
         Ok(Some(data))
     }
@@ -247,18 +213,13 @@ impl<'d> Elf<'d> {
         offset: u64,
         relocation: &object::Relocation,
     ) -> std::result::Result<(), String> {
-        if !matches!(
-            relocation.kind(),
-            RelocationKind::Absolute | RelocationKind::SectionOffset
-        ) {
+        if !matches!(relocation.kind(), RelocationKind::Absolute | RelocationKind::SectionOffset) {
             return Ok(());
         }
         let symbol = match relocation.target() {
-            RelocationTarget::Symbol(index) => self
-                .file
-                .symbol_by_index(index)
-                .map_err(|source| source.to_string())?
-                .address(),
+            RelocationTarget::Symbol(index) => {
+                self.file.symbol_by_index(index).map_err(|source| source.to_string())?.address()
+            }
             RelocationTarget::Section(_) | RelocationTarget::Absolute => 0,
             _ => return Err("unknown target".to_owned()),
         };
@@ -266,24 +227,17 @@ impl<'d> Elf<'d> {
         let start = usize::try_from(offset).map_err(|_| "offset outside the section".to_owned())?;
         let place = start.checked_add(width).and_then(|end| data.get_mut(start..end));
         let place = place.ok_or("offset outside the section")?;
-        let implicit = if relocation.has_implicit_addend() {
-            read_uint(place, self.is_little_endian())
-        } else {
-            0
-        };
-        let value = symbol
-            .wrapping_add(relocation.addend() as u64)
-            .wrapping_add(implicit);
+        let implicit =
+            if relocation.has_implicit_addend() { read_uint(place, self.is_little_endian()) } else { 0 };
+        let value = symbol.wrapping_add(relocation.addend() as u64).wrapping_add(implicit);
         write_uint(place, value, self.is_little_endian());
         Ok(())
     }
 
     /// Symbols with an address, in table order.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol<'d>> + '_ {
-        self.file
-            .symbols()
-            .filter(|symbol| symbol.is_definition() || symbol.address() != 0)
-            .filter_map(|symbol| {
+        self.file.symbols().filter(|symbol| symbol.is_definition() || symbol.address() != 0).filter_map(
+            |symbol| {
                 let name = symbol.name().ok().filter(|name| !name.is_empty())?;
                 let kind = symbol.kind();
                 let in_text = kind == object::SymbolKind::Unknown && symbol.section_index().is_some();
@@ -294,7 +248,8 @@ impl<'d> Elf<'d> {
                     is_function: kind == object::SymbolKind::Text || in_text,
                     is_data: matches!(kind, object::SymbolKind::Data | object::SymbolKind::Tls),
                 })
-            })
+            },
+        )
     }
 
     /// `len` bytes as linked at `address`, out of the section that holds them; `None` outside the file's content.
@@ -307,19 +262,14 @@ impl<'d> Elf<'d> {
 
     /// Sections that hold machine code: name, address and content.
     pub fn text_sections(&self) -> Vec<(&'d str, u64, &'d [u8])> {
-        let code = self
-            .file
-            .sections()
-            .filter(|section| section.kind() == object::SectionKind::Text);
+        let code = self.file.sections().filter(|section| section.kind() == object::SectionKind::Text);
         code.filter_map(|section| Some((section.name().ok()?, section.address(), section.data().ok()?)))
             .collect()
     }
 
     /// Address and size of a section as linked, whether or not it has content.
     pub fn section_range(&self, name: &str) -> Option<(u64, u64)> {
-        self.file
-            .section_by_name(name)
-            .map(|section| (section.address(), section.size()))
+        self.file.section_by_name(name).map(|section| (section.address(), section.size()))
     }
 
     /// Loaded segments: address, size, file offset.
@@ -334,11 +284,7 @@ impl<'d> Elf<'d> {
 
 fn read_uint(bytes: &[u8], little: bool) -> u64 {
     let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-    if little {
-        bytes.iter().rev().fold(0, fold)
-    } else {
-        bytes.iter().fold(0, fold)
-    }
+    if little { bytes.iter().rev().fold(0, fold) } else { bytes.iter().fold(0, fold) }
 }
 
 fn write_uint(bytes: &mut [u8], value: u64, little: bool) {
@@ -367,10 +313,7 @@ mod tests {
     fn what_is_no_elf_file_is_said_so() {
         for bytes in [&b""[..], b"garbage", b"\x7fELF", b"\x7fELF\x02\x01\x01\0\0\0"] {
             let file = FileBytes::from_vec("input", bytes.to_vec());
-            let error = Elf::parse(&file)
-                .err()
-                .map(|error| error.to_string())
-                .unwrap_or_default();
+            let error = Elf::parse(&file).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.starts_with("input: ELF header: "), "{error}");
         }
     }

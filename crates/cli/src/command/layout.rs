@@ -20,9 +20,8 @@ const CHUNK: usize = 64;
 
 pub(crate) fn run(args: &LayoutArgs) -> Result<Outcome> {
     let path = args.from.as_deref().unwrap_or(Path::new(RUNNING_KERNEL));
-    let opened = input::with_types(path, args.debug_format, args.btf_base.as_deref(), |types| {
-        print(types, args)
-    });
+    let opened =
+        input::with_types(path, args.debug_format, args.btf_base.as_deref(), |types| print(types, args));
     match (&args.from, opened) {
         (None, Err(error)) if !output::is_broken_pipe(&error) => {
             Err(error.context("no file was named with --from, and the running kernel's BTF does not do"))
@@ -42,10 +41,8 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Outcome> {
     let mut first = true;
     // Texts of a batch wait in memory until their turn; batches bound how much waits.
     for batch in work.chunks(CHUNK * 64) {
-        let texts: Result<Vec<String>> = batch
-            .par_chunks(CHUNK)
-            .map(|chunk| render(types, chunk, args))
-            .collect();
+        let texts: Result<Vec<String>> =
+            batch.par_chunks(CHUNK).map(|chunk| render(types, chunk, args)).collect();
         for text in texts?.iter().filter(|text| !text.is_empty()) {
             if args.style == Style::Json && !std::mem::take(&mut first) {
                 out.write_all(b",\n")?;
@@ -63,11 +60,7 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Outcome> {
 /// The definitions asked for: each name must be there, a glob may match none.
 fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<Vec<Entry>> {
     if patterns.is_empty() {
-        return Ok(types
-            .all()?
-            .into_iter()
-            .filter(|entry| !entry.is_typedef)
-            .collect());
+        return Ok(types.all()?.into_iter().filter(|entry| !entry.is_typedef).collect());
     }
     let mut selected = Vec::new();
     let mut all = None;
@@ -84,11 +77,7 @@ fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<Vec<Entry>> {
         if all.is_none() {
             all = Some(types.all()?);
         }
-        let matching = all
-            .iter()
-            .flatten()
-            .filter(|entry| matches(pattern, &entry.name))
-            .cloned();
+        let matching = all.iter().flatten().filter(|entry| matches(pattern, &entry.name)).cloned();
         let before = selected.len();
         selected.extend(matching);
         if selected.len() == before {
@@ -100,11 +89,7 @@ fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<Vec<Entry>> {
 
 /// `struct foo` and `foo` mean the same.
 fn bare(name: &str) -> &str {
-    ["struct ", "union ", "class "]
-        .iter()
-        .find_map(|kind| name.strip_prefix(kind))
-        .unwrap_or(name)
-        .trim()
+    ["struct ", "union ", "class "].iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name).trim()
 }
 
 fn is_glob(pattern: &str) -> bool {
@@ -151,19 +136,9 @@ fn twins(types: &Types<'_, '_>, entries: &[Entry]) -> Result<Vec<String>> {
             texts.push(String::new());
             continue;
         }
-        let number = seen
-            .entry(&entry.name)
-            .and_modify(|number| *number += 1)
-            .or_insert(1);
-        let unit = types
-            .unit_name(entry)?
-            .map(|unit| format!(", first in unit {unit}"))
-            .unwrap_or_default();
-        let units = if entry.units > 1 {
-            format!(", {} units", entry.units)
-        } else {
-            String::new()
-        };
+        let number = seen.entry(&entry.name).and_modify(|number| *number += 1).or_insert(1);
+        let unit = types.unit_name(entry)?.map(|unit| format!(", first in unit {unit}")).unwrap_or_default();
+        let units = if entry.units > 1 { format!(", {} units", entry.units) } else { String::new() };
         texts.push(format!("definition {number} of {count}{unit}{units}"));
     }
     Ok(texts)
@@ -177,12 +152,7 @@ fn render(types: &Types<'_, '_>, chunk: &[(&Entry, &String)], args: &LayoutArgs)
         if args.style == Style::Json && !out.is_empty() {
             out.push_str(",\n");
         }
-        let subject = Subject {
-            table: reader.table(),
-            id,
-            twin,
-            from_btf: types.is_btf(),
-        };
+        let subject = Subject { table: reader.table(), id, twin, from_btf: types.is_btf() };
         render_one(&mut out, &subject, args).with_context(|| format!("{}: {}", types.file(), entry.name))?;
     }
     Ok(out)
@@ -202,21 +172,14 @@ fn render_one(out: &mut String, subject: &Subject<'_>, args: &LayoutArgs) -> Res
     match args.style {
         Style::Table => {
             let paint = Paint::new(output::use_color());
-            let options = table::Options {
-                lines: &args.cacheline,
-                expand: args.expand,
-                paint,
-            };
+            let options = table::Options { lines: &args.cacheline, expand: args.expand, paint };
             table::draw(out, &layout()?, subject.twin, &options);
         }
         Style::Json => out.push_str(&serde_json::to_string(&layout()?)?),
         Style::Pahole => {
             let line = args.cacheline.first().copied().unwrap_or(64);
             let cacheline_size = u32::try_from(line).context("cacheline size")?;
-            let options = pahole::Options {
-                cacheline_size,
-                from_btf: subject.from_btf,
-            };
+            let options = pahole::Options { cacheline_size, from_btf: subject.from_btf };
             pahole::print(out, subject.table, subject.id, options)?;
             out.push('\n');
         }

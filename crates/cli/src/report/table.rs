@@ -19,14 +19,7 @@ pub(crate) struct Options<'o> {
 pub(crate) fn draw(out: &mut String, layout: &Layout, origin: &str, options: &Options<'_>) {
     let width = label_width(layout, options).clamp(16, 48);
     heading(out, layout, origin, options);
-    let mut table = Table {
-        out,
-        layout,
-        options,
-        width,
-        drawn: 0,
-        started: false,
-    };
+    let mut table = Table { out, layout, options, width, drawn: 0, started: false };
     for item in &layout.items {
         table.item(item);
     }
@@ -36,18 +29,9 @@ pub(crate) fn draw(out: &mut String, layout: &Layout, origin: &str, options: &Op
 
 fn heading(out: &mut String, layout: &Layout, origin: &str, options: &Options<'_>) {
     let title = options.paint.bold(&format!("{} {}", layout.kind, layout.name));
-    let place = layout
-        .file
-        .as_deref()
-        .map(|file| format!(", {file}:{}", layout.line))
-        .unwrap_or_default();
-    let _ = writeln!(
-        out,
-        "{title}: {} bytes, align {}{}",
-        layout.size,
-        layout.align,
-        options.paint.dim(&place)
-    );
+    let place = layout.file.as_deref().map(|file| format!(", {file}:{}", layout.line)).unwrap_or_default();
+    let _ =
+        writeln!(out, "{title}: {} bytes, align {}{}", layout.size, layout.align, options.paint.dim(&place));
     if !origin.is_empty() {
         let _ = writeln!(out, "  {}", options.paint.warn(origin));
     }
@@ -57,31 +41,18 @@ fn heading(out: &mut String, layout: &Layout, origin: &str, options: &Options<'_
 
 fn facts(layout: &Layout, lines: &[u64]) -> Vec<String> {
     let cachelines = |line: &u64| format!("{} of {line} B", layout.cachelines(*line));
-    let mut facts = vec![format!(
-        "cachelines: {}",
-        lines.iter().map(cachelines).collect::<Vec<_>>().join(", ")
-    )];
+    let mut facts =
+        vec![format!("cachelines: {}", lines.iter().map(cachelines).collect::<Vec<_>>().join(", "))];
     facts.push(format!("{} members", layout.members.len()));
     let mut count = |what: &str, matches: fn(&Item) -> bool, bits_only: bool| {
-        let sizes: Vec<u64> = layout
-            .items
-            .iter()
-            .filter(|item| matches(item))
-            .map(|item| item.bits().1)
-            .collect();
+        let sizes: Vec<u64> =
+            layout.items.iter().filter(|item| matches(item)).map(|item| item.bits().1).collect();
         let total: u64 = sizes.iter().sum();
         if total > 0 {
-            let amount = if bits_only {
-                format!("{total} bits")
-            } else {
-                format!("{} B", total / 8)
-            };
+            let amount = if bits_only { format!("{total} bits") } else { format!("{} B", total / 8) };
             let plural = if sizes.len() == 1 { "" } else { "s" };
-            let noun = if what == "padding" {
-                what.to_owned()
-            } else {
-                format!("{} {what}{plural}", sizes.len())
-            };
+            let noun =
+                if what == "padding" { what.to_owned() } else { format!("{} {what}{plural}", sizes.len()) };
             facts.push(format!("{noun} ({amount})"));
         }
     };
@@ -93,17 +64,9 @@ fn facts(layout: &Layout, lines: &[u64]) -> Vec<String> {
 
 fn label_width(layout: &Layout, options: &Options<'_>) -> usize {
     fn longest(members: &[Member], depth: usize, expand: bool) -> usize {
-        let own = members
-            .iter()
-            .map(|member| member.label().len() + 2 * depth)
-            .max()
-            .unwrap_or(0);
+        let own = members.iter().map(|member| member.label().len() + 2 * depth).max().unwrap_or(0);
         let inner = members.iter().filter(|member| expand || member.name.is_none());
-        inner
-            .map(|member| longest(&member.members, depth + 1, expand))
-            .max()
-            .unwrap_or(0)
-            .max(own)
+        inner.map(|member| longest(&member.members, depth + 1, expand)).max().unwrap_or(0).max(own)
     }
     longest(&layout.members, 0, options.expand)
 }
@@ -160,9 +123,7 @@ impl Table<'_, '_> {
                 let _ = writeln!(
                     self.out,
                     "{}",
-                    self.options
-                        .paint
-                        .rule(&format!("  ── ⋮ {} more lines", count - 4))
+                    self.options.paint.rule(&format!("  ── ⋮ {} more lines", count - 4))
                 );
             }
             index += 1;
@@ -179,11 +140,7 @@ impl Table<'_, '_> {
             .filter(of_size)
             .map(|line| format!("{line} B #{}", at / line))
             .collect();
-        let ago = if until > at {
-            format!(" ({} B before)", until - at)
-        } else {
-            String::new()
-        };
+        let ago = if until > at { format!(" ({} B before)", until - at) } else { String::new() };
         let text = format!("  ──────────────── {}{ago}", names.join(" · "));
         let _ = writeln!(self.out, "{}", self.options.paint.rule(&text));
     }
@@ -194,12 +151,7 @@ impl Table<'_, '_> {
         let remark = self.remark(member);
         let width = self.width;
         let line = format!("  {place}  {label:<width$}  {}", member.type_name);
-        let _ = writeln!(
-            self.out,
-            "{}{}",
-            line.trim_end(),
-            self.options.paint.warn(&remark)
-        );
+        let _ = writeln!(self.out, "{}{}", line.trim_end(), self.options.paint.warn(&remark));
         if self.options.expand || member.name.is_none() {
             for inner in &member.members {
                 self.member(inner, depth + 1);
@@ -217,18 +169,9 @@ impl Table<'_, '_> {
         }
         let (start, end) = (member.offset(), member.offset() + member.size() - 1);
         let straddles = |line: &&u64| member.size() <= **line && start / **line != end / **line;
-        let lines: Vec<String> = self
-            .options
-            .lines
-            .iter()
-            .filter(straddles)
-            .map(|line| format!("{line} B"))
-            .collect();
-        if lines.is_empty() {
-            String::new()
-        } else {
-            format!("  straddles {}", lines.join(" and "))
-        }
+        let lines: Vec<String> =
+            self.options.lines.iter().filter(straddles).map(|line| format!("{line} B")).collect();
+        if lines.is_empty() { String::new() } else { format!("  straddles {}", lines.join(" and ")) }
     }
 
     fn gap(&mut self, bit_offset: u64, bit_size: u64, what: &str) {
@@ -241,12 +184,7 @@ impl Table<'_, '_> {
 /// Offset and size columns: bytes, or `byte:bit` and `:bits`.
 fn place(bit_offset: u64, bit_size: u64, bits: bool) -> String {
     if bits {
-        format!(
-            "{:>6}:{:<2}{:>5}",
-            bit_offset / 8,
-            bit_offset % 8,
-            format!(":{bit_size}")
-        )
+        format!("{:>6}:{:<2}{:>5}", bit_offset / 8, bit_offset % 8, format!(":{bit_size}"))
     } else {
         format!("{:>6}   {:>5}", bit_offset / 8, bit_size / 8)
     }

@@ -32,19 +32,12 @@ pub(super) struct Header<'d> {
 pub(super) fn read_u32(bytes: &[u8], offset: usize, big_endian: bool) -> Option<u32> {
     let end = offset.checked_add(4)?;
     let four: [u8; 4] = bytes.get(offset..end)?.try_into().ok()?;
-    Some(if big_endian {
-        u32::from_be_bytes(four)
-    } else {
-        u32::from_le_bytes(four)
-    })
+    Some(if big_endian { u32::from_be_bytes(four) } else { u32::from_le_bytes(four) })
 }
 
 impl<'d> Header<'d> {
     pub(super) fn parse(data: &'d [u8]) -> Result<Self, BtfError> {
-        let too_short = |needed| BtfError::TooShort {
-            len: data.len(),
-            needed,
-        };
+        let too_short = |needed| BtfError::TooShort { len: data.len(), needed };
         let [first, second, version, _, ..] = *data else {
             return Err(too_short(MIN_HEADER));
         };
@@ -63,39 +56,17 @@ impl<'d> Header<'d> {
             return Err(too_short(len.max(MIN_HEADER)));
         }
         let section = |name, at| -> Result<Section<'d>, BtfError> {
-            carve(
-                data,
-                name,
-                len as u64 + u64::from(field(at)?),
-                u64::from(field(at + 4)?),
-            )
+            carve(data, name, len as u64 + u64::from(field(at)?), u64::from(field(at + 4)?))
         };
-        let layout = if len >= LAYOUT_HEADER {
-            section("layout", 24)?
-        } else {
-            Section {
-                bytes: &[],
-                offset: 0,
-            }
-        };
-        Ok(Self {
-            big_endian,
-            types: section("type", 8)?,
-            strings: section("string", 16)?,
-            layout,
-        })
+        let layout =
+            if len >= LAYOUT_HEADER { section("layout", 24)? } else { Section { bytes: &[], offset: 0 } };
+        Ok(Self { big_endian, types: section("type", 8)?, strings: section("string", 16)?, layout })
     }
 
     /// Checks what a reader of the sections relies on. Split BTF may have no strings of its own.
     pub(super) fn check(&self, is_split: bool) -> Result<(), BtfError> {
-        let malformed = |section, offset, what| {
-            Err(BtfError::Malformed {
-                section,
-                offset,
-                what,
-            })
-        };
-        if self.types.offset % 4 != 0 {
+        let malformed = |section, offset, what| Err(BtfError::Malformed { section, offset, what });
+        if !self.types.offset.is_multiple_of(4) {
             return malformed("type", self.types.offset, "does not begin at a multiple of 4");
         }
         let strings = self.strings;
@@ -113,12 +84,7 @@ impl<'d> Header<'d> {
 }
 
 fn carve<'d>(data: &'d [u8], section: &'static str, offset: u64, len: u64) -> Result<Section<'d>, BtfError> {
-    let error = BtfError::Section {
-        section,
-        offset,
-        len,
-        available: data.len() as u64,
-    };
+    let error = BtfError::Section { section, offset, len, available: data.len() as u64 };
     let end = offset.saturating_add(len);
     let (Ok(start), Ok(end)) = (usize::try_from(offset), usize::try_from(end)) else {
         return Err(error);

@@ -20,7 +20,7 @@ impl fmt::Display for BtfTypeId {
 /// BTF with its types indexed. Cheap to make: names and members stay where they are.
 #[derive(Debug)]
 pub struct Btf<'d> {
-    pub(super) base: Option<&'d Btf<'d>>,
+    pub(super) base: Option<&'d Self>,
     pub(super) big_endian: bool,
     pub(super) types: Section<'d>,
     pub(super) strings: Section<'d>,
@@ -73,11 +73,7 @@ fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
         let Some(info) = read_u32(types, start + 4, header.big_endian).map(Info) else {
             return Err(truncated);
         };
-        let Some((once, each)) = info
-            .kind()
-            .extra()
-            .or_else(|| declared_extra(header, info.kind()))
-        else {
+        let Some((once, each)) = info.kind().extra().or_else(|| declared_extra(header, info.kind())) else {
             let kind = ((info.0 >> 24) & 0x7f) as u8;
             return Err(BtfError::UnknownKind { id, offset, kind });
         };
@@ -162,10 +158,7 @@ impl<'d> Btf<'d> {
     /// The machine it was made for. BTF does not carry the pointer's size; it is that of `long`, as libbpf has it,
     /// or what [`Btf::set_pointer_size`] said.
     pub fn target(&self) -> Target {
-        Target {
-            pointer_size: self.pointer_size,
-            big_endian: self.big_endian,
-        }
+        Target { pointer_size: self.pointer_size, big_endian: self.big_endian }
     }
 
     /// Sets the pointer's size in bytes, for callers that know the ELF file's class.

@@ -5,6 +5,8 @@ use std::fmt;
 /// What a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
+    /// `BTF_KIND_UNKN`: gcc's word for what BTF cannot express, such as complex numbers
+    Unknown,
     /// `BTF_KIND_INT`
     Int,
     /// `BTF_KIND_PTR`
@@ -50,6 +52,7 @@ pub enum Kind {
 impl Kind {
     pub(super) fn of(number: u8) -> Self {
         match number {
+            0 => Self::Unknown,
             1 => Self::Int,
             2 => Self::Pointer,
             3 => Self::Array,
@@ -80,7 +83,8 @@ impl Kind {
             Self::Array => (12, 0),
             Self::Struct | Self::Union | Self::DataSection | Self::Enum64 => (0, 12),
             Self::Enum | Self::Prototype => (0, 8),
-            Self::Pointer
+            Self::Unknown
+            | Self::Pointer
             | Self::Forward
             | Self::Typedef
             | Self::Volatile
@@ -100,24 +104,19 @@ impl Kind {
 
     /// Whether other types may refer to it as a type.
     pub(super) fn is_type(self) -> bool {
-        !matches!(
-            self,
-            Self::Function | Self::Variable | Self::DataSection | Self::DeclarationTag
-        )
+        !matches!(self, Self::Function | Self::Variable | Self::DataSection | Self::DeclarationTag)
     }
 
     /// Whether it only adds a word to the type it refers to.
     pub(super) fn is_modifier(self) -> bool {
-        matches!(
-            self,
-            Self::Const | Self::Volatile | Self::Restrict | Self::TypeTag
-        )
+        matches!(self, Self::Const | Self::Volatile | Self::Restrict | Self::TypeTag)
     }
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = match self {
+            Self::Unknown => "UNKN",
             Self::Int => "INT",
             Self::Pointer => "PTR",
             Self::Array => "ARRAY",

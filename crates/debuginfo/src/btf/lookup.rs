@@ -23,32 +23,23 @@ impl<'d> Btf<'d> {
     /// The structs and unions of a name, and typedefs of a struct or union, in the order of their ids; those of
     /// the base come first.
     pub fn find(&self, name: &str) -> Vec<BtfTypeId> {
-        self.matching(name, |kind| {
-            matches!(kind, Kind::Struct | Kind::Union | Kind::Typedef)
-        })
-        .into_iter()
-        .filter(|id| self.aggregate_behind(*id).is_some())
-        .collect()
+        self.matching(name, |kind| matches!(kind, Kind::Struct | Kind::Union | Kind::Typedef))
+            .into_iter()
+            .filter(|id| self.aggregate_behind(*id).is_some())
+            .collect()
     }
 
     /// What a name is declared as without a definition (`struct name;`), if it is.
     pub fn find_declaration(&self, name: &str) -> Option<AggregateKind> {
         let id = *self.matching(name, |kind| kind == Kind::Forward).first()?;
         let is_union = self.record(id)?.info().flag();
-        Some(if is_union {
-            AggregateKind::Union
-        } else {
-            AggregateKind::Struct
-        })
+        Some(if is_union { AggregateKind::Union } else { AggregateKind::Struct })
     }
 
     /// All named structs and unions, and typedefs of them, in the order of their ids; those of the base are left
     /// out.
     pub fn definitions(&self) -> Definitions<'_, 'd> {
-        Definitions {
-            btf: self,
-            next: self.first_id,
-        }
+        Definitions { btf: self, next: self.first_id }
     }
 
     /// The struct or union an id is or names.
@@ -66,10 +57,7 @@ impl<'d> Btf<'d> {
     }
 
     fn matching(&self, name: &str, wanted: impl Fn(Kind) -> bool + Copy) -> Vec<BtfTypeId> {
-        let mut found = self
-            .base
-            .map(|base| base.matching(name, wanted))
-            .unwrap_or_default();
+        let mut found = self.base.map(|base| base.matching(name, wanted)).unwrap_or_default();
         let places = self.string_places(name.as_bytes());
         if name.is_empty() || name.contains('\0') || places.is_empty() {
             return found;

@@ -36,11 +36,7 @@ pub struct Reader<'b, 'd> {
 impl<'b, 'd> Reader<'b, 'd> {
     /// A reader for one table.
     pub fn new(btf: &'b Btf<'d>) -> Self {
-        Self {
-            btf,
-            known: FxHashMap::default(),
-            pending: Vec::new(),
-        }
+        Self { btf, known: FxHashMap::default(), pending: Vec::new() }
     }
 
     /// Copies a type and what it needs; gives its id in the table.
@@ -54,9 +50,7 @@ impl<'b, 'd> Reader<'b, 'd> {
             let record = self.btf.type_record(BtfTypeId(id))?;
             let slot = self.known.get(&id).map_or(TypeId::VOID, |(slot, _)| *slot);
             let btf = self.btf;
-            let ty = convert(btf, &record, extent, &mut |id, extent| {
-                self.intern(id, extent, table)
-            })?;
+            let ty = convert(btf, &record, extent, &mut |id, extent| self.intern(id, extent, table))?;
             table.set(slot, ty);
         }
         Ok(root)
@@ -113,12 +107,7 @@ impl<'d> Btf<'d> {
             return Ok(record);
         }
         let (from, offset, to, kind) = (id.0, record.offset, id.0, record.kind());
-        Err(BtfError::NotAType {
-            from,
-            offset,
-            to,
-            kind,
-        })
+        Err(BtfError::NotAType { from, offset, to, kind })
     }
 
     /// Checks that a type refers to a type.
@@ -127,26 +116,14 @@ impl<'d> Btf<'d> {
         match self.record(BtfTypeId(to)) {
             _ if to == 0 => Ok(to),
             Some(record) if record.kind().is_type() => Ok(to),
-            Some(record) => Err(BtfError::NotAType {
-                from: id,
-                offset,
-                to,
-                kind: record.kind(),
-            }),
-            None => Err(BtfError::NoSuchType {
-                from: id,
-                offset,
-                to,
-                last: self.last_id().0,
-            }),
+            Some(record) => Err(BtfError::NotAType { from: id, offset, to, kind: record.kind() }),
+            None => Err(BtfError::NoSuchType { from: id, offset, to, last: self.last_id().0 }),
         }
     }
 
     fn text(&self, record: &Record<'_>, name: u32) -> Result<Box<str>, BtfError> {
         let (id, offset) = (record.id.0, record.offset);
-        let bytes = self
-            .string(name)
-            .ok_or(BtfError::NoSuchName { id, offset, name })?;
+        let bytes = self.string(name).ok_or(BtfError::NoSuchName { id, offset, name })?;
         Ok(String::from_utf8_lossy(bytes).into())
     }
 
@@ -175,11 +152,9 @@ fn convert(
             size: u64::from(record.size()),
             encoding: int_encoding(record.extra(), record.size()),
         }),
-        Kind::Float => Type::Base(Base {
-            name: name()?,
-            size: u64::from(record.size()),
-            encoding: Encoding::Float,
-        }),
+        Kind::Float => {
+            Type::Base(Base { name: name()?, size: u64::from(record.size()), encoding: Encoding::Float })
+        }
         Kind::Pointer => Type::Pointer {
             kind: PointerKind::Pointer,
             target: refer(record.target(), Extent::Named)?,
@@ -188,27 +163,18 @@ fn convert(
         Kind::Const => qualified(Qualifier::Const, refer(record.target(), extent)?),
         Kind::Volatile => qualified(Qualifier::Volatile, refer(record.target(), extent)?),
         Kind::Restrict => qualified(Qualifier::Restrict, refer(record.target(), extent)?),
-        Kind::TypeTag => Type::Tag {
-            name: name()?,
-            target: refer(record.target(), extent)?,
-        },
-        Kind::Typedef => Type::Typedef {
-            name: name()?,
-            target: refer(record.target(), extent)?,
-        },
+        Kind::TypeTag => Type::Tag { name: name()?, target: refer(record.target(), extent)? },
+        Kind::Typedef => Type::Typedef { name: name()?, target: refer(record.target(), extent)? },
         Kind::Array => {
             let (element, dimensions) = array(btf, record)?;
-            Type::Array {
-                element: refer(element, extent)?,
-                dimensions,
-                is_vector: false,
-            }
+            Type::Array { element: refer(element, extent)?, dimensions, is_vector: false }
         }
         Kind::Struct | Kind::Union | Kind::Forward => {
             Type::Aggregate(aggregate(btf, record, extent, intern)?)
         }
         Kind::Enum | Kind::Enum64 => Type::Enum(enumeration(btf, record, extent)?),
         Kind::Prototype => Type::Function(prototype(btf, record, intern)?),
+        Kind::Unknown => Type::Unspecified(name()?),
         other => Type::Unspecified(format!("BTF {other}").into()),
     })
 }
@@ -265,17 +231,9 @@ fn aggregate(
         }
     }
     Ok(Aggregate {
-        kind: if is_union {
-            AggregateKind::Union
-        } else {
-            AggregateKind::Struct
-        },
+        kind: if is_union { AggregateKind::Union } else { AggregateKind::Struct },
         name,
-        size: if is_declaration {
-            0
-        } else {
-            u64::from(record.size())
-        },
+        size: if is_declaration { 0 } else { u64::from(record.size()) },
         align: None,
         members,
         is_declaration,
@@ -338,17 +296,8 @@ fn enumeration(btf: &Btf<'_>, record: &Record<'_>, extent: Extent) -> Result<Enu
         }
     }
     // A forward declaration has size 0 in some files; C has no enum narrower than what its compiler chose, int.
-    let size = if record.size() == 0 {
-        4
-    } else {
-        u64::from(record.size())
-    };
-    Ok(Enumeration {
-        name,
-        size,
-        values,
-        is_declaration,
-    })
+    let size = if record.size() == 0 { 4 } else { u64::from(record.size()) };
+    Ok(Enumeration { name, size, values, is_declaration })
 }
 
 /// A last parameter without name and type stands for `...`.
@@ -364,9 +313,5 @@ fn prototype(btf: &Btf<'_>, record: &Record<'_>, intern: &mut Intern<'_>) -> Res
         let ty = intern(btf.check_reference(record, ty)?, Extent::Named);
         parameters.push((btf.optional_text(record, name)?, ty));
     }
-    Ok(Prototype {
-        returns,
-        parameters,
-        variadic,
-    })
+    Ok(Prototype { returns, parameters, variadic })
 }

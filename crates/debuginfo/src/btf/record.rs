@@ -92,11 +92,7 @@ impl<'d> Record<'d> {
         let flag = self.info().flag();
         self.elements(3).map(move |at| {
             let place = record.word(at + 2);
-            let (bit_offset, bits) = if flag {
-                (place & 0x00ff_ffff, place >> 24)
-            } else {
-                (place, 0)
-            };
+            let (bit_offset, bits) = if flag { (place & 0x00ff_ffff, place >> 24) } else { (place, 0) };
             RawMember {
                 name: record.word(at),
                 ty: record.word(at + 1),
@@ -115,11 +111,7 @@ impl<'d> Record<'d> {
             let low = record.word(at + 1);
             let value = if wide {
                 let bits = u64::from(record.word(at + 2)) << 32 | u64::from(low);
-                if signed {
-                    i128::from(bits.cast_signed())
-                } else {
-                    i128::from(bits)
-                }
+                if signed { i128::from(bits.cast_signed()) } else { i128::from(bits) }
             } else if signed {
                 i128::from(low.cast_signed())
             } else {
@@ -132,8 +124,7 @@ impl<'d> Record<'d> {
     /// A FUNC_PROTO's parameters: name and type.
     pub(super) fn parameters(&self) -> impl Iterator<Item = (u32, u32)> + use<'d> {
         let record = *self;
-        self.elements(2)
-            .map(move |at| (record.word(at), record.word(at + 1)))
+        self.elements(2).map(move |at| (record.word(at), record.word(at + 1)))
     }
 }
 
@@ -145,11 +136,6 @@ impl<'d> Btf<'d> {
         }
         let start = *self.offsets.get((id.0 - self.first_id) as usize)? as usize;
         let bytes = self.types.bytes.get(start..)?;
-        Some(Record {
-            id,
-            bytes,
-            offset: self.types.offset + start as u64,
-            big_endian: self.big_endian,
-        })
+        Some(Record { id, bytes, offset: self.types.offset + start as u64, big_endian: self.big_endian })
     }
 }

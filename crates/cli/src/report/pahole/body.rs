@@ -1,5 +1,6 @@
 //! Structs, unions and enums written out.
 
+use super::declaration::tag_of;
 use super::facts::{Facts, Gap, Placed, is_union};
 use super::names::keyword;
 use super::trailer::Sums;
@@ -20,14 +21,11 @@ struct Lines<'f> {
 impl<'t> Printer<'t> {
     pub(super) fn union_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: Context<'t>) {
         self.text.word("union");
-        self.tag_and_brace(aggregate.name.as_deref());
+        self.tag(aggregate.name.as_deref());
+        self.text.word(" {\n");
         self.mark_in_union(id, aggregate);
         let facts = self.facts(id, aggregate);
-        let inner = Context {
-            indent: context.indent + 1,
-            in_union: true,
-            ..context
-        };
+        let inner = Context { indent: context.indent + 1, in_union: true, ..context };
         self.union_members(aggregate, &facts.members, inner);
         self.text.tabs(context.indent);
         self.text.word("}");
@@ -44,12 +42,7 @@ impl<'t> Printer<'t> {
             return;
         }
         self.text.word(" {\n");
-        let width = enumeration
-            .values
-            .iter()
-            .map(|(name, _)| name.len())
-            .max()
-            .unwrap_or(0);
+        let width = enumeration.values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         for (name, value) in &enumeration.values {
             self.text.tabs(context.indent);
             self.text.word("\t");
@@ -75,29 +68,19 @@ impl<'t> Printer<'t> {
         let facts = self.facts(id, aggregate);
         self.text.word(keyword(aggregate.kind));
         let is_packed = self.is_packed(id, aggregate);
-        self.tag_and_brace(aggregate.name.as_deref());
-        let inner = Context {
-            indent: context.indent + 1,
-            ..context
-        };
-        let mut lines = Lines {
-            facts: &facts,
-            sums: Sums::default(),
-            blank: false,
-            last: None,
-            last_size: 0,
-        };
+        self.tag(aggregate.name.as_deref());
+        self.bases(aggregate);
+        self.text.word(" {\n");
+        let inner = Context { indent: context.indent + 1, ..context };
+        let mut lines =
+            Lines { facts: &facts, sums: Sums::default(), blank: false, last: None, last_size: 0 };
         self.first_gap(&mut lines, inner);
         let count = aggregate.members.len();
         for (index, (member, placed)) in aggregate.members.iter().zip(&facts.members).enumerate() {
             if self.text.len() > MAX_TEXT {
                 break;
             }
-            let inner = Context {
-                is_last: index + 1 == count,
-                is_first: lines.last.is_none(),
-                ..inner
-            };
+            let inner = Context { is_last: index + 1 == count, is_first: lines.last.is_none(), ..inner };
             self.struct_member(member, placed, &mut lines, inner);
         }
         if !self.options.from_btf {
@@ -118,16 +101,25 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn tag_and_brace(&mut self, tag: Option<&str>) {
+    fn tag(&mut self, tag: Option<&str>) {
         if let Some(tag) = tag {
             self.text.word(" ");
             self.text.word(tag);
         }
-        self.text.word(" {\n");
+    }
+
+    /// ` : Base, Other`
+    fn bases(&mut self, aggregate: &'t Aggregate) {
+        let table = self.table;
+        let mut separator = " : ";
+        for base in aggregate.members.iter().filter(|member| member.is_base) {
+            self.text.word(std::mem::replace(&mut separator, ", "));
+            self.text.word(tag_of(table.get(base.ty)).unwrap_or(""));
+        }
     }
 
     fn after_brace(&mut self, suffix: Option<Suffix<'t>>) {
-        if let Some(suffix) = suffix {
+        if suffix.is_some() {
             self.text.word(" ");
             self.suffix_name(suffix);
         }
@@ -175,11 +167,13 @@ impl<'t> Printer<'t> {
         self.held_struct_remark(member, lines, context);
         self.gap_remarks(placed, lines, context);
         self.text.end_line();
-        if member.is_base {
-            return;
+        let mut taken = *placed;
+        if member.is_base && placed.after.bytes < 0 {
+            // What follows lies in the padding of the base.
+            taken.size = placed.size.saturating_add_signed(placed.after.bytes);
         }
-        lines.sums.count_member(placed);
-        lines.follow(placed);
+        lines.sums.count_member(&taken);
+        lines.follow(&taken);
     }
 
     /// What stands between two members: the bits an unnamed bit-field must have taken, and remarks on bit-fields

@@ -15,19 +15,16 @@ impl<'t> Printer<'t> {
             context.suffix = name;
             context.with_sums = false;
         }
-        self.declare_unwrapped(id, name.unwrap_or(Suffix::new("")), context);
+        self.declare_unwrapped(id, name, context);
     }
 
-    fn declare_unwrapped(&mut self, id: TypeId, name: Suffix<'t>, mut context: Context<'t>) {
+    fn declare_unwrapped(&mut self, id: TypeId, name: Option<Suffix<'t>>, mut context: Context<'t>) {
         let table = self.table;
         let mut id = id;
         // Ends at the first type that is neither qualifier nor tag.
         for _ in 0..64 {
             match table.get(id) {
-                Type::Qualified {
-                    qualifier: Qualifier::Const,
-                    target,
-                } => {
+                Type::Qualified { qualifier: Qualifier::Const, target } => {
                     self.text.word("const ");
                     context.type_column -= 6;
                     if *target == TypeId::VOID {
@@ -35,10 +32,7 @@ impl<'t> Printer<'t> {
                     }
                     id = *target;
                 }
-                Type::Qualified {
-                    qualifier: Qualifier::Atomic,
-                    target,
-                } => {
+                Type::Qualified { qualifier: Qualifier::Atomic, target } => {
                     self.text.word("_Atomic ");
                     context.type_column -= 8;
                     if *target == TypeId::VOID {
@@ -51,11 +45,9 @@ impl<'t> Printer<'t> {
             }
         }
         match table.get(id) {
-            Type::Pointer {
-                kind: PointerKind::Pointer,
-                target,
-                ..
-            } => self.declare_pointer(id, *target, name, context),
+            Type::Pointer { kind: PointerKind::Pointer, target, .. } => {
+                self.declare_pointer(id, *target, name, context)
+            }
             Type::Function(prototype) => self.declare_function(prototype, "", name, context),
             Type::Array { .. } => self.declare_array(id, name, context),
             ty if is_tagged(ty) => self.declare_tagged(id, name, context),
@@ -63,7 +55,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn declare_plain(&mut self, id: TypeId, name: Suffix<'t>, context: Context<'t>) {
+    fn declare_plain(&mut self, id: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
         let start = self.text.len();
         self.name(id);
         self.text.pad(start, context.type_column);
@@ -72,14 +64,20 @@ impl<'t> Printer<'t> {
     }
 
     /// A pointer to a function, to an anonymous struct (which is written out), or to anything else.
-    fn declare_pointer(&mut self, id: TypeId, target: TypeId, name: Suffix<'t>, context: Context<'t>) {
+    fn declare_pointer(
+        &mut self,
+        id: TypeId,
+        target: TypeId,
+        name: Option<Suffix<'t>>,
+        context: Context<'t>,
+    ) {
         let target = self.untagged(target);
         match self.table.get(target) {
             Type::Function(prototype) => self.declare_function(prototype, "*", name, context),
-            ty if is_tagged(ty) && tag_of(ty).is_none() && !name.star => {
-                let name = Suffix { star: true, ..name };
+            ty if is_tagged(ty) && tag_of(ty).is_none() => {
+                let name = Some(Suffix { star: true, name: name.map_or("", |name| name.name) });
                 let context = Context {
-                    suffix: Some(name),
+                    suffix: name,
                     with_sums: false,
                     is_relative: true,
                     type_column: context.type_column - 8,
@@ -107,7 +105,7 @@ impl<'t> Printer<'t> {
         &mut self,
         prototype: &'t Prototype,
         star: &str,
-        name: Suffix<'t>,
+        name: Option<Suffix<'t>>,
         context: Context<'t>,
     ) {
         let start = self.text.len();
@@ -120,24 +118,16 @@ impl<'t> Printer<'t> {
         self.parameters(prototype);
     }
 
-    fn declare_array(&mut self, id: TypeId, name: Suffix<'t>, context: Context<'t>) {
-        let Type::Array {
-            element,
-            dimensions,
-            is_vector,
-        } = self.table.get(id)
-        else {
+    fn declare_array(&mut self, id: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
+        let Type::Array { element, dimensions, is_vector } = self.table.get(id) else {
             return;
         };
         let is_empty = dimensions.first().is_some_and(|count| count.unwrap_or(0) == 0);
         let element = match self.table.get(*element) {
-            Type::Qualified {
-                qualifier: Qualifier::Const,
-                target,
-            } if is_empty => *target,
+            Type::Qualified { qualifier: Qualifier::Const, target } if is_empty => *target,
             _ => *element,
         };
-        self.declare(element, Some(name), context);
+        self.declare(element, name, context);
         if *is_vector {
             return self.vector_size(id);
         }
@@ -163,7 +153,7 @@ impl<'t> Printer<'t> {
     }
 
     /// A struct, union or enum: by its tag, or written out if it has none.
-    fn declare_tagged(&mut self, id: TypeId, name: Suffix<'t>, context: Context<'t>) {
+    fn declare_tagged(&mut self, id: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
         let table = self.table;
         let ty = table.get(id);
         if tag_of(ty).is_some() {
@@ -178,19 +168,22 @@ impl<'t> Printer<'t> {
         if context.indent >= MAX_INDENT || self.text.len() > MAX_TEXT {
             return self.text.word("…");
         }
-        let inner = Context {
-            type_column: context.type_column - 8,
-            ..context
-        };
+        let inner = Context { type_column: context.type_column - 8, ..context };
         match ty {
-            Type::Aggregate(aggregate) if is_union(aggregate) => self.union_body(id, aggregate, inner),
+            // A qualified struct loses its name here, a qualified union does not.
+            Type::Aggregate(aggregate) if is_union(aggregate) => {
+                self.union_body(id, aggregate, Context { suffix: name, ..inner });
+            }
             Type::Aggregate(aggregate) => self.struct_body(id, aggregate, inner),
             Type::Enum(enumeration) => self.enum_body(enumeration, context),
             _ => {}
         }
     }
 
-    pub(super) fn suffix_name(&mut self, name: Suffix<'t>) {
+    pub(super) fn suffix_name(&mut self, name: Option<Suffix<'t>>) {
+        let Some(name) = name else {
+            return;
+        };
         if name.star {
             self.text.word("* ");
         }
@@ -214,7 +207,7 @@ impl<'t> Printer<'t> {
             }
             Type::Aggregate(aggregate) => self.struct_body(target, aggregate, Context { suffix, ..context }),
             Type::Enum(enumeration) => self.enum_body(enumeration, Context { suffix, ..context }),
-            Type::Array { .. } => self.declare_array(target, Suffix::new(name), context),
+            Type::Array { .. } => self.declare_array(target, suffix, context),
             Type::Function(prototype) => self.typedef_function(prototype, "", name, context),
             Type::Pointer { target: pointee, .. } => match table.get(*pointee) {
                 Type::Function(prototype) => self.typedef_function(prototype, "*", name, context),
@@ -231,11 +224,8 @@ impl<'t> Printer<'t> {
         name: &'t str,
         context: Context<'t>,
     ) {
-        let context = Context {
-            type_column: 0,
-            ..context
-        };
-        self.declare_function(prototype, star, Suffix::new(name), context);
+        let context = Context { type_column: 0, ..context };
+        self.declare_function(prototype, star, Some(Suffix::new(name)), context);
     }
 
     fn typedef_plain(&mut self, target: TypeId, name: &str) {

@@ -68,29 +68,19 @@ impl<'t> Printer<'t> {
     }
 
     fn place(&mut self, id: TypeId, aggregate: &'t Aggregate) -> Facts {
-        let mut members: Vec<Placed> = aggregate
-            .members
-            .iter()
-            .map(|member| self.place_member(member))
-            .collect();
+        let mut members: Vec<Placed> =
+            aggregate.members.iter().map(|member| self.place_member(member)).collect();
         let align = if self.options.from_btf {
             self.infer_alignments(id, aggregate, &mut members)
         } else {
             aggregate.align.unwrap_or(0)
         };
-        Facts {
-            members,
-            align,
-            ..Facts::default()
-        }
+        Facts { members, align, ..Facts::default() }
     }
 
     fn place_member(&mut self, member: &MemberDecl) -> Placed {
         if member.is_static {
-            return Placed {
-                align: member.align.unwrap_or(0),
-                ..Placed::default()
-            };
+            return Placed { align: member.align.unwrap_or(0), ..Placed::default() };
         }
         let size = self.size(member.ty);
         let placed = Placed {
@@ -107,11 +97,7 @@ impl<'t> Printer<'t> {
             return placed;
         }
         // The storage units of a bit-field are laid over the struct from its start, whatever its packing.
-        Placed {
-            offset: member.bit_offset / unit * size,
-            bit_in_unit: member.bit_offset % unit,
-            ..placed
-        }
+        Placed { offset: member.bit_offset / unit * size, bit_in_unit: member.bit_offset % unit, ..placed }
     }
 
     /// Size in bytes. A C++ class without members has one byte, which as a member or base it gives up.
@@ -125,11 +111,7 @@ impl<'t> Printer<'t> {
 
 /// Number of members that take room, bases included.
 pub(super) fn data_members(aggregate: &Aggregate) -> u64 {
-    aggregate
-        .members
-        .iter()
-        .filter(|member| !member.is_static)
-        .count() as u64
+    aggregate.members.iter().filter(|member| !member.is_static).count() as u64
 }
 
 /// The walk's state: what the bit-fields so far have used.
@@ -145,12 +127,7 @@ struct Walk {
 /// Finds holes, bit holes and padding.
 fn find_gaps(facts: &mut Facts, aggregate: &Aggregate) {
     let size = bits_of(aggregate.size);
-    let mut walk = Walk {
-        unit_end: size,
-        unit_size: 0,
-        in_bit_field: false,
-        seen: 0,
-    };
+    let mut walk = Walk { unit_end: size, unit_size: 0, in_bit_field: false, seen: 0 };
     let mut last: Option<usize> = None;
     for (index, member) in aggregate.members.iter().enumerate() {
         let Some(placed) = facts.members.get(index).copied() else {

@@ -56,11 +56,7 @@ impl<'t> Printer<'t> {
         let table = self.table;
         let id = table.strip(id);
         let natural = match table.get(id) {
-            Type::Pointer {
-                kind: PointerKind::Pointer,
-                size,
-                ..
-            } => *size,
+            Type::Pointer { kind: PointerKind::Pointer, size, .. } => *size,
             Type::Base(base) => base.size,
             Type::Enum(enumeration) => enumeration.size,
             Type::Array { element, .. } if depth > 0 => self.natural_within(*element, depth - 1),
@@ -77,10 +73,7 @@ impl<'t> Printer<'t> {
         // A struct that holds itself by value is corrupt; it ends here.
         self.natural.insert(id, 1);
         let members = aggregate.members.iter().filter(|member| !member.is_static);
-        let natural = members
-            .map(|member| self.natural_within(member.ty, depth))
-            .max()
-            .unwrap_or(1);
+        let natural = members.map(|member| self.natural_within(member.ty, depth)).max().unwrap_or(1);
         self.natural.insert(id, natural);
         natural
     }
@@ -171,19 +164,15 @@ impl<'t> Printer<'t> {
         }
         self.embedded.insert(id, false);
         let table = self.table;
-        let found = aggregate
-            .members
-            .iter()
-            .filter(|member| !member.is_static)
-            .any(|member| {
-                let inner = table.strip(member.ty);
-                match table.get(inner) {
-                    Type::Aggregate(held) if !is_union(held) && depth > 0 => {
-                        self.ends_flexible(held) || self.embeds_within(inner, held, depth - 1)
-                    }
-                    _ => false,
+        let found = aggregate.members.iter().filter(|member| !member.is_static).any(|member| {
+            let inner = table.strip(member.ty);
+            match table.get(inner) {
+                Type::Aggregate(held) if !is_union(held) && depth > 0 => {
+                    self.ends_flexible(held) || self.embeds_within(inner, held, depth - 1)
                 }
-            });
+                _ => false,
+            }
+        });
         self.embedded.insert(id, found);
         found
     }

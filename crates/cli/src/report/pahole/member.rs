@@ -65,11 +65,7 @@ impl<'t> Printer<'t> {
     }
 
     fn declared(&mut self, member: &'t MemberDecl, context: Context<'t>) {
-        let name = if member.is_base {
-            Some("<ancestor>")
-        } else {
-            member.name.as_deref()
-        };
+        let name = if member.is_base { Some("<ancestor>") } else { member.name.as_deref() };
         let ty = self.table.get(member.ty);
         if !is_tagged(ty) {
             return self.declare(member.ty, Some(Suffix::new(name.unwrap_or(""))), context);

@@ -110,10 +110,7 @@ impl<'t> Suffix<'t> {
 impl<'t> Printer<'t> {
     /// A printer that has printed nothing yet.
     pub(crate) fn new(table: &'t TypeTable, options: Options) -> Self {
-        let options = Options {
-            cacheline_size: options.cacheline_size.max(1),
-            ..options
-        };
+        let options = Options { cacheline_size: options.cacheline_size.max(1), ..options };
         Self {
             table,
             options,
@@ -144,11 +141,7 @@ impl<'t> Printer<'t> {
         let is_union = matches!(table.get(id), Type::Aggregate(aggregate) if facts::is_union(aggregate));
         let context = Context {
             type_column: TYPE_COLUMN,
-            name_column: if is_union {
-                UNION_NAME_COLUMN
-            } else {
-                STRUCT_NAME_COLUMN
-            },
+            name_column: if is_union { UNION_NAME_COLUMN } else { STRUCT_NAME_COLUMN },
             indent: 0,
             suffix: None,
             with_sums: true,

@@ -56,17 +56,11 @@ impl Printer<'_> {
     }
 
     fn base_name(&mut self, base: &Base) {
-        // BTF has no name for a float's width; pahole guesses from the kind alone.
-        match (self.options.from_btf, base.encoding) {
-            (true, Encoding::Float) => self.text.word("single "),
-            (true, Encoding::Boolean) => self.text.word("bool "),
-            _ => {}
+        // BTF tells floats from integers but not how wide they are meant to be; pahole calls them all single.
+        if self.options.from_btf && base.encoding == Encoding::Float {
+            self.text.word("single ");
         }
-        self.text.word(if base.name.is_empty() {
-            "nameless base type!"
-        } else {
-            &base.name
-        });
+        self.text.word(if base.name.is_empty() { "nameless base type!" } else { &base.name });
     }
 
     fn pointer_name(&mut self, kind: PointerKind, target: TypeId, depth: u32) {
@@ -78,10 +72,9 @@ impl Printer<'_> {
             PointerKind::Member => "::*",
         };
         let (target, constant) = match self.table.get(target) {
-            Type::Qualified {
-                qualifier: Qualifier::Const,
-                target: inner,
-            } if self.is_pointer(*inner) => (*inner, "const "),
+            Type::Qualified { qualifier: Qualifier::Const, target: inner } if self.is_pointer(*inner) => {
+                (*inner, "const ")
+            }
             _ => (target, ""),
         };
         self.bounded_name(target, 1023, depth);
@@ -91,13 +84,7 @@ impl Printer<'_> {
     }
 
     fn is_pointer(&self, id: TypeId) -> bool {
-        matches!(
-            self.table.get(id),
-            Type::Pointer {
-                kind: PointerKind::Pointer,
-                ..
-            }
-        )
+        matches!(self.table.get(id), Type::Pointer { kind: PointerKind::Pointer, .. })
     }
 
     /// A qualified name ends with a space, so that `const char` behind a pointer is `const char  *`.
@@ -138,21 +125,16 @@ impl Printer<'_> {
             }
             self.parameter(name.as_deref(), *ty, max, depth);
         }
-        self.text
-            .word(match (prototype.parameters.is_empty(), prototype.variadic) {
-                (true, _) => "void)",
-                (false, true) => ", ...)",
-                (false, false) => ")",
-            });
+        self.text.word(match (prototype.parameters.is_empty(), prototype.variadic) {
+            (true, _) => "void)",
+            (false, true) => ", ...)",
+            (false, false) => ")",
+        });
     }
 
     fn parameter(&mut self, name: Option<&str>, ty: TypeId, max: usize, depth: u32) {
         let pointee = match self.table.get(ty) {
-            Type::Pointer {
-                kind: PointerKind::Pointer,
-                target,
-                ..
-            } => *target,
+            Type::Pointer { kind: PointerKind::Pointer, target, .. } => *target,
             _ => ty,
         };
         if let Type::Function(inner) = self.table.get(pointee)

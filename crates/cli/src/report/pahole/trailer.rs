@@ -104,16 +104,11 @@ impl<'t> Printer<'t> {
     fn size_line(&mut self, aggregate: &Aggregate, context: Context<'t>) {
         let members = data_members(aggregate);
         // A class without members takes no line although C++ gives it a byte.
-        let size = if aggregate.size == 1 && members == 0 {
-            0
-        } else {
-            aggregate.size
-        };
+        let size = if aggregate.size == 1 && members == 0 { 0 } else { aggregate.size };
         self.begin_sum(context, "size: ");
         self.text.number(aggregate.size);
         self.text.word(", cachelines: ");
-        self.text
-            .number(size.div_ceil(u64::from(self.options.cacheline_size)));
+        self.text.number(size.div_ceil(u64::from(self.options.cacheline_size)));
         self.text.word(", members: ");
         self.text.number(members);
         let statics = aggregate.members.len() as u64 - members;
@@ -155,12 +150,7 @@ impl<'t> Printer<'t> {
         let parts = [
             ("holes: ", sums.with_holes.0, sums.with_holes.1, false),
             ("bit holes: ", sums.with_bit_holes.0, sums.with_bit_holes.1, false),
-            (
-                "bit paddings: ",
-                sums.with_bit_padding.0,
-                sums.with_bit_padding.1.unsigned_abs(),
-                true,
-            ),
+            ("bit paddings: ", sums.with_bit_padding.0, sums.with_bit_padding.1.unsigned_abs(), true),
         ];
         let mut separator = "member types with ";
         for (words, types, total, in_bits) in parts.into_iter().filter(|(_, types, ..)| *types > 0) {
@@ -214,11 +204,7 @@ impl<'t> Printer<'t> {
             self.text.number(sums.flexible);
         }
         if sums.embedded_flexible > 0 {
-            self.text.word(if sums.flexible > 0 {
-                ", middle: "
-            } else {
-                "middle: "
-            });
+            self.text.word(if sums.flexible > 0 { ", middle: " } else { "middle: " });
             self.text.number(sums.embedded_flexible);
         }
         self.end_sum();

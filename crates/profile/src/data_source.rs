@@ -1,0 +1,450 @@
+//! `union perf_mem_data_src`: what an access did and where it was served.
+//!
+//! Both byte orders declare the bit-fields so that the word has the same value, so a word read in the
+//! recording's byte order needs no further care. Source: `include/uapi/linux/perf_event.h`.
+
+use std::fmt;
+
+/// The data source word of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct DataSource(pub u64);
+
+/// `PERF_MEM_LVL_REM_RAM1` and `PERF_MEM_LVL_REM_RAM2`.
+const OLD_REMOTE_RAM: u64 = 0x300;
+
+/// What the instruction did to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Operation {
+    /// The hardware did not say, or the instruction touched no memory.
+    NotAvailable,
+    /// Read.
+    Load,
+    /// Wrote.
+    Store,
+    /// Read and wrote; AMD's sampling can say so of one instruction.
+    LoadStore,
+    /// Prefetched.
+    Prefetch,
+    /// Was fetched itself.
+    Execute,
+}
+
+impl Operation {
+    /// Memory was read.
+    #[must_use]
+    pub fn is_load(self) -> bool {
+        matches!(self, Self::Load | Self::LoadStore)
+    }
+
+    /// Memory was written.
+    #[must_use]
+    pub fn is_store(self) -> bool {
+        matches!(self, Self::Store | Self::LoadStore)
+    }
+}
+
+/// The place in the memory hierarchy that served, or was asked by, an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// The hardware did not say.
+    NotAvailable,
+    /// First-level data cache.
+    L1,
+    /// Line fill buffer: the line was on its way already.
+    LineFillBuffer,
+    /// Second-level cache.
+    L2,
+    /// Second-level miss handling buffer.
+    L2MissBuffer,
+    /// Third-level cache.
+    L3,
+    /// Fourth-level cache.
+    L4,
+    /// Cache on the memory's side.
+    MemorySideCache,
+    /// Some cache, which one is not known.
+    AnyCache,
+    /// Memory of this node.
+    LocalRam,
+    /// Cache of another core or node.
+    RemoteCache,
+    /// Memory of another node.
+    RemoteRam,
+    /// Persistent memory.
+    PersistentMemory,
+    /// Memory behind a CXL link.
+    Cxl,
+    /// Input and output.
+    Io,
+    /// Uncached memory.
+    Uncached,
+    /// A number that no header names yet.
+    Unknown(u8),
+}
+
+impl Level {
+    /// Served by this core itself: first-level cache.
+    #[must_use]
+    pub fn is_l1(self) -> bool {
+        self == Self::L1
+    }
+
+    /// Served from outside this node.
+    #[must_use]
+    pub fn is_remote(self) -> bool {
+        matches!(self, Self::RemoteCache | Self::RemoteRam)
+    }
+
+    /// Served by memory, so missed every cache.
+    #[must_use]
+    pub fn is_memory(self) -> bool {
+        matches!(self, Self::LocalRam | Self::RemoteRam | Self::PersistentMemory | Self::Cxl)
+    }
+}
+
+/// Whether the level had the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Not said.
+    NotAvailable,
+    /// The level had it.
+    Hit,
+    /// The level did not.
+    Miss,
+}
+
+/// What the caches of other cores answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Snoop {
+    /// Not said.
+    NotAvailable,
+    /// Nobody was asked.
+    None,
+    /// Another core had the line, unmodified.
+    Hit,
+    /// No other core had the line.
+    Miss,
+    /// Another core had modified the line.
+    HitModified,
+    /// Another core forwarded the line.
+    Forward,
+    /// A peer core transferred the line; Arm says so where Intel says modified.
+    Peer,
+}
+
+impl Snoop {
+    /// The line came out of another core's cache after that core wrote it, or may have.
+    #[must_use]
+    pub fn is_transfer(self) -> bool {
+        matches!(self, Self::HitModified | Self::Peer)
+    }
+}
+
+/// How the address was translated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tlb {
+    /// Not said.
+    NotAvailable,
+    /// In the first-level TLB.
+    L1,
+    /// In the second-level TLB.
+    L2,
+    /// In the first or the second level; Intel does not tell them apart.
+    L1OrL2,
+    /// Walked by hardware.
+    Walk,
+    /// Faulted to the operating system.
+    Fault,
+    /// In some TLB.
+    Hit,
+    /// In no TLB.
+    Miss,
+}
+
+/// Whether a load had to wait for something else than the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Blocked {
+    /// Not said, or not blocked.
+    No,
+    /// Data could not be forwarded from a store.
+    Data,
+    /// Another access to a conflicting address.
+    Address,
+    /// Both.
+    DataAndAddress,
+}
+
+impl DataSource {
+    fn bits(self, start: u32, count: u32) -> u64 {
+        self.0 >> start & ((1 << count) - 1)
+    }
+
+    fn old_level(self) -> u64 {
+        self.bits(5, 14)
+    }
+
+    fn is_marked_remote(self) -> bool {
+        self.bits(37, 1) != 0
+    }
+
+    /// `mem_op`.
+    #[must_use]
+    pub fn operation(self) -> Operation {
+        let bits = self.bits(0, 5);
+        match (bits & 2 != 0, bits & 4 != 0) {
+            (true, true) => Operation::LoadStore,
+            (true, false) => Operation::Load,
+            (false, true) => Operation::Store,
+            (false, false) if bits & 8 != 0 => Operation::Prefetch,
+            (false, false) if bits & 16 != 0 => Operation::Execute,
+            (false, false) => Operation::NotAvailable,
+        }
+    }
+
+    /// `mem_lvl_num` with `mem_remote`, or the older `mem_lvl` where the number is not given.
+    #[must_use]
+    pub fn level(self) -> Level {
+        match self.bits(33, 4) {
+            0 | 0xf => self.level_of_old_bits(),
+            number => self.level_of_number(number as u8),
+        }
+    }
+
+    fn level_of_number(self, number: u8) -> Level {
+        match (number, self.is_marked_remote()) {
+            // Older Intel tables number another node's memory L3; the old bits tell.
+            (0x1..=0x4 | 0xb, true) if self.old_level() & OLD_REMOTE_RAM != 0 => Level::RemoteRam,
+            (0x1..=0x4 | 0xb, true) => Level::RemoteCache,
+            (0xd, true) => Level::RemoteRam,
+            (0x1, _) => Level::L1,
+            (0x2, _) => Level::L2,
+            (0x3, _) => Level::L3,
+            (0x4, _) => Level::L4,
+            (0x5, _) => Level::L2MissBuffer,
+            (0x6, _) => Level::MemorySideCache,
+            (0x8, _) => Level::Uncached,
+            (0x9, _) => Level::Cxl,
+            (0xa, _) => Level::Io,
+            (0xb, _) => Level::AnyCache,
+            (0xc, _) => Level::LineFillBuffer,
+            (0xd, _) => Level::LocalRam,
+            (0xe, _) => Level::PersistentMemory,
+            (other, _) => Level::Unknown(other),
+        }
+    }
+
+    /// The farthest of the levels marked: some processors mark two, as in "L3 or local RAM".
+    fn level_of_old_bits(self) -> Level {
+        const BY_BIT: [(u64, Level); 9] = [
+            (0x2000, Level::Uncached),
+            (0x1000, Level::Io),
+            (OLD_REMOTE_RAM, Level::RemoteRam),
+            (0xc00, Level::RemoteCache),
+            (0x80, Level::LocalRam),
+            (0x40, Level::L3),
+            (0x20, Level::L2),
+            (0x10, Level::LineFillBuffer),
+            (0x8, Level::L1),
+        ];
+        let marked = self.old_level();
+        let found = BY_BIT.iter().find(|(bits, _)| marked & bits != 0);
+        found.map_or(Level::NotAvailable, |&(_, level)| level)
+    }
+
+    /// `PERF_MEM_LVL_HIT` and `PERF_MEM_LVL_MISS`. A level by number alone means that it had the data.
+    #[must_use]
+    pub fn outcome(self) -> Outcome {
+        let bits = self.old_level();
+        if bits & 2 != 0 {
+            Outcome::Hit
+        } else if bits & 4 != 0 {
+            Outcome::Miss
+        } else if !matches!(self.level(), Level::NotAvailable) {
+            Outcome::Hit
+        } else {
+            Outcome::NotAvailable
+        }
+    }
+
+    /// The first-level cache had the data.
+    #[must_use]
+    pub fn is_l1_hit(self) -> bool {
+        self.level().is_l1() && self.outcome() == Outcome::Hit
+    }
+
+    /// The access had to leave the first-level cache; `None` where the hardware did not say.
+    #[must_use]
+    pub fn missed_l1(self) -> Option<bool> {
+        match self.level() {
+            Level::NotAvailable | Level::Unknown(_) => None,
+            Level::L1 => Some(self.outcome() == Outcome::Miss),
+            _ => Some(true),
+        }
+    }
+
+    /// `mem_hops`: how far a remote source is, 1 another core of the node, 2 another node of the socket,
+    /// 3 another socket of the board, 4 another board; 0 where not said.
+    #[must_use]
+    pub fn hops(self) -> u8 {
+        self.bits(43, 3) as u8
+    }
+
+    /// `mem_snoop` and `mem_snoopx`.
+    #[must_use]
+    pub fn snoop(self) -> Snoop {
+        let (snoop, extended) = (self.bits(19, 5), self.bits(38, 2));
+        if snoop & 0x10 != 0 {
+            Snoop::HitModified
+        } else if extended & 2 != 0 {
+            Snoop::Peer
+        } else if extended & 1 != 0 {
+            Snoop::Forward
+        } else if snoop & 4 != 0 {
+            Snoop::Hit
+        } else if snoop & 8 != 0 {
+            Snoop::Miss
+        } else if snoop & 2 != 0 {
+            Snoop::None
+        } else {
+            Snoop::NotAvailable
+        }
+    }
+
+    /// The line was found modified in another core's cache.
+    #[must_use]
+    pub fn is_hitm(self) -> bool {
+        self.snoop() == Snoop::HitModified
+    }
+
+    /// `mem_lock`: the instruction had a lock prefix; `None` where the hardware did not say.
+    #[must_use]
+    pub fn is_locked(self) -> Option<bool> {
+        match self.bits(24, 2) {
+            bits if bits & 2 != 0 => Some(true),
+            0 => Some(false),
+            _ => None,
+        }
+    }
+
+    /// `mem_dtlb`.
+    #[must_use]
+    pub fn tlb(self) -> Tlb {
+        match self.bits(26, 7) {
+            bits if bits == 0 || bits & 0x01 != 0 => Tlb::NotAvailable,
+            bits if bits & 0x40 != 0 => Tlb::Fault,
+            bits if bits & 0x20 != 0 => Tlb::Walk,
+            // A miss with a level marked missed that level: nobody marks the first level alone.
+            bits if bits & 0x04 != 0 => Tlb::Miss,
+            bits if bits & 0x18 == 0x18 => Tlb::L1OrL2,
+            bits if bits & 0x08 != 0 => Tlb::L1,
+            bits if bits & 0x10 != 0 => Tlb::L2,
+            _ => Tlb::Hit,
+        }
+    }
+
+    /// `mem_blk`.
+    #[must_use]
+    pub fn blocked(self) -> Blocked {
+        match self.bits(40, 3) & 6 {
+            0 => Blocked::No,
+            2 => Blocked::Data,
+            4 => Blocked::Address,
+            _ => Blocked::DataAndAddress,
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::NotAvailable => "n/a",
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::LoadStore => "load+store",
+            Self::Prefetch => "prefetch",
+            Self::Execute => "execute",
+        })
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::NotAvailable => "n/a",
+            Self::L1 => "L1",
+            Self::LineFillBuffer => "LFB",
+            Self::L2 => "L2",
+            Self::L2MissBuffer => "L2 MHB",
+            Self::L3 => "L3",
+            Self::L4 => "L4",
+            Self::MemorySideCache => "memory-side cache",
+            Self::AnyCache => "some cache",
+            Self::LocalRam => "RAM",
+            Self::RemoteCache => "remote cache",
+            Self::RemoteRam => "remote RAM",
+            Self::PersistentMemory => "PMEM",
+            Self::Cxl => "CXL",
+            Self::Io => "I/O",
+            Self::Uncached => "uncached",
+            Self::Unknown(number) => return f.pad(&format!("level {number:#x}")),
+        })
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::NotAvailable => "n/a",
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+        })
+    }
+}
+
+impl fmt::Display for Snoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::NotAvailable => "n/a",
+            Self::None => "none",
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+            Self::HitModified => "HITM",
+            Self::Forward => "forward",
+            Self::Peer => "peer",
+        })
+    }
+}
+
+impl fmt::Display for Tlb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::NotAvailable => "n/a",
+            Self::L1 => "L1",
+            Self::L2 => "L2",
+            Self::L1OrL2 => "L1 or L2",
+            Self::Walk => "walk",
+            Self::Fault => "fault",
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+        })
+    }
+}
+
+impl fmt::Display for DataSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.operation(), self.level())?;
+        if self.outcome() == Outcome::Miss {
+            f.write_str(" miss")?;
+        }
+        if self.snoop().is_transfer() {
+            write!(f, " {}", self.snoop())?;
+        }
+        if self.is_locked() == Some(true) {
+            f.write_str(" locked")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

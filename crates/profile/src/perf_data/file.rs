@@ -1,0 +1,149 @@
+//! A recording: its facts, and its records as a stream.
+
+use std::path::Path;
+
+use super::error::Error;
+use super::event_table::EventTable;
+use super::facts::{Facts, Mode};
+use super::header::{FileHeader, Opening};
+use super::pipe;
+use super::record::{self, RawRecord, Record};
+use super::source::Source;
+use super::stream::{AllRecords, FileRecords};
+use super::tally::Tally;
+
+/// An open recording. Its records can be read any number of times, by several threads at once.
+#[derive(Debug)]
+pub struct PerfFile {
+    source: Source,
+    facts: Facts,
+    events: EventTable,
+    /// Offsets of the first record and of the end of the records.
+    records: (u64, u64),
+}
+
+impl PerfFile {
+    /// Opens the recording at `path` and reads its facts; no record is held in memory.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, is no recording, breaks off, or uses what this reader does not know.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::of_source(Source::open(path)?)
+    }
+
+    /// A recording that is in memory already.
+    ///
+    /// # Errors
+    ///
+    /// As for [`PerfFile::open`].
+    pub fn of_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
+        Self::of_source(Source::Memory(bytes))
+    }
+
+    fn of_source(source: Source) -> Result<Self, Error> {
+        let opening = Opening::read(&source)?;
+        let (facts, records) = match opening.mode {
+            Mode::File => {
+                let header = FileHeader::read(&source, opening.endian)?;
+                (header.read_facts(&source, opening.endian)?, header.records(&source)?)
+            }
+            Mode::Pipe => {
+                let (start, end) = (Opening::first_pipe_record(), source.length());
+                let records = FileRecords::new(&source, opening.endian, start, end);
+                (pipe::read_facts(records, opening.endian)?, (start, end))
+            }
+        };
+        let events = EventTable::new(&facts.events, facts.endian)?;
+        Ok(Self { source, facts, events, records })
+    }
+
+    /// What the recording says about itself.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The records from the first one on, in file order.
+    #[must_use]
+    pub fn records(&self) -> Records<'_> {
+        let (start, end) = self.records;
+        let file = FileRecords::new(&self.source, self.facts.endian, start, end);
+        Records { file: self, found: AllRecords::new(file), has_ended: false }
+    }
+
+    /// Reads a record that was found by [`Records::next_raw`].
+    ///
+    /// # Errors
+    ///
+    /// The record does not have the form of its kind.
+    #[inline]
+    pub fn parse<'a>(&'a self, raw: RawRecord<'a>) -> Result<Record<'a>, Error> {
+        record::parse(raw, &self.events, self.facts.endian)
+    }
+
+    /// Goes over all records once and counts.
+    ///
+    /// # Errors
+    ///
+    /// A record cannot be found or read.
+    pub fn tally(&self) -> Result<Tally, Error> {
+        let mut tally = Tally::new(&self.facts);
+        let mut records = self.records();
+        while let Some(record) = records.next_record()? {
+            tally.add(&record);
+        }
+        Ok(tally)
+    }
+}
+
+/// The records of a recording in the order they stand in it.
+///
+/// Records that `perf record -z` packed come in their own order, but up to a window of the compression
+/// later than records beside them that it did not pack. All samples of such a recording are packed, so
+/// their order is that of the file.
+#[derive(Debug)]
+pub struct Records<'f> {
+    file: &'f PerfFile,
+    found: AllRecords<'f>,
+    has_ended: bool,
+}
+
+impl Records<'_> {
+    /// Finds the next record without reading it. After an error there are no more.
+    ///
+    /// # Errors
+    ///
+    /// The file breaks off within the record, or it cannot be decompressed.
+    #[inline]
+    pub fn next_raw(&mut self) -> Result<Option<RawRecord<'_>>, Error> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        match self.found.next() {
+            Ok(Some(raw)) => Ok(Some(raw)),
+            Ok(None) => {
+                self.has_ended = true;
+                Ok(None)
+            }
+            Err(error) => {
+                self.has_ended = true;
+                Err(error)
+            }
+        }
+    }
+
+    /// Finds and reads the next record. After an error there are no more.
+    ///
+    /// # Errors
+    ///
+    /// The file breaks off within the record, or the record does not have the form of its kind.
+    #[inline]
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, Error> {
+        let file = self.file;
+        match self.next_raw()? {
+            Some(raw) => file.parse(raw).map(Some),
+            None => Ok(None),
+        }
+    }
+}

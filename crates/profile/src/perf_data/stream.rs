@@ -1,0 +1,199 @@
+//! Finding records: those that stand in the file, and those packed into `COMPRESSED` ones.
+
+use super::bytes::{Cursor, Endian};
+use super::error::{Error, Place};
+use super::inflate::Inflate;
+use super::record::{HEADER_SIZE, RawRecord, kind};
+use super::source::{Source, Stream};
+
+/// The header of a record.
+#[derive(Debug, Clone, Copy)]
+struct Header {
+    kind: u32,
+    misc: u16,
+    size: usize,
+}
+
+impl Header {
+    fn parse(bytes: &[u8], endian: Endian, place: Place) -> Result<Self, Error> {
+        let mut at = Cursor::new(bytes, endian, "a record header", place);
+        let header = Self { kind: at.u32()?, misc: at.u16()?, size: usize::from(at.u16()?) };
+        if header.size < HEADER_SIZE {
+            let problem = format!("it says the record has {} bytes, its header alone has 8", header.size);
+            return Err(Error::malformed("a record header", place, problem));
+        }
+        Ok(header)
+    }
+
+    fn raw<'a>(&self, record: &'a [u8], place: Place) -> RawRecord<'a> {
+        let body = record.get(HEADER_SIZE..).unwrap_or_default();
+        RawRecord { kind: self.kind, misc: self.misc, body, place }
+    }
+}
+
+/// The records that stand in the file, one after the other, with the data that follows some of them
+/// stepped over.
+#[derive(Debug)]
+pub(crate) struct FileRecords<'s> {
+    stream: Stream<'s>,
+    endian: Endian,
+    /// Bytes after the last record that belong to it without being in its size.
+    trailing: u64,
+}
+
+impl<'s> FileRecords<'s> {
+    pub(crate) fn new(source: &'s Source, endian: Endian, start: u64, end: u64) -> Self {
+        Self { stream: Stream::new(source, start, end), endian, trailing: 0 }
+    }
+
+    /// The next record.
+    pub(crate) fn next(&mut self) -> Result<Option<RawRecord<'_>>, Error> {
+        self.stream.skip(std::mem::take(&mut self.trailing), "data after a record")?;
+        if self.stream.remaining() == 0 {
+            return Ok(None);
+        }
+        let place = self.stream.place();
+        let header = Header::parse(self.stream.peek(HEADER_SIZE, "a record header")?, self.endian, place)?;
+        self.stream.peek(header.size, "a record")?;
+        self.stream.advance(header.size);
+        let raw = header.raw(self.stream.behind(header.size), place);
+        self.trailing = trailing_size(raw, self.endian)?;
+        Ok(Some(raw))
+    }
+
+    fn place(&self) -> Place {
+        self.stream.place()
+    }
+}
+
+/// Bytes that follow a record without being in its size.
+fn trailing_size(raw: RawRecord<'_>, endian: Endian) -> Result<u64, Error> {
+    let mut at = Cursor::new(raw.body, endian, "the size of a record's data", raw.place);
+    match raw.kind {
+        kind::AUXTRACE => at.u64(),
+        kind::HEADER_TRACING_DATA => Ok(u64::from(at.u32()?).next_multiple_of(8)),
+        _ => Ok(0),
+    }
+}
+
+/// All records, those in `COMPRESSED` ones in place of these.
+#[derive(Debug)]
+pub(crate) struct AllRecords<'s> {
+    file: FileRecords<'s>,
+    endian: Endian,
+    inflate: Option<Box<Inflate>>,
+}
+
+/// Where the record that was found last has its bytes.
+enum Found {
+    InFile(Header, Place),
+    Inflated(Header, Place),
+}
+
+impl<'s> AllRecords<'s> {
+    pub(crate) fn new(file: FileRecords<'s>) -> Self {
+        Self { endian: file.endian, file, inflate: None }
+    }
+
+    /// The next record.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<RawRecord<'_>>, Error> {
+        loop {
+            let found = match self.next_inflated()? {
+                Some((header, place)) => Some(Found::Inflated(header, place)),
+                None => self.next_in_file()?,
+            };
+            return Ok(match found {
+                Some(found) => Some(self.raw(&found)),
+                None if self.finish()? => continue,
+                None => None,
+            });
+        }
+    }
+
+    fn raw(&self, found: &Found) -> RawRecord<'_> {
+        match found {
+            Found::InFile(header, place) => header.raw(self.file.stream.behind(header.size), *place),
+            Found::Inflated(header, place) => {
+                let bytes = self.inflate.as_ref().map(|inflate| inflate.behind(header.size));
+                header.raw(bytes.unwrap_or_default(), *place)
+            }
+        }
+    }
+
+    /// The next record of the file that is not a compressed one; these are fed to the decoder until it
+    /// has a record to give.
+    fn next_in_file(&mut self) -> Result<Option<Found>, Error> {
+        loop {
+            let Some(raw) = self.file.next()? else { return Ok(None) };
+            if !is_compressed(raw.kind) {
+                let header = Header { kind: raw.kind, misc: raw.misc, size: raw.body.len() + HEADER_SIZE };
+                return Ok(Some(Found::InFile(header, raw.place)));
+            }
+            let payload = compressed_payload(raw, self.endian)?;
+            self.inflate.get_or_insert_default().feed(payload);
+            if let Some((header, place)) = self.next_inflated()? {
+                return Ok(Some(Found::Inflated(header, place)));
+            }
+        }
+    }
+
+    /// The next record that the decoder can give without more input.
+    #[inline]
+    fn next_inflated(&mut self) -> Result<Option<(Header, Place)>, Error> {
+        let Some(inflate) = &mut self.inflate else { return Ok(None) };
+        loop {
+            if let Some((header, place)) = whole_record(inflate, self.endian)? {
+                inflate.take(header.size);
+                return Ok(Some((header, place)));
+            }
+            if !inflate.decode_block(self.file.place())? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// At the end of the file, lets the decoder give what it kept back. `false` if that was all.
+    fn finish(&mut self) -> Result<bool, Error> {
+        let Some(inflate) = &mut self.inflate else { return Ok(false) };
+        let place = self.file.place();
+        if inflate.finish(place)? {
+            return Ok(true);
+        }
+        match inflate.ready().len() as u64 {
+            0 => Ok(false),
+            available => {
+                let place = inflate.place();
+                Err(Error::Truncated { what: "a compressed record", place, needed: available + 1, available })
+            }
+        }
+    }
+}
+
+fn is_compressed(kind: u32) -> bool {
+    matches!(kind, kind::COMPRESSED | kind::COMPRESSED2)
+}
+
+/// The zstd bytes of a compressed record; the second kind states how many, since it is padded.
+fn compressed_payload(raw: RawRecord<'_>, endian: Endian) -> Result<&[u8], Error> {
+    if raw.kind == kind::COMPRESSED {
+        return Ok(raw.body);
+    }
+    let mut at = Cursor::new(raw.body, endian, "a compressed record", raw.place.plus(HEADER_SIZE as u64));
+    let size = at.u64()?;
+    at.take(usize::try_from(size).unwrap_or(usize::MAX))
+}
+
+/// The header of the record at the front of the decompressed bytes, if all of the record is there.
+#[inline]
+fn whole_record(inflate: &Inflate, endian: Endian) -> Result<Option<(Header, Place)>, Error> {
+    let ready = inflate.ready();
+    let Some(bytes) = ready.get(..HEADER_SIZE) else { return Ok(None) };
+    let place = inflate.place();
+    let header = Header::parse(bytes, endian, place)?;
+    if is_compressed(header.kind) || matches!(header.kind, kind::AUXTRACE | kind::HEADER_TRACING_DATA) {
+        let problem = format!("a record of kind {} cannot stand inside a compressed one", header.kind);
+        return Err(Error::malformed("compressed records", place, problem));
+    }
+    Ok((ready.len() >= header.size).then_some((header, place)))
+}

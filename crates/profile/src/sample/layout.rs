@@ -1,0 +1,428 @@
+//! Walking the body of a sample in the kernel's order.
+
+use super::parts::{
+    BranchStack, CounterRead, CounterValue, CpuMode, Parts, Registers, UserStack, Weight, Words,
+};
+use super::{Field, Sample, SampleFields};
+use crate::data_source::DataSource;
+use crate::perf_data::{Attr, Endian};
+
+/// `PERF_RECORD_MISC_EXACT_IP`.
+const MISC_EXACT_IP: u16 = 1 << 14;
+/// `PERF_SAMPLE_BRANCH_HW_INDEX`.
+const BRANCH_HW_INDEX: u64 = 1 << 17;
+/// `PERF_SAMPLE_BRANCH_COUNTERS`.
+const BRANCH_COUNTERS: u64 = 1 << 19;
+
+/// The fields between the period and the weight, which most recordings have none of.
+const EXECUTION: SampleFields = SampleFields(
+    SampleFields::READ.0
+        | SampleFields::CALLCHAIN.0
+        | SampleFields::RAW.0
+        | SampleFields::BRANCH_STACK.0
+        | SampleFields::REGS_USER.0
+        | SampleFields::STACK_USER.0,
+);
+
+const FORMAT_TIME_ENABLED: u64 = 1;
+const FORMAT_TIME_RUNNING: u64 = 1 << 1;
+const FORMAT_ID: u64 = 1 << 2;
+const FORMAT_GROUP: u64 = 1 << 3;
+const FORMAT_LOST: u64 = 1 << 4;
+
+/// How the samples of one event are laid out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SampleLayout {
+    fields: SampleFields,
+    read_format: u64,
+    branch_sample_type: u64,
+    user_registers: u64,
+    interrupt_registers: u64,
+    unrecorded_period: u64,
+    endian: Endian,
+}
+
+/// A sample that does not hold what its event's `sample_type` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldError {
+    /// The record ends within a field.
+    Short {
+        /// The field.
+        field: Field,
+        /// Bytes into the record's body where the field, or the part of it that is missing, starts.
+        offset: usize,
+        /// Bytes needed there.
+        needed: u64,
+    },
+    /// The record goes on after the last field.
+    Leftover {
+        /// Bytes into the record's body.
+        offset: usize,
+        /// Bytes left over.
+        count: usize,
+    },
+}
+
+/// An empty branch stack may or may not have a hardware index: the kernel leaves it out where the
+/// event had no stack at all, and nothing in the record says which.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EmptyStack {
+    WithIndex,
+    Bare,
+}
+
+impl SampleLayout {
+    /// The layout that `attr` asks for in a recording of this byte order.
+    #[must_use]
+    pub fn new(attr: &Attr, endian: Endian) -> Self {
+        Self {
+            fields: attr.sample_type,
+            read_format: attr.read_format,
+            branch_sample_type: attr.branch_sample_type,
+            user_registers: attr.user_registers,
+            interrupt_registers: attr.interrupt_registers,
+            unrecorded_period: if attr.is_frequency() { 1 } else { attr.period_or_frequency },
+            endian,
+        }
+    }
+
+    /// Reads the body of a `PERF_RECORD_SAMPLE` whose header has `misc`.
+    ///
+    /// # Errors
+    ///
+    /// The body is shorter or longer than the event's fields.
+    #[inline]
+    pub fn parse<'a>(&'a self, misc: u16, body: &'a [u8]) -> Result<Sample<'a>, FieldError> {
+        let mut sample = Sample {
+            cpu_mode: CpuMode::from_misc(misc),
+            exact_ip: misc & MISC_EXACT_IP != 0,
+            period: self.unrecorded_period,
+            body,
+            layout: Some(self),
+            ..Sample::default()
+        };
+        self.walk(body, &mut sample)?;
+        Ok(sample)
+    }
+
+    /// The fields that [`SampleLayout::parse`] stepped over; those of a body it refuses are left out.
+    pub(super) fn parts<'a>(&self, body: &'a [u8]) -> Parts<'a> {
+        let mut parts = Parts::default();
+        match self.walk(body, &mut parts) {
+            Ok(()) => parts,
+            Err(_) => Parts::default(),
+        }
+    }
+
+    /// Walks over the body and gives each field to `sink`.
+    #[inline]
+    fn walk<'a, S: Sink<'a>>(&self, body: &'a [u8], sink: &mut S) -> Result<(), FieldError> {
+        let walked = self.walk_with(body, sink, EmptyStack::WithIndex);
+        let may_be_bare = self.fields.contains(SampleFields::BRANCH_STACK)
+            && self.branch_sample_type & BRANCH_HW_INDEX != 0;
+        if walked.is_err() && may_be_bare {
+            return self.walk_with(body, sink, EmptyStack::Bare).or(walked);
+        }
+        walked
+    }
+
+    #[inline]
+    fn walk_with<'a, S: Sink<'a>>(
+        &self,
+        body: &'a [u8],
+        sink: &mut S,
+        empty_stack: EmptyStack,
+    ) -> Result<(), FieldError> {
+        let mut at = Walk { body, position: 0, fields: self.fields, endian: self.endian };
+        Self::walk_identity(&mut at, sink)?;
+        if at.fields.intersects(EXECUTION) {
+            self.walk_execution(&mut at, sink, empty_stack)?;
+        }
+        self.walk_memory(&mut at, sink)?;
+        at.finish()
+    }
+
+    /// The fields of fixed size at the front.
+    #[inline]
+    fn walk_identity<'a, S: Sink<'a>>(at: &mut Walk<'a>, sink: &mut S) -> Result<(), FieldError> {
+        at.word(SampleFields::IDENTIFIER, Field::Identifier, sink)?;
+        at.word(SampleFields::IP, Field::Ip, sink)?;
+        at.half_words(SampleFields::TID, Field::Tid, sink)?;
+        at.word(SampleFields::TIME, Field::Time, sink)?;
+        at.word(SampleFields::ADDR, Field::Addr, sink)?;
+        at.word(SampleFields::ID, Field::Id, sink)?;
+        at.word(SampleFields::STREAM_ID, Field::StreamId, sink)?;
+        at.half_words(SampleFields::CPU, Field::Cpu, sink)?;
+        at.word(SampleFields::PERIOD, Field::Period, sink)
+    }
+
+    /// The fields about where the code was: counters, call chain, branches, registers, stack.
+    fn walk_execution<'a, S: Sink<'a>>(
+        &self,
+        at: &mut Walk<'a>,
+        sink: &mut S,
+        empty_stack: EmptyStack,
+    ) -> Result<(), FieldError> {
+        if at.has(SampleFields::READ) {
+            sink.part(Part::Read(self.parse_read(at)?));
+        }
+        if at.has(SampleFields::CALLCHAIN) {
+            sink.part(Part::Callchain(at.counted_words(Field::Callchain)?));
+        }
+        if at.has(SampleFields::RAW) {
+            let size = at.number_32(Field::Raw)?;
+            sink.part(Part::Raw(at.bytes(u64::from(size), Field::Raw)?));
+        }
+        if at.has(SampleFields::BRANCH_STACK) {
+            sink.part(Part::BranchStack(self.parse_branches(at, empty_stack)?));
+        }
+        if at.has(SampleFields::REGS_USER) {
+            let registers = at.registers(self.user_registers, Field::UserRegisters)?;
+            sink.part(Part::UserRegisters(registers));
+        }
+        if at.has(SampleFields::STACK_USER) {
+            sink.part(Part::UserStack(parse_stack(at)?));
+        }
+        Ok(())
+    }
+
+    /// The fields about the access and what follows them.
+    #[inline]
+    fn walk_memory<'a, S: Sink<'a>>(&self, at: &mut Walk<'a>, sink: &mut S) -> Result<(), FieldError> {
+        if at.has(SampleFields::WEIGHT_STRUCT) {
+            at.word(SampleFields::WEIGHT_STRUCT, Field::WeightStruct, sink)?;
+        } else {
+            at.word(SampleFields::WEIGHT, Field::Weight, sink)?;
+        }
+        at.word(SampleFields::DATA_SRC, Field::DataSource, sink)?;
+        at.word(SampleFields::TRANSACTION, Field::Transaction, sink)?;
+        if at.has(SampleFields::REGS_INTR) {
+            let registers = at.registers(self.interrupt_registers, Field::InterruptRegisters)?;
+            sink.part(Part::InterruptRegisters(registers));
+        }
+        at.word(SampleFields::PHYS_ADDR, Field::PhysicalAddress, sink)?;
+        at.word(SampleFields::CGROUP, Field::Cgroup, sink)?;
+        at.word(SampleFields::DATA_PAGE_SIZE, Field::DataPageSize, sink)?;
+        at.word(SampleFields::CODE_PAGE_SIZE, Field::CodePageSize, sink)?;
+        if at.has(SampleFields::AUX) {
+            let size = at.number(Field::Aux)?;
+            sink.part(Part::Aux(at.bytes(size, Field::Aux)?));
+        }
+        Ok(())
+    }
+
+    /// `perf_output_read_group` and `perf_output_read_one`.
+    fn parse_read<'a>(&self, at: &mut Walk<'a>) -> Result<CounterRead<'a>, FieldError> {
+        let has = |bit| self.read_format & bit != 0;
+        let (has_id, has_lost) = (has(FORMAT_ID), has(FORMAT_LOST));
+        // The number of counters, or the value of the only one.
+        let count = at.number(Field::Read)?;
+        let time_enabled = has(FORMAT_TIME_ENABLED).then(|| at.number(Field::Read)).transpose()?;
+        let time_running = has(FORMAT_TIME_RUNNING).then(|| at.number(Field::Read)).transpose()?;
+        if has(FORMAT_GROUP) {
+            let words_per_value = 1 + u64::from(has_id) + u64::from(has_lost);
+            let group = at.words(count.saturating_mul(words_per_value), Field::Read)?;
+            return Ok(CounterRead { time_enabled, time_running, lone: None, group, has_id, has_lost });
+        }
+        let id = has_id.then(|| at.number(Field::Read)).transpose()?;
+        let lost = has_lost.then(|| at.number(Field::Read)).transpose()?;
+        let lone = Some(CounterValue { value: count, id, lost });
+        Ok(CounterRead { time_enabled, time_running, lone, group: Words::default(), has_id, has_lost })
+    }
+
+    fn parse_branches<'a>(
+        &self,
+        at: &mut Walk<'a>,
+        empty_stack: EmptyStack,
+    ) -> Result<BranchStack<'a>, FieldError> {
+        let count = at.number(Field::BranchStack)?;
+        let indexed = self.branch_sample_type & BRANCH_HW_INDEX != 0
+            && (count != 0 || empty_stack == EmptyStack::WithIndex);
+        let hw_index = indexed.then(|| at.number(Field::BranchStack)).transpose()?;
+        let entries = at.words(count.saturating_mul(3), Field::BranchStack)?;
+        let counters = (self.branch_sample_type & BRANCH_COUNTERS != 0)
+            .then(|| at.words(count, Field::BranchStack))
+            .transpose()?;
+        Ok(BranchStack { hw_index, entries, counters })
+    }
+}
+
+/// Takes the fields of a sample in the order the kernel writes them.
+trait Sink<'a> {
+    /// A field of 64 bits.
+    fn number(&mut self, field: Field, value: u64);
+    /// A field of twice 32 bits.
+    fn pair(&mut self, field: Field, first: u32, second: u32);
+    /// A field of variable size.
+    fn part(&mut self, part: Part<'a>);
+}
+
+/// A field of variable size.
+enum Part<'a> {
+    Read(CounterRead<'a>),
+    Callchain(Words<'a>),
+    Raw(&'a [u8]),
+    BranchStack(BranchStack<'a>),
+    UserRegisters(Registers<'a>),
+    UserStack(UserStack<'a>),
+    InterruptRegisters(Registers<'a>),
+    Aux(&'a [u8]),
+}
+
+impl<'a> Sink<'a> for Sample<'a> {
+    #[inline]
+    fn number(&mut self, field: Field, value: u64) {
+        match field {
+            Field::Ip => self.ip = Some(value),
+            Field::Time => self.time = Some(value),
+            Field::Addr => self.addr = Some(value),
+            Field::Period => self.period = value,
+            Field::Weight => self.weight = Some(Weight::from_word(value, false)),
+            Field::WeightStruct => self.weight = Some(Weight::from_word(value, true)),
+            Field::DataSource => self.data_source = Some(DataSource(value)),
+            Field::PhysicalAddress => self.physical_address = Some(value),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn pair(&mut self, field: Field, first: u32, second: u32) {
+        match field {
+            Field::Tid => (self.pid, self.tid) = (Some(first), Some(second)),
+            Field::Cpu => self.cpu = Some(first),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn part(&mut self, _part: Part<'a>) {}
+}
+
+impl<'a> Sink<'a> for Parts<'a> {
+    fn number(&mut self, field: Field, value: u64) {
+        match field {
+            Field::Identifier => self.identifier = Some(value),
+            Field::Id => self.id = Some(value),
+            Field::StreamId => self.stream_id = Some(value),
+            Field::Transaction => self.transaction = Some(value),
+            Field::Cgroup => self.cgroup = Some(value),
+            Field::DataPageSize => self.data_page_size = Some(value),
+            Field::CodePageSize => self.code_page_size = Some(value),
+            _ => {}
+        }
+    }
+
+    fn pair(&mut self, _field: Field, _first: u32, _second: u32) {}
+
+    fn part(&mut self, part: Part<'a>) {
+        match part {
+            Part::Read(read) => self.read = Some(read),
+            Part::Callchain(chain) => self.callchain = Some(chain),
+            Part::Raw(raw) => self.raw = Some(raw),
+            Part::BranchStack(stack) => self.branch_stack = Some(stack),
+            Part::UserRegisters(registers) => self.user_registers = Some(registers),
+            Part::UserStack(stack) => self.user_stack = Some(stack),
+            Part::InterruptRegisters(registers) => self.interrupt_registers = Some(registers),
+            Part::Aux(aux) => self.aux = Some(aux),
+        }
+    }
+}
+
+/// `perf_output_sample_ustack`: no bytes, then no filled size either.
+fn parse_stack<'a>(at: &mut Walk<'a>) -> Result<UserStack<'a>, FieldError> {
+    let size = at.number(Field::UserStack)?;
+    let bytes = at.bytes(size, Field::UserStack)?;
+    let filled = if size == 0 { 0 } else { at.number(Field::UserStack)? };
+    Ok(UserStack { bytes, filled })
+}
+
+/// Where in the body the next field starts.
+struct Walk<'a> {
+    body: &'a [u8],
+    position: usize,
+    fields: SampleFields,
+    endian: Endian,
+}
+
+impl<'a> Walk<'a> {
+    fn has(&self, field: SampleFields) -> bool {
+        self.fields.contains(field)
+    }
+
+    /// The 64-bit field, if the samples have it.
+    #[inline]
+    fn word<S: Sink<'a>>(&mut self, bit: SampleFields, field: Field, sink: &mut S) -> Result<(), FieldError> {
+        if self.has(bit) {
+            sink.number(field, self.number(field)?);
+        }
+        Ok(())
+    }
+
+    /// The pair of 32-bit fields, if the samples have it.
+    #[inline]
+    fn half_words<S: Sink<'a>>(
+        &mut self,
+        bit: SampleFields,
+        field: Field,
+        sink: &mut S,
+    ) -> Result<(), FieldError> {
+        if self.has(bit) {
+            sink.pair(field, self.number_32(field)?, self.number_32(field)?);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn number(&mut self, field: Field) -> Result<u64, FieldError> {
+        self.chunk::<8>(field).map(|bytes| self.endian.u64(bytes))
+    }
+
+    #[inline]
+    fn number_32(&mut self, field: Field) -> Result<u32, FieldError> {
+        self.chunk::<4>(field).map(|bytes| self.endian.u32(bytes))
+    }
+
+    #[inline]
+    fn chunk<const N: usize>(&mut self, field: Field) -> Result<[u8; N], FieldError> {
+        let rest = self.body.get(self.position..).unwrap_or_default();
+        let Some(bytes) = rest.first_chunk::<N>() else { return Err(self.short(field, N as u64)) };
+        self.position += N;
+        Ok(*bytes)
+    }
+
+    fn bytes(&mut self, count: u64, field: Field) -> Result<&'a [u8], FieldError> {
+        let rest = self.body.get(self.position..).unwrap_or_default();
+        let bytes = usize::try_from(count).ok().and_then(|count| rest.get(..count));
+        let Some(bytes) = bytes else { return Err(self.short(field, count)) };
+        self.position += bytes.len();
+        Ok(bytes)
+    }
+
+    fn words(&mut self, count: u64, field: Field) -> Result<Words<'a>, FieldError> {
+        let bytes = self.bytes(count.saturating_mul(8), field)?;
+        Ok(Words::new(bytes, self.endian))
+    }
+
+    fn counted_words(&mut self, field: Field) -> Result<Words<'a>, FieldError> {
+        let count = self.number(field)?;
+        self.words(count, field)
+    }
+
+    /// A register dump; without an ABI there are no values.
+    fn registers(&mut self, mask: u64, field: Field) -> Result<Registers<'a>, FieldError> {
+        let abi = self.number(field)?;
+        let count = if abi == 0 { 0 } else { mask.count_ones() };
+        Ok(Registers { abi, mask, values: self.words(u64::from(count), field)? })
+    }
+
+    fn short(&self, field: Field, needed: u64) -> FieldError {
+        FieldError::Short { field, offset: self.position, needed }
+    }
+
+    fn finish(&self) -> Result<(), FieldError> {
+        match self.body.len() - self.position {
+            0 => Ok(()),
+            count => Err(FieldError::Leftover { offset: self.position, count }),
+        }
+    }
+}

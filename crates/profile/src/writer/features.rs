@@ -1,0 +1,141 @@
+//! The feature sections of a recording under construction.
+
+use super::Recording;
+use super::bytes::Bytes;
+use super::records::kind;
+use crate::perf_data::BuildId;
+use crate::sample::CpuMode;
+
+const BUILD_ID: u32 = 2;
+const HOSTNAME: u32 = 3;
+const OSRELEASE: u32 = 4;
+const ARCH: u32 = 6;
+const NRCPUS: u32 = 7;
+const CPUDESC: u32 = 8;
+const CMDLINE: u32 = 11;
+const EVENT_DESC: u32 = 12;
+const CACHE: u32 = 20;
+const COMPRESSED: u32 = 27;
+
+/// `PERF_RECORD_MISC_BUILD_ID_SIZE`.
+const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
+
+impl Recording {
+    /// Adds a section, or replaces the one of the same feature.
+    pub fn feature(&mut self, number: u32, section: Vec<u8>) {
+        self.features.retain(|(other, _)| *other != number);
+        self.features.push((number, section));
+        self.features.sort_by_key(|(number, _)| *number);
+    }
+
+    fn string_feature(&mut self, number: u32, text: &str) {
+        let mut section = self.bytes();
+        section.string(text);
+        self.feature(number, section.into_vec());
+    }
+
+    /// Name of the machine.
+    pub fn hostname(&mut self, name: &str) {
+        self.string_feature(HOSTNAME, name);
+    }
+
+    /// Release of its kernel.
+    pub fn os_release(&mut self, release: &str) {
+        self.string_feature(OSRELEASE, release);
+    }
+
+    /// Its architecture.
+    pub fn arch(&mut self, arch: &str) {
+        self.string_feature(ARCH, arch);
+    }
+
+    /// Name of its processor.
+    pub fn cpu_description(&mut self, name: &str) {
+        self.string_feature(CPUDESC, name);
+    }
+
+    /// CPUs online and available.
+    pub fn cpus(&mut self, online: u32, available: u32) {
+        let mut section = self.bytes();
+        section.u32(available).u32(online);
+        self.feature(NRCPUS, section.into_vec());
+    }
+
+    /// The command that recorded.
+    pub fn command_line(&mut self, words: &[&str]) {
+        let mut section = self.bytes();
+        section.u32(u32::try_from(words.len()).unwrap_or(u32::MAX));
+        for word in words {
+            section.string(word);
+        }
+        self.feature(CMDLINE, section.into_vec());
+    }
+
+    /// One first-level data cache with this size of lines.
+    pub fn cacheline_size(&mut self, bytes: u32) {
+        let mut section = self.bytes();
+        section.u32(1).u32(1).u32(1).u32(bytes).u32(64).u32(8);
+        section.string("Data").string("32K").string("0");
+        self.feature(CACHE, section.into_vec());
+    }
+
+    /// The build id of an object, by its file name or the kernel's name in brackets.
+    pub fn build_id(&mut self, filename: &str, cpu_mode: CpuMode, build_id: BuildId) {
+        let mut id = [0; 24];
+        for (to, from) in id.iter_mut().zip(build_id.as_bytes()) {
+            *to = *from;
+        }
+        if let Some(length) = id.get_mut(20) {
+            *length = build_id.as_bytes().len() as u8;
+        }
+        let mut body = self.bytes();
+        body.u32(u32::MAX).bytes(&id).bytes(filename.as_bytes()).bytes(&[0]).pad(4);
+        // Header and body together end on eight bytes.
+        body.pad(8);
+        let mut out = self.bytes();
+        out.record(kind::HEADER_BUILD_ID, cpu_mode as u16 | MISC_BUILD_ID_SIZE, &body.into_vec());
+        self.build_ids.extend(out.into_vec());
+    }
+
+    /// All sections in the order of their numbers.
+    pub(super) fn sections(&self) -> Vec<(u32, Vec<u8>)> {
+        let mut sections = self.sections_without_build_ids();
+        if !self.build_ids.is_empty() {
+            sections.push((BUILD_ID, self.build_ids.clone()));
+        }
+        sections.sort_by_key(|(number, _)| *number);
+        sections
+    }
+
+    /// The sections that pipe mode has as features too.
+    pub(super) fn sections_without_build_ids(&self) -> Vec<(u32, Vec<u8>)> {
+        let mut sections = self.features.clone();
+        if self.events.iter().any(|event| !event.name.is_empty()) {
+            sections.push((EVENT_DESC, self.event_descriptions()));
+        }
+        if self.packing.is_packed() {
+            let mut section = self.bytes();
+            // Version, zstd, level, ratio, bytes of the kernel's buffer.
+            section.u32(1).u32(1).u32(1).u32(1).u32(1 << 20);
+            sections.push((COMPRESSED, section.into_vec()));
+        }
+        sections.sort_by_key(|(number, _)| *number);
+        sections
+    }
+
+    /// In pipe mode, the records that stand for the build id section.
+    pub(super) fn build_id_records(&self) -> Vec<u8> {
+        self.build_ids.clone()
+    }
+
+    fn event_descriptions(&self) -> Vec<u8> {
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let mut section: Bytes = self.bytes();
+        section.u32(count(self.events.len())).u32(self.written_attr_size());
+        for event in &self.events {
+            section.bytes(&self.attr_bytes(&event.attr)).u32(count(event.ids.len()));
+            section.string(&event.name).words(&event.ids);
+        }
+        section.into_vec()
+    }
+}

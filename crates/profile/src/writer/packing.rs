@@ -1,0 +1,75 @@
+//! Packing records into `COMPRESSED` ones, as `perf record -z` does, with zstd frames that store.
+
+use super::WrittenRecord;
+use super::bytes::Bytes;
+use super::records::kind;
+use crate::perf_data::Endian;
+
+/// How the kernel's records are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Packing {
+    /// As they are.
+    #[default]
+    None,
+    /// In `COMPRESSED` records with so many bytes of zstd each, cut without regard to blocks or records.
+    Compressed(usize),
+    /// In `COMPRESSED2` records, which state their size and are padded.
+    Compressed2(usize),
+}
+
+impl Packing {
+    pub(super) fn is_packed(self) -> bool {
+        self != Self::None
+    }
+
+    fn piece(self) -> usize {
+        match self {
+            Self::None => usize::MAX,
+            Self::Compressed(bytes) | Self::Compressed2(bytes) => bytes.clamp(1, 60_000),
+        }
+    }
+}
+
+/// Magic, a descriptor without any option, and a window of 128 KiB (RFC 8878, section 3.1.1.1).
+const FRAME_HEADER: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
+/// Bytes stored in one block; small, so that blocks end within records and records within blocks.
+const BLOCK: usize = 3000;
+
+/// The bytes of all records, runs of the kernel's packed into one stream of zstd.
+pub(super) fn pack(records: &[WrittenRecord], packing: Packing, endian: Endian) -> Vec<u8> {
+    let mut out = Bytes::new(endian);
+    let mut has_frame = false;
+    for run in records.chunk_by(|a, b| a.is_from_kernel == b.is_from_kernel) {
+        let bytes: Vec<u8> = run.iter().flat_map(|record| record.bytes.iter().copied()).collect();
+        let is_kernels = run.first().is_some_and(|record| record.is_from_kernel);
+        if !packing.is_packed() || !is_kernels {
+            out.bytes(&bytes);
+            continue;
+        }
+        let mut stream = if has_frame { Vec::new() } else { FRAME_HEADER.to_vec() };
+        has_frame = true;
+        bytes.chunks(BLOCK).for_each(|block| store_block(&mut stream, block));
+        stream.chunks(packing.piece()).for_each(|piece| write_piece(&mut out, piece, packing, endian));
+    }
+    out.into_vec()
+}
+
+/// A raw block that is not the last of its frame (RFC 8878, section 3.1.1.2).
+fn store_block(stream: &mut Vec<u8>, block: &[u8]) {
+    let header = u32::try_from(block.len()).unwrap_or(0) << 3;
+    stream.extend(header.to_le_bytes().iter().take(3));
+    stream.extend_from_slice(block);
+}
+
+fn write_piece(out: &mut Bytes, piece: &[u8], packing: Packing, endian: Endian) {
+    match packing {
+        Packing::Compressed2(_) => {
+            let mut body = Bytes::new(endian);
+            body.u64(piece.len() as u64).bytes(piece).pad(8);
+            out.record(kind::COMPRESSED2, 0, &body.into_vec());
+        }
+        _ => {
+            out.record(kind::COMPRESSED, 0, piece);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The records of a recording under construction, apart from samples.
+
+use super::bytes::Bytes;
+use super::{Recording, WrittenRecord};
+use crate::perf_data::BuildId;
+use crate::sample::{CpuMode, SampleFields};
+
+pub(super) mod kind {
+    pub(crate) const MMAP: u32 = 1;
+    pub(crate) const LOST: u32 = 2;
+    pub(crate) const COMM: u32 = 3;
+    pub(crate) const EXIT: u32 = 4;
+    pub(crate) const THROTTLE: u32 = 5;
+    pub(crate) const FORK: u32 = 7;
+    pub(crate) const SAMPLE: u32 = 9;
+    pub(crate) const MMAP2: u32 = 10;
+    pub(crate) const LOST_SAMPLES: u32 = 13;
+    pub(crate) const KSYMBOL: u32 = 17;
+    pub(crate) const TEXT_POKE: u32 = 20;
+    pub(crate) const HEADER_ATTR: u32 = 64;
+    pub(crate) const HEADER_BUILD_ID: u32 = 67;
+    pub(crate) const FINISHED_ROUND: u32 = 68;
+    pub(crate) const AUXTRACE: u32 = 71;
+    pub(crate) const HEADER_FEATURE: u32 = 80;
+    pub(crate) const COMPRESSED: u32 = 81;
+    pub(crate) const COMPRESSED2: u32 = 83;
+    /// The first kind that perf writes and the kernel does not.
+    pub(crate) const FIRST_OF_PERF: u32 = 64;
+}
+
+/// Something mapped.
+#[derive(Debug, Clone, Copy)]
+pub struct Mapping<'a> {
+    /// Process; all ones for the kernel.
+    pub pid: u32,
+    /// First address.
+    pub address: u64,
+    /// Bytes.
+    pub length: u64,
+    /// Offset in the file.
+    pub page_offset: u64,
+    /// Path.
+    pub filename: &'a str,
+    /// Whose it is.
+    pub cpu_mode: CpuMode,
+}
+
+impl Recording {
+    /// Adds a record with any kind and body. The kernel's kinds get the identity at their end that the
+    /// first event asks for, all zeros but the event's id.
+    pub fn record(&mut self, kind: u32, misc: u16, body: &[u8]) {
+        let is_from_kernel = kind < kind::FIRST_OF_PERF;
+        let mut whole = self.bytes();
+        whole.bytes(body);
+        if is_from_kernel && kind != kind::SAMPLE {
+            self.write_sample_id(&mut whole);
+        }
+        let mut out = self.bytes();
+        out.record(kind, misc, &whole.into_vec());
+        self.push(out, is_from_kernel);
+    }
+
+    pub(super) fn push(&mut self, record: Bytes, is_from_kernel: bool) {
+        self.records.push(WrittenRecord { bytes: record.into_vec(), is_from_kernel });
+    }
+
+    /// `struct sample_id` of the first event.
+    fn write_sample_id(&self, out: &mut Bytes) {
+        let Some(event) = self.events.first().filter(|event| event.attr.has_sample_id_all()) else { return };
+        let id = event.ids.first().copied().unwrap_or(0);
+        let fields = [
+            (SampleFields::TID, 0),
+            (SampleFields::TIME, 0),
+            (SampleFields::ID, id),
+            (SampleFields::STREAM_ID, id),
+            (SampleFields::CPU, 0),
+            (SampleFields::IDENTIFIER, id),
+        ];
+        for (field, value) in fields {
+            if event.attr.sample_type.contains(field) {
+                out.u64(value);
+            }
+        }
+    }
+
+    /// The mapping of the kernel image as perf makes it up: named after the reference symbol, whose
+    /// run-time address stands as page offset.
+    pub fn kernel_map(&mut self, address: u64, length: u64, symbol: &str, symbol_address: u64) {
+        self.mmap(&Mapping {
+            pid: u32::MAX,
+            address,
+            length,
+            page_offset: symbol_address,
+            filename: &format!("[kernel.kallsyms]{symbol}"),
+            cpu_mode: CpuMode::Kernel,
+        });
+    }
+
+    /// A `PERF_RECORD_MMAP`.
+    pub fn mmap(&mut self, mapping: &Mapping<'_>) {
+        let mut body = self.mapping_start(mapping);
+        body.name(mapping.filename);
+        self.record(kind::MMAP, mapping.cpu_mode as u16, &body.into_vec());
+    }
+
+    /// A `PERF_RECORD_MMAP2` with a build id.
+    pub fn mmap_with_build_id(&mut self, mapping: &Mapping<'_>, build_id: BuildId) {
+        let mut id = [0; 20];
+        for (to, from) in id.iter_mut().zip(build_id.as_bytes()) {
+            *to = *from;
+        }
+        let mut body = self.mapping_start(mapping);
+        body.bytes(&[build_id.as_bytes().len() as u8, 0, 0, 0]).bytes(&id);
+        body.u32(5).u32(2).name(mapping.filename); // PROT_READ | PROT_EXEC, MAP_PRIVATE
+        self.record(kind::MMAP2, mapping.cpu_mode as u16 | 1 << 14, &body.into_vec());
+    }
+
+    fn mapping_start(&self, mapping: &Mapping<'_>) -> Bytes {
+        let mut body = self.bytes();
+        let tid = if mapping.pid == u32::MAX { 0 } else { mapping.pid };
+        body.u32(mapping.pid).u32(tid).u64(mapping.address).u64(mapping.length).u64(mapping.page_offset);
+        body
+    }
+
+    /// A thread's name.
+    pub fn comm(&mut self, pid: u32, tid: u32, name: &str) {
+        let mut body = self.bytes();
+        body.u32(pid).u32(tid).name(name);
+        self.record(kind::COMM, 0, &body.into_vec());
+    }
+
+    /// A thread that began.
+    pub fn fork(&mut self, pid: u32, parent: u32, time: u64) {
+        self.task(kind::FORK, pid, parent, time);
+    }
+
+    /// A thread that ended.
+    pub fn exit(&mut self, pid: u32, parent: u32, time: u64) {
+        self.task(kind::EXIT, pid, parent, time);
+    }
+
+    fn task(&mut self, kind: u32, pid: u32, parent: u32, time: u64) {
+        let mut body = self.bytes();
+        body.u32(pid).u32(parent).u32(pid).u32(parent).u64(time);
+        self.record(kind, 0, &body.into_vec());
+    }
+
+    /// Records that did not fit the buffer.
+    pub fn lost(&mut self, id: u64, count: u64) {
+        let mut body = self.bytes();
+        body.u64(id).u64(count);
+        self.record(kind::LOST, 0, &body.into_vec());
+    }
+
+    /// Samples that were lost.
+    pub fn lost_samples(&mut self, count: u64) {
+        let mut body = self.bytes();
+        body.u64(count);
+        self.record(kind::LOST_SAMPLES, 0, &body.into_vec());
+    }
+
+    /// The kernel paused an event.
+    pub fn throttle(&mut self, id: u64) {
+        let mut body = self.bytes();
+        body.u64(0).u64(id).u64(id);
+        self.record(kind::THROTTLE, 0, &body.into_vec());
+    }
+
+    /// Code that came to the kernel.
+    pub fn ksymbol(&mut self, address: u64, length: u32, name: &str) {
+        let mut body = self.bytes();
+        body.u64(address).u32(length).u16(1).u16(0).name(name);
+        self.record(kind::KSYMBOL, 0, &body.into_vec());
+    }
+
+    /// Code that the kernel changed.
+    pub fn text_poke(&mut self, address: u64, old: &[u8], new: &[u8]) {
+        let length = |bytes: &[u8]| u16::try_from(bytes.len()).unwrap_or(u16::MAX);
+        let mut body = self.bytes();
+        body.u64(address).u16(length(old)).u16(length(new)).bytes(old).bytes(new).pad(8);
+        self.record(kind::TEXT_POKE, CpuMode::Kernel as u16, &body.into_vec());
+    }
+
+    /// The end of a round over the buffers.
+    pub fn finished_round(&mut self) {
+        self.record(kind::FINISHED_ROUND, 0, &[]);
+    }
+
+    /// Hardware trace data, which follows its record.
+    pub fn aux_trace(&mut self, data: &[u8]) {
+        let mut body = self.bytes();
+        body.u64(data.len() as u64).u64(0).u64(0).u32(0).u32(0).u32(0).u32(0);
+        let mut out = self.bytes();
+        out.record(kind::AUXTRACE, 0, &body.into_vec()).bytes(data);
+        self.push(out, false);
+    }
+}

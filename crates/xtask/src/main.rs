@@ -1,3 +1,43 @@
-//! The verbs of CI and of daily work.
+//! The verbs of CI and of daily work: `cargo xtask VERB`.
 
-fn main() {}
+mod bench;
+mod ci;
+mod debian;
+mod inputs;
+mod kernel;
+mod parity;
+mod shell;
+
+use anyhow::Result;
+use std::process::ExitCode;
+
+/// A verb: name, what it does, function of the remaining arguments.
+type Verb = (&'static str, &'static str, fn(&[String]) -> Result<bool>);
+
+const VERBS: &[Verb] = &[
+    ("ci", "run what CI runs: tests, formatting, lints, documentation, kernel", ci::run),
+    ("kernel", "test on a real kernel: parity, placement rules, the road up to git apply", kernel::run),
+    ("parity", "compare every struct of a vmlinux with pahole's text: [VMLINUX]", parity::run),
+    ("bench", "measure against pahole and perf in the same run: [WORK…]", bench::run),
+];
+
+#[expect(clippy::print_stderr, reason = "a command-line tool")]
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let verb = args.first().and_then(|name| VERBS.iter().find(|verb| verb.0 == name));
+    let Some((_, _, run)) = verb else {
+        eprintln!("usage: cargo xtask VERB\n");
+        for (name, what, _) in VERBS {
+            eprintln!("  {name:<8} {what}");
+        }
+        return ExitCode::from(2);
+    };
+    match run(&args[1..]) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A real kernel and, where there are some, recordings of it.
+//!
+//! With FIELDLINE_DATA set, the folder's `vmlinux-*.zst` and `*.perf.data.zst` are used; otherwise a debug vmlinux of the
+//! suite. The source is the suite's package of the same version, or the nearest that has one.
+
+use crate::debian::{self, Package};
+use crate::shell::{self, cache};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder with recordings, if the caller has one.
+pub(crate) fn data() -> Option<PathBuf> {
+    std::env::var_os("FIELDLINE_DATA").map(PathBuf::from).filter(|folder| folder.is_dir())
+}
+
+/// A kernel with debug info.
+pub(crate) fn vmlinux() -> Result<PathBuf> {
+    if let Some(given) = std::env::var_os("FIELDLINE_VMLINUX") {
+        return Ok(PathBuf::from(given));
+    }
+    match data() {
+        Some(data) => unpacked(&only(&data, |name| name.starts_with("vmlinux-") && name.ends_with(".zst"))?),
+        None => debian_vmlinux(),
+    }
+}
+
+/// A recording of the data folder by the start of its name, unpacked.
+pub(crate) fn recording(prefix: &str) -> Result<Option<PathBuf>> {
+    let Some(data) = data() else { return Ok(None) };
+    let packed = only(&data, |name| name.starts_with(prefix) && name.ends_with(".zst"))?;
+    unpacked(&packed).map(Some)
+}
+
+fn only(folder: &Path, matches: impl Fn(&str) -> bool) -> Result<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .with_context(|| format!("{}", folder.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.file_name().is_some_and(|name| matches(&name.to_string_lossy())))
+        .collect();
+    found.sort();
+    found.into_iter().next().with_context(|| format!("{}: the file wanted is not there", folder.display()))
+}
+
+/// A .zst file unpacked into the cache, unless it is there already.
+fn unpacked(packed: &Path) -> Result<PathBuf> {
+    shell::need(&[("zstd", "zstd")])?;
+    let name = packed.file_stem().context("no file name")?;
+    let place = cache()?.join("data").join(name);
+    if !place.exists() {
+        fs::create_dir_all(cache()?.join("data"))?;
+        let part = place.with_extension("part");
+        shell::run(Command::new("zstd").args(["-d", "-q", "-f", "--long=27", "-o"]).arg(&part).arg(packed))?;
+        fs::rename(&part, &place)?;
+    }
+    Ok(place)
+}
+
+fn debian_vmlinux() -> Result<PathBuf> {
+    let package = newest(|name| name.starts_with("linux-image-") && name.ends_with("-cloud-amd64-dbg"))?;
+    let folder = cache()?.join(format!("{}-{}", package.name, package.version));
+    if find_file(&folder, "vmlinux-").is_none() {
+        debian::unpack(&package, "*/vmlinux-*", &folder)?;
+    }
+    find_file(&folder, "vmlinux-").with_context(|| format!("{} holds no vmlinux", package.name))
+}
+
+/// Meta packages have no digit behind the prefix.
+fn newest(matches: impl Fn(&str) -> bool) -> Result<Package> {
+    let real = |name: &str| matches(name) && name.chars().any(|letter| letter.is_ascii_digit() && letter != '6');
+    debian::packages(real)?.pop().context("the suite has no such package")
+}
+
+fn find_file(folder: &Path, prefix: &str) -> Option<PathBuf> {
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_file() && name.to_string_lossy().starts_with(prefix) {
+            return Some(path);
+        }
+        if path.is_dir()
+            && let Some(found) = find_file(&path, prefix)
+        {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// The source the kernel was built from, or the nearest version the suite has.
+pub(crate) fn tree(vmlinux: &Path) -> Result<PathBuf> {
+    if let Some(given) = std::env::var_os("FIELDLINE_TREE") {
+        return Ok(PathBuf::from(given));
+    }
+    let wanted = kernel_version(vmlinux);
+    let packages = debian::packages(|name| name.strip_prefix("linux-source-").is_some_and(is_series))?;
+    let same = packages.iter().rev().find(|package| wanted.as_deref().is_some_and(|wanted| package.version.starts_with(wanted)));
+    let package = same.or(packages.last()).context("the suite has no linux-source package")?;
+    let folder = cache()?.join(format!("{}-{}", package.name, package.version));
+    let tree = folder.join(&package.name);
+    if !tree.join("Makefile").exists() {
+        debian::unpack(package, "*.tar.xz", &folder)?;
+        let packed = find_file(&folder, "linux-source-").context("no source in the package")?;
+        // Only what defines structs the tests touch: whole trees take gigabytes and minutes.
+        shell::run(Command::new("tar").arg("-xf").arg(&packed).arg("-C").arg(&folder).args(["--exclude=*/drivers/*", "--exclude=*/Documentation/*", "--exclude=*/tools/*"]))?;
+        fs::remove_file(&packed)?;
+    }
+    if !tree.join("Makefile").exists() {
+        bail!("{}: no kernel tree in {}", tree.display(), package.name);
+    }
+    Ok(tree)
+}
+
+fn is_series(rest: &str) -> bool {
+    rest.chars().all(|letter| letter.is_ascii_digit() || letter == '.')
+}
+
+/// `6.12.107` out of `…/vmlinux-6.12.107+deb13-cloud-amd64`.
+fn kernel_version(vmlinux: &Path) -> Option<String> {
+    let name = vmlinux.file_name()?.to_string_lossy().into_owned();
+    let rest = name.strip_prefix("vmlinux-")?;
+    let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
+    Some(rest[..end].trim_end_matches('.').to_owned())
+}

@@ -1,0 +1,153 @@
+//! Tests on a real kernel.
+
+use crate::shell::{self, say};
+use crate::{inputs, parity};
+use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, TypeReader};
+use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_layout::{Layout, abi};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The structs of the first job.
+const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
+
+/// `cargo xtask kernel`: each part says what it found; `true` if all hold.
+pub(crate) fn run(_args: &[String]) -> Result<bool> {
+    let vmlinux = inputs::vmlinux()?;
+    say(&format!("kernel: {}", vmlinux.display()));
+    let mut passed = 0;
+    let mut failed = 0;
+    let mut count = |name: &str, result: Result<bool>| {
+        let (word, rest) = match result {
+            Ok(true) => ("ok", String::new()),
+            Ok(false) => ("FAILED", String::new()),
+            Err(error) => ("FAILED", format!(": {error:#}")),
+        };
+        if word == "ok" { passed += 1 } else { failed += 1 }
+        say(&format!("test {name} ... {word}{rest}"));
+    };
+    count("placement rules reproduce every struct", placement(&vmlinux));
+    count("names found one by one are those of the whole file", names(&vmlinux));
+    count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
+    count("recording to a patch that applies", road(&vmlinux));
+    say(&format!("\nkernel: {passed} passed, {failed} failed"));
+    Ok(failed == 0)
+}
+
+fn with_dwarf<T>(vmlinux: &Path, work: impl FnOnce(&Dwarf<'_>) -> Result<T>) -> Result<T> {
+    let file = FileBytes::open(vmlinux)?;
+    let elf = Elf::parse(&file)?;
+    let sections = DebugSections::load(&elf, None)?;
+    work(&Dwarf::new(&sections)?)
+}
+
+/// The placement rules give the offsets and size that debug info states, for every struct.
+fn placement(vmlinux: &Path) -> Result<bool> {
+    with_dwarf(vmlinux, |dwarf| {
+        let mut reader = TypeReader::new(dwarf);
+        let (mut structs, mut wrong) = (0, 0);
+        for definition in dwarf::index(dwarf)? {
+            let id = reader.read(definition.die)?;
+            let Some(layout) = Layout::of(reader.table(), id) else { continue };
+            structs += 1;
+            if let Some(disagreement) = abi::disagreement(&layout) {
+                wrong += 1;
+                say(&format!("  {} {}: {disagreement:?}", layout.kind, layout.name));
+            }
+        }
+        say(&format!("  {structs} structs and unions, {wrong} placed elsewhere"));
+        Ok(structs > 5000 && wrong == 0)
+    })
+}
+
+/// Finding a name by its string gives the definitions that walking everything gives.
+fn names(vmlinux: &Path) -> Result<bool> {
+    with_dwarf(vmlinux, |dwarf| {
+        let all = dwarf::index(dwarf)?;
+        let mut checked = 0;
+        // A prime step picks names from all over the file.
+        for definition in all.iter().step_by(97) {
+            let mut expected: Vec<u32> =
+                all.iter().filter(|other| other.name == definition.name).map(|other| other.units).collect();
+            let mut found: Vec<u32> = dwarf::find(dwarf, &definition.name)?.iter().map(|other| other.units).collect();
+            expected.sort_unstable();
+            found.sort_unstable();
+            if expected != found {
+                say(&format!("  {}: {found:?} units by name, {expected:?} in the file", definition.name));
+                return Ok(false);
+            }
+            checked += 1;
+        }
+        say(&format!("  {checked} names of {}", all.len()));
+        Ok(checked > 50)
+    })
+}
+
+/// Recording, profile, plan, patch, `git apply --check`, for both structs.
+fn road(vmlinux: &Path) -> Result<bool> {
+    let Some(recording) = inputs::recording("c1.mem.perf")? else {
+        say("  no recordings (FIELDLINE_DATA is not set): the built-in example stands in");
+        let fieldline = shell::fieldline()?;
+        shell::run(Command::new(fieldline).arg("demo"))?;
+        return Ok(true);
+    };
+    let tree = inputs::tree(vmlinux)?;
+    let fieldline = shell::fieldline()?;
+    let out = std::env::temp_dir().join(format!("fieldline-road-{}", std::process::id()));
+    shell::run(
+        Command::new(&fieldline)
+            .arg("propose")
+            .args(TARGETS)
+            .arg("--vmlinux")
+            .arg(vmlinux)
+            .arg("--perf")
+            .arg(&recording)
+            .arg("--tree")
+            .arg(&tree)
+            .arg("-o")
+            .arg(&out),
+    )?;
+    let patches = patches(&out)?;
+    if patches.is_empty() {
+        bail!("{}: propose wrote no patch", out.display());
+    }
+    for patch in &patches {
+        shell::run(Command::new("git").current_dir(&tree).args(["apply", "--check", "--verbose"]).arg(patch))?;
+    }
+    better(&out.join("plan.json"))?;
+    std::fs::remove_dir_all(&out).with_context(|| format!("{}", out.display()))?;
+    Ok(true)
+}
+
+fn patches(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "patch"))
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+/// The plan moves something, keeps every member, and grows nothing.
+fn better(plan: &Path) -> Result<()> {
+    let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(plan)?)?;
+    let structs = plan["structs"].as_array().context("plan.json: no structs")?;
+    for target in TARGETS {
+        let found = structs.iter().find(|one| one["name"] == target).context("plan.json: a struct is missing")?;
+        let names = |side: &str| -> Result<Vec<String>> {
+            let members = found[side]["members"].as_array().context("plan.json: no members")?;
+            Ok(members.iter().map(|member| member["name"].to_string()).collect())
+        };
+        let (mut declared, mut chosen) = (names("declared")?, names("chosen")?);
+        if declared == chosen {
+            bail!("{target}: nothing moves");
+        }
+        declared.sort();
+        chosen.sort();
+        if declared != chosen || found["chosen"]["size"].as_u64() > found["declared"]["size"].as_u64() {
+            bail!("{target}: members lost or the struct grew");
+        }
+    }
+    Ok(())
+}

@@ -22,6 +22,8 @@ pub(crate) struct Entry {
     pub(crate) is_typedef: bool,
     /// How many units define it alike; 0 where the format has no units.
     pub(crate) units: u32,
+    /// Whether it is known only inside functions, classes or namespaces.
+    pub(crate) is_nested: bool,
     source: Source,
 }
 
@@ -190,13 +192,14 @@ fn entry(definition: dwarf::Definition) -> Entry {
         name: definition.name,
         is_typedef: definition.is_typedef,
         units: definition.units,
+        is_nested: definition.is_nested,
         source: Source::Die(definition.die),
     }
 }
 
 fn btf_entry(name: &[u8], is_typedef: bool, id: BtfTypeId) -> Entry {
     let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
-    Entry { name, is_typedef, units: 0, source: Source::Btf(id) }
+    Entry { name, is_typedef, units: 0, is_nested: false, source: Source::Btf(id) }
 }
 
 /// A tag and a typedef of the same name nearly always mean the same struct: the tag stands for both.

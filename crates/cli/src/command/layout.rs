@@ -31,7 +31,7 @@ pub(crate) fn run(args: &LayoutArgs) -> Result<Outcome> {
 }
 
 fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Outcome> {
-    let entries = select(types, &args.types)?;
+    let entries = select(types, args)?;
     let twins = twins(types, &entries)?;
     let work: Vec<(&Entry, &String)> = entries.iter().zip(&twins).collect();
     let mut out = output::buffered();
@@ -58,9 +58,12 @@ fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Outcome> {
 }
 
 /// The definitions asked for: each name must be there, a glob may match none.
-fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<Vec<Entry>> {
+fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<Entry>> {
+    let patterns = &args.types;
     if patterns.is_empty() {
-        return Ok(types.all()?.into_iter().filter(|entry| !entry.is_typedef).collect());
+        // pahole leaves out what only a function or a namespace knows, unless it is asked for by name.
+        let is_shown = |entry: &Entry| !entry.is_typedef && !(entry.is_nested && args.style == Style::Pahole);
+        return Ok(types.all()?.into_iter().filter(is_shown).collect());
     }
     let mut selected = Vec::new();
     let mut all = None;
@@ -181,7 +184,10 @@ fn render_one(out: &mut String, subject: &Subject<'_>, args: &LayoutArgs) -> Res
             let cacheline_size = u32::try_from(line).context("cacheline size")?;
             let options = pahole::Options { cacheline_size, from_btf: subject.from_btf };
             pahole::print(out, subject.table, subject.id, options)?;
-            out.push('\n');
+            // An empty line follows types asked for by name, not those of a whole file.
+            if !args.types.is_empty() {
+                out.push('\n');
+            }
         }
     }
     Ok(())

@@ -162,29 +162,34 @@ impl<'a, 's> Types<'a, 's> {
         matches!(self, Self::Btf { .. })
     }
 
-    /// The one definition of a name as a layout.
-    pub(crate) fn layout(&self, name: &str) -> Result<Layout> {
-        let entries = self.find(name)?;
-        let entry = match entries.as_slice() {
-            [] => return Err(not_found(self, name)?),
-            [entry] => entry,
-            [first, ..] => most_used(&entries).unwrap_or(first),
-        };
+    /// All definitions of a name as layouts, the one most units share first.
+    pub(crate) fn layouts(&self, name: &str) -> Result<Vec<Layout>> {
+        let mut entries = self.find(name)?;
+        if entries.is_empty() {
+            return Err(not_found(self, name)?);
+        }
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.units));
         let mut reader = self.reader();
-        let id = reader.read(entry)?;
-        Layout::of(reader.table(), id).with_context(|| format!("{}: {name} is no struct", self.file()))
+        let mut layouts = Vec::new();
+        for entry in &entries {
+            let id = reader.read(entry)?;
+            layouts.extend(Layout::of(reader.table(), id));
+        }
+        Ok(layouts)
+    }
+
+    /// The definition of a name with a given fingerprint: the one a profile or a plan was made with.
+    pub(crate) fn layout_like(&self, name: &str, fingerprint: u64) -> Result<Layout> {
+        let found = self.layouts(name)?.into_iter().find(|layout| layout.fingerprint() == fingerprint);
+        found.with_context(|| {
+            format!("{}: struct {name} has another layout here than where the profile was made", self.file())
+        })
     }
 }
 
-/// Of several definitions of a name, the one most units share.
-fn most_used(entries: &[Entry]) -> Option<&Entry> {
-    let mut best = entries.first()?;
-    for entry in entries {
-        if entry.units > best.units {
-            best = entry;
-        }
-    }
-    Some(best)
+/// `struct foo` and `foo` mean the same.
+pub(crate) fn bare(name: &str) -> &str {
+    ["struct ", "union ", "class "].iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name).trim()
 }
 
 fn entry(definition: dwarf::Definition) -> Entry {
@@ -264,6 +269,12 @@ fn distance(left: &str, right: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_keyword_in_front_of_the_name_is_fine() {
+        assert_eq!(bare("struct cfs_rq"), "cfs_rq");
+        assert_eq!(bare("cfs_rq"), "cfs_rq");
+    }
 
     #[test]
     fn distance_counts_edits() {

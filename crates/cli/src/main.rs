@@ -5,6 +5,7 @@
 
 mod args;
 mod command;
+mod document;
 mod input;
 mod output;
 mod report;

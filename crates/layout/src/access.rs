@@ -107,6 +107,9 @@ pub struct TypeProfile {
     pub size: u64,
     /// [`crate::Layout::fingerprint`] of the layout the samples were attributed with.
     pub fingerprint: u64,
+    /// The layout the samples were attributed with, so that reports can name members.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<crate::Layout>,
     /// Accesses by instruction and place, sorted.
     pub accesses: Vec<Access>,
     /// Accesses by place and CPU: `(offset, cpu)` → loads and stores, in samples.

@@ -69,7 +69,7 @@ fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<Entry>> {
     let mut all = None;
     for pattern in patterns {
         if !is_glob(pattern) {
-            let name = bare(pattern);
+            let name = input::bare(pattern);
             let found = types.find(name)?;
             if found.is_empty() {
                 return Err(input::not_found(types, name)?);
@@ -88,11 +88,6 @@ fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<Entry>> {
         }
     }
     Ok(selected)
-}
-
-/// `struct foo` and `foo` mean the same.
-fn bare(name: &str) -> &str {
-    ["struct ", "union ", "class "].iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name).trim()
 }
 
 fn is_glob(pattern: &str) -> bool {
@@ -204,11 +199,5 @@ mod tests {
         assert!(matches("?fs_*q*", "cfs_rq"));
         assert!(!matches("sched_*", "cfs_rq"));
         assert!(!matches("cfs_r", "cfs_rq"));
-    }
-
-    #[test]
-    fn a_keyword_in_front_of_the_name_is_fine() {
-        assert_eq!(bare("struct cfs_rq"), "cfs_rq");
-        assert_eq!(bare("cfs_rq"), "cfs_rq");
     }
 }

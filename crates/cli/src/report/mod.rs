@@ -1,5 +1,8 @@
 //! Texts of results.
 
 pub(crate) mod color;
+pub(crate) mod coverage;
+pub(crate) mod heat;
+pub(crate) mod heat_text;
 pub(crate) mod pahole;
 pub(crate) mod table;

@@ -1,0 +1,248 @@
+//! What a profile says about one struct: numbers first, texts in [`super::heat_text`].
+
+use fieldline_layout::access::{AccessProfile, CpuAccess, TypeProfile};
+use fieldline_layout::layout::Layout;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One member, or one offset where no layout names members.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct MemberHeat {
+    /// Offset in bytes.
+    pub(crate) offset: u64,
+    /// Size in bytes.
+    pub(crate) size: u64,
+    /// Name, or the offset.
+    pub(crate) label: String,
+    /// Loads and stores in samples.
+    pub(crate) loads: u64,
+    pub(crate) stores: u64,
+    /// Loads and stores in events: sums of periods.
+    pub(crate) events: u64,
+    /// Sum of the loads' weights in cycles.
+    pub(crate) latency: u64,
+    /// Loads by level, and `HITM`.
+    pub(crate) levels: BTreeMap<String, u64>,
+    /// CPUs that loaded or stored, and those that stored.
+    pub(crate) cpus: BTreeSet<u32>,
+    pub(crate) writers: BTreeSet<u32>,
+    /// Samples by function, most first.
+    pub(crate) functions: Vec<(String, u64)>,
+}
+
+impl MemberHeat {
+    /// Loads and stores together.
+    pub(crate) fn samples(&self) -> u64 {
+        self.loads + self.stores
+    }
+
+    /// Mean weight of a load in cycles.
+    pub(crate) fn mean_latency(&self) -> u64 {
+        self.latency.checked_div(self.loads).unwrap_or(0)
+    }
+}
+
+/// Two members that the same functions touch.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pair {
+    /// Indexes into [`TypeHeat::members`].
+    pub(crate) left: usize,
+    pub(crate) right: usize,
+    /// Samples of the less touched of the two, summed over functions.
+    pub(crate) together: u64,
+    /// The function that contributes most.
+    pub(crate) function: String,
+}
+
+/// One struct.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TypeHeat {
+    pub(crate) name: String,
+    pub(crate) size: u64,
+    /// In order of offset.
+    pub(crate) members: Vec<MemberHeat>,
+    /// Most together first.
+    pub(crate) pairs: Vec<Pair>,
+    /// Samples by function, most first.
+    pub(crate) functions: Vec<(String, u64)>,
+}
+
+impl TypeHeat {
+    /// Joins a struct's accesses with its layout by offset; without one, each offset is a member.
+    pub(crate) fn new(profile: &AccessProfile, of: &TypeProfile, layout: Option<&Layout>) -> Self {
+        let mut members: BTreeMap<u64, MemberHeat> = BTreeMap::new();
+        let mut by_function: BTreeMap<u32, BTreeMap<u64, u64>> = BTreeMap::new();
+        for access in &of.accesses {
+            let place = Place::of(layout, access.offset, access.size);
+            let member = members.entry(place.offset).or_insert_with(|| place.heat());
+            member.loads += access.loads.samples;
+            member.stores += access.stores.samples;
+            member.events =
+                member.events.saturating_add(access.loads.period).saturating_add(access.stores.period);
+            member.latency = member.latency.saturating_add(access.latency);
+            for (level, count) in &access.levels {
+                *member.levels.entry(level.clone()).or_default() += count;
+            }
+            let touched = by_function.entry(access.function).or_default();
+            *touched.entry(place.offset).or_default() += access.samples();
+        }
+        add_cpus(&mut members, &of.cpus, layout);
+        let name = |function: u32| function_name(profile, function);
+        let mut heat = Self {
+            name: of.name.clone(),
+            size: of.size,
+            pairs: Vec::new(),
+            functions: ranked(
+                by_function.iter().map(|(function, touched)| (name(*function), touched.values().sum())),
+            ),
+            members: members.into_values().collect(),
+        };
+        heat.add_functions(&by_function, &name);
+        heat.add_pairs(&by_function, &name);
+        heat
+    }
+
+    /// Loads and stores of all members.
+    pub(crate) fn samples(&self) -> u64 {
+        self.members.iter().map(MemberHeat::samples).sum()
+    }
+
+    fn index(&self, offset: u64) -> Option<usize> {
+        self.members.binary_search_by_key(&offset, |member| member.offset).ok()
+    }
+
+    fn add_functions(
+        &mut self,
+        by_function: &BTreeMap<u32, BTreeMap<u64, u64>>,
+        name: &impl Fn(u32) -> String,
+    ) {
+        for member in &mut self.members {
+            let counts = by_function.iter().filter_map(|(function, touched)| {
+                touched.get(&member.offset).map(|count| (name(*function), *count))
+            });
+            member.functions = ranked(counts);
+        }
+    }
+
+    fn add_pairs(&mut self, by_function: &BTreeMap<u32, BTreeMap<u64, u64>>, name: &impl Fn(u32) -> String) {
+        let mut pairs: BTreeMap<(u64, u64), (u64, u64, u32)> = BTreeMap::new();
+        for (function, touched) in by_function {
+            let touched: Vec<(u64, u64)> = touched.iter().map(|(offset, count)| (*offset, *count)).collect();
+            for (at, (left, first)) in touched.iter().enumerate() {
+                for (right, second) in &touched[at + 1..] {
+                    let together = (*first).min(*second);
+                    let pair = pairs.entry((*left, *right)).or_insert((0, 0, *function));
+                    pair.0 += together;
+                    if together > pair.1 {
+                        (pair.1, pair.2) = (together, *function);
+                    }
+                }
+            }
+        }
+        let found = pairs.into_iter().filter_map(|((left, right), (together, _, function))| {
+            let (left, right) = (self.index(left)?, self.index(right)?);
+            Some(Pair { left, right, together, function: name(function) })
+        });
+        let mut found: Vec<Pair> = found.filter(|pair| pair.together > 0).collect();
+        found.sort_by_key(|pair| (std::cmp::Reverse(pair.together), pair.left, pair.right));
+        self.pairs = found;
+    }
+}
+
+fn function_name(profile: &AccessProfile, function: u32) -> String {
+    profile.functions.get(function as usize).cloned().unwrap_or_else(|| "?".to_owned())
+}
+
+fn ranked(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for (name, count) in counts {
+        *sums.entry(name).or_default() += count;
+    }
+    let mut ranked: Vec<(String, u64)> = sums.into_iter().filter(|(_, count)| *count > 0).collect();
+    ranked.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
+    ranked
+}
+
+fn add_cpus(members: &mut BTreeMap<u64, MemberHeat>, cpus: &[CpuAccess], layout: Option<&Layout>) {
+    for access in cpus {
+        let place = Place::of(layout, access.offset, 1);
+        let Some(member) = members.get_mut(&place.offset) else { continue };
+        member.cpus.insert(access.cpu);
+        if access.stores > 0 {
+            member.writers.insert(access.cpu);
+        }
+    }
+}
+
+/// The member an access belongs to.
+struct Place {
+    offset: u64,
+    size: u64,
+    label: String,
+}
+
+impl Place {
+    fn of(layout: Option<&Layout>, offset: u64, size: u64) -> Self {
+        let member = layout.and_then(|layout| layout.members.get(layout.member_at(offset)?));
+        match member {
+            Some(member) => {
+                Self { offset: member.offset(), size: member.size(), label: member.label().to_owned() }
+            }
+            None => Self { offset, size, label: format!("+{offset}") },
+        }
+    }
+
+    fn heat(&self) -> MemberHeat {
+        MemberHeat {
+            offset: self.offset,
+            size: self.size,
+            label: self.label.clone(),
+            ..MemberHeat::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldline_layout::access::{Access, Tally};
+
+    fn access(function: u32, offset: u64, loads: u64, stores: u64) -> Access {
+        Access {
+            function,
+            offset,
+            size: 8,
+            loads: Tally { samples: loads, period: 2 * loads },
+            stores: Tally { samples: stores, period: 2 * stores },
+            ..Access::default()
+        }
+    }
+
+    fn heat() -> TypeHeat {
+        let mut profile = AccessProfile::empty();
+        profile.functions = vec!["first".to_owned(), "second".to_owned()];
+        let of = TypeProfile {
+            name: "thing".to_owned(),
+            size: 64,
+            accesses: vec![access(0, 0, 10, 0), access(0, 8, 4, 2), access(1, 8, 1, 0), access(1, 16, 0, 7)],
+            cpus: vec![CpuAccess { offset: 16, cpu: 3, loads: 0, stores: 7 }],
+            ..TypeProfile::default()
+        };
+        TypeHeat::new(&profile, &of, None)
+    }
+
+    #[test]
+    fn counts_add_up_over_functions() {
+        let heat = heat();
+        assert_eq!(heat.samples(), 24);
+        assert_eq!(heat.members[1].functions, [("first".to_owned(), 6), ("second".to_owned(), 1)]);
+        assert_eq!(heat.functions, [("first".to_owned(), 16), ("second".to_owned(), 8)]);
+        assert_eq!(heat.members[2].writers.len(), 1);
+    }
+
+    #[test]
+    fn pairs_count_the_less_touched_member() {
+        let pairs: Vec<(usize, usize, u64)> =
+            heat().pairs.iter().map(|pair| (pair.left, pair.right, pair.together)).collect();
+        assert_eq!(pairs, [(0, 1, 6), (1, 2, 1)]);
+    }
+}

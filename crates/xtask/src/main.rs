@@ -7,6 +7,7 @@ mod inputs;
 mod kernel;
 mod parity;
 mod shell;
+mod tidy;
 
 use anyhow::Result;
 use std::process::ExitCode;

@@ -7,14 +7,22 @@
 //! * `signature`: which definitions of one name are the same.
 //! * [`find`]: the definitions of one name.
 //! * [`index`]: all definitions of a file.
+//! * [`addresses`]: which unit holds the code at an address.
+//! * [`survey`]: functions, variables and types at the top of a unit.
+//! * [`scopes`]: a function's scopes, variables and calls.
+//! * [`locations`]: where a variable is.
 
 mod abbrev;
+pub mod addresses;
 pub mod find;
 pub mod index;
+pub mod locations;
 pub mod reader;
 mod scan;
+pub mod scopes;
 pub mod sections;
 mod signature;
+pub mod survey;
 pub mod units;
 
 pub use find::find;

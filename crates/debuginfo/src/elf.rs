@@ -163,38 +163,50 @@ impl<'d> Elf<'d> {
     /// # Errors
     /// If the section lies outside the file or its compression is broken or absurd.
     pub fn section(&self, name: &str) -> Result<Option<Cow<'d, [u8]>>> {
-        let Some(section) = self.file.section_by_name(name) else {
-            return Ok(None);
-        };
-        let error =
-            |what: String| Error::Elf { file: self.name.clone(), place: format!("section {name}"), what };
+        let section = self.file.section_by_name(name);
+        section.map(|section| self.content(&section, name)).transpose()
+    }
+
+    fn content(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
+        let error = |what: String| Error::Elf { file: self.name.clone(), place: format!("section {name}"), what };
         let compressed = section.compressed_data().map_err(|source| error(source.to_string()))?;
         let limit = (compressed.data.len() as u64).saturating_mul(MAX_EXPANSION).saturating_add(4096);
         if compressed.format != object::CompressionFormat::None && compressed.uncompressed_size > limit {
             let size = compressed.uncompressed_size;
-            return Err(error(format!(
-                "claims to hold {size} bytes in {} compressed",
-                compressed.data.len()
-            )));
+            return Err(error(format!("claims to hold {size} bytes in {} compressed", compressed.data.len())));
         }
-        compressed.decompress().map(Some).map_err(|source| error(source.to_string()))
+        compressed.decompress().map_err(|source| error(source.to_string()))
     }
 
-    /// A debug section, decompressed and with relocations applied where the file is relocatable.
+    /// A debug section, decompressed and with relocations applied where the file is relocatable. Such files may have
+    /// several of one name (a type unit each); they are joined, as a linker would.
     ///
     /// # Errors
     /// As [`Self::section`], and if a relocation is of a kind that has no meaning in debug info.
     pub fn debug_section(&self, name: &str) -> Result<Option<Cow<'d, [u8]>>> {
-        let Some(data) = self.section(name)? else {
-            return Ok(None);
-        };
         if !self.is_relocatable() {
-            return Ok(Some(data));
+            return self.section(name);
         }
-        let Some(section) = self.file.section_by_name(name) else {
-            return Ok(Some(data));
-        };
-        let mut data = data;
+        let mut joined: Option<Cow<'d, [u8]>> = None;
+        for section in self.file.sections().filter(|section| section.name() == Ok(name)) {
+            let part = self.relocated(&section, name)?;
+            joined = Some(match joined {
+                None => part,
+                Some(mut before) => {
+                    before.to_mut().extend_from_slice(&part);
+                    before
+                }
+            });
+        }
+        match joined {
+            // Only under its other name: .zdebug_info.
+            None => self.section(name),
+            joined => Ok(joined),
+        }
+    }
+
+    fn relocated(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
+        let mut data = self.content(section, name)?;
         for (offset, relocation) in section.relocations() {
             self.relocate(data.to_mut(), offset, &relocation).map_err(|what| Error::Elf {
                 file: self.name.clone(),
@@ -202,7 +214,7 @@ impl<'d> Elf<'d> {
                 what,
             })?;
         }
-        Ok(Some(data))
+        Ok(data)
     }
 
     /// Applies one relocation. Only absolute values have a meaning here; differences of labels (RISC-V) and

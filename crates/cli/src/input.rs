@@ -11,7 +11,11 @@ use std::path::Path;
 
 /// Debug info of a file, of either format.
 pub(crate) enum Types<'a, 's> {
-    Dwarf(&'a Dwarf<'s>),
+    Dwarf {
+        dwarf: &'a Dwarf<'s>,
+        /// BTF of the same file, if it tells how many definitions a name has.
+        census: Option<&'a Btf<'a>>,
+    },
     Btf { btf: &'a Btf<'s>, file: &'a str },
 }
 
@@ -57,7 +61,12 @@ pub(crate) fn with_types<T>(
         None => !has_dwarf && elf.has_section(".BTF"),
     };
     if !use_btf {
-        return with_dwarf(&elf, |dwarf| work(&Types::Dwarf(dwarf)));
+        let section = elf.section(".BTF")?;
+        return with_dwarf(&elf, |dwarf| {
+            let btf = section.as_deref().filter(|_| !dwarf::has_types_beyond_btf(dwarf));
+            let btf = btf.and_then(|bytes| btf::parse(bytes, None).ok());
+            work(&Types::Dwarf { dwarf, census: btf.as_ref() })
+        });
     }
     let section = elf.section(".BTF")?.ok_or_else(|| Error::Missing {
         file: elf.name().to_owned(),
@@ -111,7 +120,12 @@ impl<'a, 's> Types<'a, 's> {
     /// All definitions of a name.
     pub(crate) fn find(&self, name: &str) -> Result<Vec<Entry>> {
         match self {
-            Self::Dwarf(dwarf) => Ok(dwarf::find(dwarf, name)?.into_iter().map(entry).collect()),
+            Self::Dwarf { dwarf, census } => {
+                if census.is_some_and(|btf| is_single(btf, name)) {
+                    return Ok(dwarf::find_first(dwarf, name)?.into_iter().map(entry).collect());
+                }
+                Ok(dwarf::find(dwarf, name)?.into_iter().map(entry).collect())
+            }
             Self::Btf { btf, .. } => {
                 let found = btf.find(name).into_iter();
                 let is_typedef = |id| btf.kind(id) == Some(Kind::Typedef);
@@ -123,7 +137,7 @@ impl<'a, 's> Types<'a, 's> {
     /// All definitions of the file.
     pub(crate) fn all(&self) -> Result<Vec<Entry>> {
         match self {
-            Self::Dwarf(dwarf) => Ok(dwarf::index(dwarf)?.into_iter().map(entry).collect()),
+            Self::Dwarf { dwarf, .. } => Ok(dwarf::index(dwarf)?.into_iter().map(entry).collect()),
             Self::Btf { btf, .. } => {
                 let all = btf.definitions();
                 Ok(all.map(|found| btf_entry(found.name, found.kind == Kind::Typedef, found.id)).collect())
@@ -134,7 +148,7 @@ impl<'a, 's> Types<'a, 's> {
     /// A reader with an empty table.
     pub(crate) fn reader(&self) -> Reader<'a, 's> {
         match self {
-            Self::Dwarf(dwarf) => Reader::Dwarf(TypeReader::new(dwarf)),
+            Self::Dwarf { dwarf, .. } => Reader::Dwarf(TypeReader::new(dwarf)),
             Self::Btf { btf, file } => {
                 Reader::Btf { reader: btf::Reader::new(btf), table: TypeTable::new(btf.target()), file }
             }
@@ -144,7 +158,7 @@ impl<'a, 's> Types<'a, 's> {
     /// The source file of the unit an entry was found in first, if the format has units.
     pub(crate) fn unit_name(&self, entry: &Entry) -> Result<Option<String>> {
         match (self, entry.source) {
-            (Self::Dwarf(dwarf), Source::Die(die)) => Ok(Some(dwarf.unit_name(die.unit)?)),
+            (Self::Dwarf { dwarf, .. }, Source::Die(die)) => Ok(Some(dwarf.unit_name(die.unit)?)),
             _ => Ok(None),
         }
     }
@@ -152,7 +166,7 @@ impl<'a, 's> Types<'a, 's> {
     /// The file, for messages.
     pub(crate) fn file(&self) -> &str {
         match self {
-            Self::Dwarf(dwarf) => dwarf.file(),
+            Self::Dwarf { dwarf, .. } => dwarf.file(),
             Self::Btf { file, .. } => file,
         }
     }
@@ -200,6 +214,14 @@ fn entry(definition: dwarf::Definition) -> Entry {
         is_nested: definition.is_nested,
         source: Source::Die(definition.die),
     }
+}
+
+/// Whether BTF knows one struct or union of a name. The kernel's BTF is made from all its DWARF and joins definitions
+/// only if they are equal, so DWARF then has one definition too, though in many units.
+fn is_single(btf: &Btf<'_>, name: &str) -> bool {
+    let found = btf.find(name);
+    let tags = found.iter().filter(|id| btf.kind(**id) != Some(Kind::Typedef)).count();
+    tags == 1 && found.len() == 1
 }
 
 fn btf_entry(name: &[u8], is_typedef: bool, id: BtfTypeId) -> Entry {

@@ -35,6 +35,44 @@ pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<Definition>> {
     Ok(super::index(dwarf)?.into_iter().filter(|definition| *definition.name == *name).collect())
 }
 
+/// The first definition of a name in file order, `units` counting itself only. For callers that know there is one
+/// definition and want no proof: most kernel structs stand in the first of thousands of units.
+///
+/// # Errors
+/// If a unit that may hold one is broken.
+pub fn find_first(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<Definition>> {
+    let spellings = Spellings::new(dwarf, name);
+    for offsets in &spellings.attempts {
+        if let Some(definition) = first_spelled(dwarf, &Wanted { spellings: &spellings, offsets })? {
+            return Ok(Some(definition));
+        }
+    }
+    Ok(find(dwarf, name)?.into_iter().next())
+}
+
+/// Looks at ever more units at once until one defines the name.
+fn first_spelled(dwarf: &Dwarf<'_>, wanted: &Wanted<'_>) -> Result<Option<Definition>> {
+    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
+    let mut rest = units.as_slice();
+    let mut batch = 1;
+    while !rest.is_empty() {
+        let (now, later) = rest.split_at(batch.min(rest.len()));
+        let parts: Result<Vec<Vec<Definition>>> =
+            now.par_chunks(32).map(|chunk| find_in_units(dwarf, chunk, wanted)).collect();
+        if let Some(first) = parts?.into_iter().flatten().next() {
+            return Ok(Some(Definition { units: 1, ..first }));
+        }
+        (rest, batch) = (later, batch * 4);
+    }
+    Ok(None)
+}
+
+/// Whether the file holds units of a compiler whose types BTF leaves out (pahole's --lang_exclude=rust in
+/// scripts/Makefile.btf), so that BTF does not tell how many definitions a name has.
+pub fn has_types_beyond_btf(dwarf: &Dwarf<'_>) -> bool {
+    memmem::find(dwarf.inner.debug_str.reader().slice(), b"rustc version").is_some()
+}
+
 fn find_spelled(dwarf: &Dwarf<'_>, wanted: &Wanted<'_>) -> Result<Vec<Definition>> {
     let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
     // Chunks are found in parallel but joined in order, so that the first definition is the file's first.

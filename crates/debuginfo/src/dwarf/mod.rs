@@ -25,7 +25,7 @@ mod signature;
 pub mod survey;
 pub mod units;
 
-pub use find::find;
+pub use find::{find, find_first, has_types_beyond_btf};
 pub use index::{Definition, index};
 pub use reader::TypeReader;
 pub use sections::DebugSections;

@@ -195,6 +195,7 @@ impl<'t> Printer<'t> {
         self.text.word("typedef ");
         let table = self.table;
         let suffix = Some(Suffix::new(name));
+        let type_column = context.type_column - 8;
         let ty = table.get(target);
         match ty {
             _ if tag_of(ty).is_some() => {
@@ -203,9 +204,11 @@ impl<'t> Printer<'t> {
                 self.text.word(name);
             }
             Type::Aggregate(aggregate) if is_union(aggregate) => {
-                self.union_body(target, aggregate, Context { suffix, ..context });
+                self.union_body(target, aggregate, Context { suffix, type_column, ..context });
             }
-            Type::Aggregate(aggregate) => self.struct_body(target, aggregate, Context { suffix, ..context }),
+            Type::Aggregate(aggregate) => {
+                self.struct_body(target, aggregate, Context { suffix, type_column, ..context });
+            }
             Type::Enum(enumeration) => self.enum_body(enumeration, Context { suffix, ..context }),
             Type::Array { .. } => self.declare_array(target, suffix, context),
             Type::Function(prototype) => self.typedef_function(prototype, "", name, context),

@@ -1,6 +1,7 @@
 //! perf.data to accesses of struct members.
 
 pub mod blind_spots;
+pub mod code;
 pub mod data_source;
 pub mod perf_data;
 pub mod sample;

@@ -1,0 +1,325 @@
+//! Instructions as far as data flow needs to know them, whatever decoded them.
+
+/// A general-purpose register by its number in instruction encodings (Intel SDM volume 2, table 3-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Register(u8);
+
+impl Register {
+    /// How many there are.
+    pub const COUNT: usize = 16;
+    /// rax
+    pub const RAX: Self = Self(0);
+    /// rcx
+    pub const RCX: Self = Self(1);
+    /// rdx
+    pub const RDX: Self = Self(2);
+    /// rbx
+    pub const RBX: Self = Self(3);
+    /// rsp
+    pub const RSP: Self = Self(4);
+    /// rbp
+    pub const RBP: Self = Self(5);
+    /// rsi
+    pub const RSI: Self = Self(6);
+    /// rdi
+    pub const RDI: Self = Self(7);
+    /// Where the first six arguments are passed (System V psABI x86-64, section 3.2.3).
+    pub const ARGUMENTS: [Self; 6] = [Self::RDI, Self::RSI, Self::RDX, Self::RCX, Self(8), Self(9)];
+
+    /// The register with a number below 16.
+    pub fn new(number: usize) -> Option<Self> {
+        u8::try_from(number).ok().filter(|number| *number < 16).map(Self)
+    }
+
+    /// The register with a DWARF number (System V psABI x86-64, figure 3.36).
+    pub fn of_dwarf(number: u16) -> Option<Self> {
+        const ORDER: [u8; 16] = [0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15];
+        ORDER.get(usize::from(number)).map(|register| Self(*register))
+    }
+
+    /// Its number.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        const NAMES: [&str; 16] = [
+            "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
+            "r15",
+        ];
+        NAMES.get(self.index()).copied().unwrap_or("?")
+    }
+}
+
+/// A set of registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Registers(pub u16);
+
+impl Registers {
+    /// Those a call may change (System V psABI x86-64, figure 3.4): rax, rcx, rdx, rsi, rdi, r8 to r11.
+    pub const CALLER_SAVED: Self = Self(0b0000_1111_1100_0111);
+
+    /// Adds one.
+    pub fn insert(&mut self, register: Register) {
+        self.0 |= 1 << register.0;
+    }
+
+    /// Whether one is in it.
+    pub fn contains(self, register: Register) -> bool {
+        self.0 & 1 << register.0 != 0
+    }
+
+    /// All in it, by number.
+    pub fn iter(self) -> impl Iterator<Item = Register> {
+        (0..16).map(Register).filter(move |register| self.contains(*register))
+    }
+}
+
+/// What an instruction does to an operand in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Access {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Reads and writes.
+    ReadWrite,
+}
+
+impl Access {
+    /// Whether it reads.
+    pub fn is_read(self) -> bool {
+        self != Self::Write
+    }
+
+    /// Whether it writes.
+    pub fn is_write(self) -> bool {
+        self != Self::Read
+    }
+}
+
+/// The segment an address counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Segment {
+    /// The flat one.
+    Flat,
+    /// fs: thread-local data of programs.
+    Fs,
+    /// gs: per-CPU data of the kernel.
+    Gs,
+}
+
+/// How an address is made: base + index × scale + displacement in a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Base register. A rip-relative address has none: its displacement is the address itself.
+    pub base: Option<Register>,
+    /// Index register.
+    pub index: Option<Register>,
+    /// What the index is multiplied with; 0 where it counts bits (`bt`).
+    pub scale: u8,
+    /// Displacement, sign-extended.
+    pub displacement: i64,
+    /// Segment.
+    pub segment: Segment,
+}
+
+/// An operand in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Where it is.
+    pub address: Address,
+    /// Bytes; 0 where the instruction does not tell.
+    pub size: u16,
+    /// What is done to it.
+    pub access: Access,
+    /// Whether it is not written in the instruction but goes with it, as the stack does with `push`.
+    pub is_implicit: bool,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A register.
+    Register(Register),
+    /// A number, sign-extended.
+    Number(i64),
+    /// The operand in memory that is written in the instruction.
+    Memory,
+}
+
+/// What an instruction does to registers and memory, as far as addresses may be concerned. All but
+/// [`Effect::Other`] move 8 bytes unless they say otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Registers in [`Instruction::written`] get values nobody follows.
+    Other,
+    /// A register gets a value. `is_narrow`: only the lower four bytes of it, the others are cleared.
+    Move {
+        /// The register.
+        to: Register,
+        /// The value.
+        from: Source,
+        /// Whether 4 bytes only.
+        is_narrow: bool,
+    },
+    /// A register gets an address.
+    Lea {
+        /// The register.
+        to: Register,
+        /// The address.
+        address: Address,
+    },
+    /// A value is added to a register or subtracted from it.
+    Add {
+        /// The register.
+        to: Register,
+        /// The value.
+        from: Source,
+        /// Whether it is subtracted.
+        subtract: bool,
+    },
+    /// Bits of a register are cleared.
+    And {
+        /// The register.
+        to: Register,
+        /// Bits that stay.
+        mask: i64,
+    },
+    /// A register gets a value or keeps its own.
+    Choose {
+        /// The register.
+        to: Register,
+        /// The value.
+        from: Source,
+    },
+    /// Two registers swap values.
+    Swap {
+        /// One.
+        a: Register,
+        /// The other.
+        b: Register,
+    },
+    /// A register gets what was in memory; memory gets the register's value, or (`xadd`, `cmpxchg`) something else.
+    Exchange {
+        /// The register.
+        register: Register,
+        /// Whether memory gets the register's value.
+        is_plain: bool,
+    },
+    /// Memory gets a value of the operand's size.
+    Store {
+        /// The value.
+        from: Source,
+    },
+    /// A value goes on the stack.
+    Push {
+        /// The value.
+        from: Source,
+    },
+    /// A value comes off the stack.
+    Pop {
+        /// The register that gets it.
+        to: Option<Register>,
+    },
+    /// rsp gets the value of rbp, then rbp comes off the stack.
+    Leave,
+}
+
+/// Who is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// The function at an address.
+    Direct(u64),
+    /// The function a register points to.
+    Register(Register),
+    /// The function the operand points to.
+    Memory,
+}
+
+/// Where the program goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Behind the instruction.
+    Next,
+    /// At an address.
+    Jump(u64),
+    /// At an address or behind.
+    Branch(u64),
+    /// Where a register or operand points to.
+    IndirectJump(Callee),
+    /// Behind, after a function ran.
+    Call(Callee),
+    /// Behind, after something ran that may change rax, rcx, rdx, r11 and memory (`syscall`, `int`).
+    Trap,
+    /// At the caller.
+    Return,
+    /// Nowhere (`ud2`, `hlt` at the end of a function).
+    Stop,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Instruction {
+    /// Where it stands.
+    pub address: u64,
+    /// Its length in bytes.
+    pub length: u8,
+    /// Where the program goes on.
+    pub flow: Flow,
+    /// What it does to addresses.
+    pub effect: Effect,
+    /// General-purpose registers it writes, rsp left out where the effect says what happens to it.
+    pub written: Registers,
+    /// Operands in memory; those written in the instruction come first.
+    memory: [Option<Memory>; 2],
+}
+
+impl Instruction {
+    /// An instruction that does nothing but go on somewhere.
+    pub fn new(address: u64, length: u8, flow: Flow) -> Self {
+        Self {
+            address,
+            length,
+            flow,
+            effect: Effect::Other,
+            written: Registers::default(),
+            memory: [None; 2],
+        }
+    }
+
+    /// The address behind it.
+    pub fn end(&self) -> u64 {
+        self.address.wrapping_add(u64::from(self.length))
+    }
+
+    /// Its operands in memory.
+    pub fn memory(&self) -> impl Iterator<Item = &Memory> {
+        self.memory.iter().flatten()
+    }
+
+    /// The operand that is written in the instruction.
+    pub fn operand(&self) -> Option<&Memory> {
+        self.memory().find(|memory| !memory.is_implicit)
+    }
+
+    /// Adds an operand; more than two are not kept (only gathers have them, and nobody follows those).
+    pub fn add_memory(&mut self, memory: Memory) {
+        if let Some(place) = self.memory.iter_mut().find(|place| place.is_none()) {
+            *place = Some(memory);
+        }
+        self.memory.sort_by_key(|memory| memory.is_none_or(|memory| memory.is_implicit));
+    }
+
+    /// The operand a sample of a load, or of a store, means: one that does so, written in the instruction rather
+    /// than implicit. Without knowing which, the first.
+    pub fn sampled(&self, is_store: Option<bool>) -> Option<&Memory> {
+        let fits = |memory: &&Memory| match is_store {
+            Some(true) => memory.access.is_write(),
+            Some(false) => memory.access.is_read(),
+            None => true,
+        };
+        self.memory().find(fits).or_else(|| self.memory().next())
+    }
+}

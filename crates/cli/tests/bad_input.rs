@@ -1,0 +1,128 @@
+//! Whatever is wrong with an input: exit code 2, one message that names the file, no panic, nothing written.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
+}
+
+fn fieldline(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fieldline")).args(args).output().unwrap()
+}
+
+/// The command fails as it should; gives its message.
+fn refused(args: &[&str]) -> String {
+    let output = fieldline(args);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
+    assert!(message.starts_with("fieldline: "), "{args:?}: {message}");
+    assert!(!message.contains("panicked"), "{args:?}: {message}");
+    message
+}
+
+/// The command ends with any of its exit codes, and not by a panic or a signal.
+fn survives(args: &[&str]) {
+    let output = fieldline(args);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0..=2)), "{args:?}: {:?} {message}", output.status);
+    assert!(!message.contains("panicked"), "{args:?}: {message}");
+}
+
+/// Files made of one by cutting it at every fiftieth.
+fn cuts(of: &Path) -> Vec<(tempfile::TempDir, String)> {
+    let bytes = std::fs::read(of).unwrap();
+    let step = (bytes.len() / 50).max(1);
+    let cut = |end: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cut");
+        std::fs::write(&path, &bytes[..end]).unwrap();
+        let path = path.to_str().unwrap().to_owned();
+        (folder, path)
+    };
+    (0..bytes.len()).step_by(step).map(cut).collect()
+}
+
+fn written(name: &str, bytes: &[u8]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[test]
+fn what_is_no_file_with_types_is_said_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().to_str().unwrap();
+    assert!(refused(&["layout", "--from", directory]).contains("not a regular file"));
+    assert!(refused(&["layout", "--from", "/nowhere/at/all"]).contains("/nowhere/at/all"));
+    let (_keep, empty) = written("empty", b"");
+    assert!(refused(&["layout", "--from", &empty]).contains("empty"));
+    let garbage: Vec<u8> = (0..100_000u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let (_keep, garbage) = written("garbage", &garbage);
+    assert!(refused(&["layout", "--from", &garbage]).contains("not an ELF file"));
+}
+
+#[test]
+fn cut_elf_files_are_refused_or_read_as_far_as_they_go() {
+    for (_keep, cut) in cuts(&fixture("layout/x86_64-dwarf5.o")) {
+        refused(&["layout", "--from", &cut]);
+        refused(&["layout", "--debug-format", "dwarf", "--style", "pahole", "--from", &cut]);
+    }
+}
+
+#[test]
+fn cut_btf_is_refused() {
+    for (_keep, cut) in cuts(&fixture("layout/x86_64.btf")) {
+        refused(&["layout", "--from", &cut]);
+    }
+}
+
+#[test]
+fn changed_bytes_never_panic() {
+    for name in ["layout/x86_64-dwarf5.o", "layout/x86_64-dwarf2.o", "layout/ppc-dwarf3.o", "layout/x86_64.btf"] {
+        let bytes = std::fs::read(fixture(name)).unwrap();
+        for round in 0..40usize {
+            let mut changed = bytes.clone();
+            for place in 0..16 {
+                let at = (round * 7919 + place * 104_729 + 131) % changed.len();
+                changed[at] = changed[at].wrapping_add((round * 37 + place * 11 + 1) as u8);
+            }
+            let (_keep, path) = written("changed", &changed);
+            survives(&["layout", "--from", &path]);
+            survives(&["layout", "--style", "pahole", "--from", &path]);
+        }
+    }
+}
+
+#[test]
+fn a_form_nobody_knows_is_an_error_with_its_place() {
+    let path = fixture("layout/x86_64-dwarf5.o");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // DW_AT_byte_size (0x0b) as DW_FORM_data1 (0x0b) stands in every abbreviation of a base type.
+    let pair = bytes.windows(4).position(|four| four == [0x0b, 0x0b, 0x3e, 0x0b]).unwrap();
+    bytes[pair + 1] = 0x7e;
+    let (_keep, path) = written("form.o", &bytes);
+    let message = refused(&["layout", "--from", &path]);
+    assert!(message.contains("form.o") && message.contains("+0x"), "{message}");
+}
+
+#[test]
+fn a_program_without_debug_info_is_told_where_to_get_it() {
+    let bytes = std::fs::read(fixture("layout/x86_64-dwarf5.o")).unwrap();
+    // Renaming the section is what is left of it for a reader.
+    let at = bytes.windows(12).rposition(|name| name == b".debug_info\0").unwrap();
+    let mut bytes = bytes;
+    bytes[at + 1..at + 11].copy_from_slice(b"other_info");
+    let (_keep, path) = written("stripped.o", &bytes);
+    let message = refused(&["layout", "anything", "--from", &path]);
+    assert!(message.contains("no debug info") && message.contains("-g"), "{message}");
+}
+
+#[test]
+fn a_type_that_is_not_there_draws_near_names() {
+    let path = fixture("layout/x86_64-dwarf5.o");
+    let message = refused(&["layout", "no_such_struct_at_all", "--from", path.to_str().unwrap()]);
+    assert!(message.contains("no_such_struct_at_all"), "{message}");
+}

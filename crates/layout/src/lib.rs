@@ -17,6 +17,7 @@ pub mod constraint;
 pub mod declaration;
 pub mod diff;
 pub mod layout;
+mod merge;
 pub mod types;
 
 pub use access::AccessProfile;

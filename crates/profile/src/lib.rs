@@ -1,8 +1,10 @@
 //! perf.data to accesses of struct members.
 
+pub mod aggregate;
 pub mod blind_spots;
 pub mod code;
 pub mod data_source;
 pub mod perf_data;
 pub mod sample;
+pub mod types;
 pub mod writer;

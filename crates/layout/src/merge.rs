@@ -1,0 +1,184 @@
+//! Profiles of several recordings as one: sums, in the order given.
+
+use crate::access::{Access, AccessProfile, CpuAccess, EventCoverage, TypeProfile, Window};
+use std::collections::BTreeMap;
+
+impl AccessProfile {
+    /// Adds another recording's profile. Structs are the same if name, size and fingerprint are.
+    pub fn merge(&mut self, other: Self) {
+        let functions = self.merge_functions(&other.functions);
+        let types = self.merge_types(other.types, &functions);
+        self.merge_windows(other.windows, &types, &functions);
+        self.recordings.extend(other.recordings);
+        for spot in other.blind_spots {
+            if !self.blind_spots.contains(&spot) {
+                self.blind_spots.push(spot);
+            }
+        }
+        for event in other.coverage {
+            match self.coverage.iter_mut().find(|known| known.event == event.event) {
+                Some(known) => merge_event(known, event),
+                None => self.coverage.push(event),
+            }
+        }
+        self.sort();
+    }
+
+    /// Index here of each function there.
+    fn merge_functions(&mut self, theirs: &[String]) -> Vec<u32> {
+        let mut places: BTreeMap<String, u32> = self.functions.iter().cloned().zip(0..).collect();
+        let mut merged = Vec::with_capacity(theirs.len());
+        for name in theirs {
+            let next = self.functions.len() as u32;
+            let place = *places.entry(name.clone()).or_insert(next);
+            if place == next {
+                self.functions.push(name.clone());
+            }
+            merged.push(place);
+        }
+        merged
+    }
+
+    /// Index here of each type there.
+    fn merge_types(&mut self, theirs: Vec<TypeProfile>, functions: &[u32]) -> Vec<i32> {
+        let mut merged = Vec::with_capacity(theirs.len());
+        for mut of in theirs {
+            for access in &mut of.accesses {
+                access.function = functions.get(access.function as usize).copied().unwrap_or(u32::MAX);
+            }
+            let same = |known: &TypeProfile| {
+                known.name == of.name && known.size == of.size && known.fingerprint == of.fingerprint
+            };
+            match self.types.iter().position(same) {
+                Some(place) => {
+                    merge_type(&mut self.types[place], of);
+                    merged.push(place as i32);
+                }
+                None => {
+                    merged.push(self.types.len() as i32);
+                    self.types.push(of);
+                }
+            }
+        }
+        merged
+    }
+
+    fn merge_windows(&mut self, theirs: Vec<Window>, types: &[i32], functions: &[u32]) {
+        let rename = |(target, function): (i32, u32)| {
+            let target =
+                usize::try_from(target).ok().and_then(|target| types.get(target)).copied().unwrap_or(-1);
+            (target, functions.get(function as usize).copied().unwrap_or(u32::MAX))
+        };
+        self.windows.extend(theirs.into_iter().map(|window| Window {
+            words: window.words.into_iter().map(rename).collect(),
+            count: window.count,
+        }));
+    }
+
+    /// Types by name, windows by their words, each once.
+    fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.types.len()).collect();
+        order.sort_by_key(|place| (self.types[*place].name.clone(), self.types[*place].size, *place));
+        let mut renamed = vec![-1; order.len()];
+        for (new, old) in order.iter().enumerate() {
+            renamed[*old] = new as i32;
+        }
+        let mut types: Vec<Option<TypeProfile>> = self.types.drain(..).map(Some).collect();
+        self.types = order.iter().filter_map(|place| types[*place].take()).collect();
+        let mut counts: BTreeMap<Vec<(i32, u32)>, u64> = BTreeMap::new();
+        for mut window in self.windows.drain(..) {
+            for word in &mut window.words {
+                word.0 = usize::try_from(word.0).ok().and_then(|old| renamed.get(old)).copied().unwrap_or(-1);
+            }
+            window.words.sort_unstable();
+            *counts.entry(window.words).or_default() += window.count;
+        }
+        self.windows = counts.into_iter().map(|(words, count)| Window { words, count }).collect();
+    }
+}
+
+fn merge_event(known: &mut EventCoverage, other: EventCoverage) {
+    known.total.add(other.total);
+    known.attributed.add(other.attributed);
+    for (reason, tally) in other.unattributed {
+        known.unattributed.entry(reason).or_default().add(tally);
+    }
+}
+
+fn merge_type(known: &mut TypeProfile, other: TypeProfile) {
+    let key = |access: &Access| (access.ip, access.offset, access.size, access.function);
+    let mut accesses: BTreeMap<_, Access> = BTreeMap::new();
+    for access in known.accesses.drain(..).chain(other.accesses) {
+        match accesses.get_mut(&key(&access)) {
+            Some(sum) => add_access(sum, access),
+            None => {
+                accesses.insert(key(&access), access);
+            }
+        }
+    }
+    known.accesses = accesses.into_values().collect();
+    let mut cpus: BTreeMap<(u64, u32), (u64, u64)> = BTreeMap::new();
+    for access in known.cpus.drain(..).chain(other.cpus) {
+        let sum = cpus.entry((access.offset, access.cpu)).or_default();
+        *sum = (sum.0 + access.loads, sum.1 + access.stores);
+    }
+    let cpu = |((offset, cpu), (loads, stores))| CpuAccess { offset, cpu, loads, stores };
+    known.cpus = cpus.into_iter().map(cpu).collect();
+    for (phase, count) in other.phases {
+        *known.phases.entry(phase).or_default() += count;
+    }
+}
+
+fn add_access(sum: &mut Access, other: Access) {
+    sum.loads.add(other.loads);
+    sum.stores.add(other.stores);
+    sum.latency = sum.latency.saturating_add(other.latency);
+    for (level, count) in other.levels {
+        *sum.levels.entry(level).or_default() += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Tally;
+
+    fn profile(function: &str, name: &str, samples: u64) -> AccessProfile {
+        let mut profile = AccessProfile::empty();
+        profile.functions = vec![function.to_owned()];
+        let loads = Tally { samples, period: samples };
+        let accesses = vec![Access { ip: 1, size: 8, loads, ..Access::default() }];
+        profile.types =
+            vec![TypeProfile { name: name.to_owned(), size: 8, accesses, ..TypeProfile::default() }];
+        profile.windows = vec![Window { words: vec![(0, 0)], count: samples }];
+        profile
+    }
+
+    #[test]
+    fn equal_things_are_added() {
+        let mut sum = profile("walk", "thing", 3);
+        sum.merge(profile("walk", "thing", 4));
+        assert_eq!(sum.types.len(), 1);
+        assert_eq!(sum.types[0].samples(), 7);
+        assert_eq!(sum.windows, [Window { words: vec![(0, 0)], count: 7 }]);
+    }
+
+    #[test]
+    fn indexes_follow_what_they_mean() {
+        let mut sum = profile("walk", "thing", 3);
+        sum.merge(profile("run", "other", 4));
+        let names: Vec<&str> = sum.types.iter().map(|of| of.name.as_str()).collect();
+        assert_eq!(names, ["other", "thing"]);
+        assert_eq!(sum.functions[sum.types[0].accesses[0].function as usize], "run");
+        assert_eq!(sum.windows[0], Window { words: vec![(0, 1)], count: 4 });
+    }
+
+    #[test]
+    fn order_of_recordings_changes_no_sum() {
+        let (a, b) = (profile("walk", "thing", 3), profile("walk", "thing", 4));
+        let (mut ab, mut ba) = (a.clone(), b.clone());
+        ab.merge(b);
+        ba.merge(a);
+        assert_eq!(ab, ba);
+    }
+}

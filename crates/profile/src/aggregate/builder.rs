@@ -1,0 +1,279 @@
+//! Sums over attributed samples. Nothing of a sample is kept but its counts, its window's word and its time.
+
+use super::windows::{Moment, windows};
+use fieldline_layout::Layout;
+use fieldline_layout::access::{
+    Access, AccessProfile, CpuAccess, EventCoverage, Recording, Tally, TypeProfile,
+};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Index of a struct given to [`Builder::add_type`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Target(u32);
+
+/// Index of a function given to [`Builder::add_function`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Function(u32);
+
+/// A struct that samples may hit.
+#[derive(Clone, Debug)]
+pub struct TypeInfo {
+    /// Tag.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Its layout, if it has members.
+    pub layout: Option<Layout>,
+}
+
+/// What became of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It touched a struct.
+    Attributed {
+        /// Which.
+        target: Target,
+        /// Byte offset into it.
+        offset: u64,
+        /// Bytes touched.
+        size: u64,
+        /// Where the object begins, if the sample's address tells.
+        base: Option<u64>,
+    },
+    /// It touched memory of a type that is no struct (a counter, an array of pointers).
+    OtherType,
+    /// It could not be attributed, for this reason.
+    Unattributed(&'static str),
+}
+
+/// A sample as far as profiles go.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Index of the event.
+    pub event: usize,
+    /// Address of the instruction as linked.
+    pub ip: u64,
+    /// Function it lies in, if known.
+    pub function: Option<Function>,
+    /// CPU, if recorded.
+    pub cpu: Option<u32>,
+    /// Time in nanoseconds, if recorded.
+    pub time: Option<u64>,
+    /// Events the sample stands for.
+    pub period: u64,
+    /// Latency in core cycles, if recorded.
+    pub weight: Option<u64>,
+    /// Whether it stored.
+    pub is_store: bool,
+    /// The level that served it as a short word, if recorded.
+    pub level: Option<&'static str>,
+    /// Whether it hit a modified line of another CPU.
+    pub is_hitm: bool,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+type Key = (Target, u64, u64, u64);
+
+/// Takes rows one by one and gives the profile of one recording.
+#[derive(Debug, Default)]
+pub struct Builder {
+    recording: Recording,
+    events: Vec<EventCoverage>,
+    types: Vec<TypeInfo>,
+    functions: Vec<String>,
+    accesses: FxHashMap<Key, Access>,
+    cpus: FxHashMap<(Target, u64, u32), (u64, u64)>,
+    bases: FxHashMap<(Target, u64), u64>,
+    moments: Vec<Moment>,
+}
+
+impl Builder {
+    /// For one recording with these events.
+    #[must_use]
+    pub fn new(recording: Recording, events: impl IntoIterator<Item = String>) -> Self {
+        let coverage = |event| EventCoverage { event, ..EventCoverage::default() };
+        Self { recording, events: events.into_iter().map(coverage).collect(), ..Self::default() }
+    }
+
+    /// Makes a struct known. Give each one once.
+    pub fn add_type(&mut self, info: TypeInfo) -> Target {
+        self.types.push(info);
+        Target(self.types.len() as u32 - 1)
+    }
+
+    /// Makes a function known. Give each one once.
+    pub fn add_function(&mut self, name: String) -> Function {
+        self.functions.push(name);
+        Function(self.functions.len() as u32 - 1)
+    }
+
+    /// Counts a sample.
+    pub fn add(&mut self, row: &Row) {
+        self.recording.samples += 1;
+        self.cover(row);
+        self.note_moment(row);
+        let Outcome::Attributed { target, offset, size, base } = row.outcome else { return };
+        let access = self.accesses.entry((target, row.ip, offset, size)).or_insert_with(|| Access {
+            ip: row.ip,
+            function: row.function.map_or(u32::MAX, |function| function.0),
+            offset,
+            size,
+            ..Access::default()
+        });
+        count_access(access, row);
+        if let Some(cpu) = row.cpu {
+            let counts = self.cpus.entry((target, offset, cpu)).or_default();
+            if row.is_store { counts.1 += 1 } else { counts.0 += 1 }
+        }
+        if let Some(base) = base {
+            *self.bases.entry((target, base)).or_default() += 1;
+        }
+    }
+
+    fn cover(&mut self, row: &Row) {
+        let Some(event) = self.events.get_mut(row.event) else { return };
+        event.total.count(row.period);
+        match row.outcome {
+            Outcome::Attributed { .. } | Outcome::OtherType => event.attributed.count(row.period),
+            Outcome::Unattributed(reason) => {
+                event.unattributed.entry(reason.to_owned()).or_insert_with(Tally::default).count(row.period);
+            }
+        }
+    }
+
+    fn note_moment(&mut self, row: &Row) {
+        let (Some(cpu), Some(time), Some(function)) = (row.cpu, row.time, row.function) else { return };
+        let target = match row.outcome {
+            Outcome::Attributed { target, .. } => target.0 as i32,
+            _ => -1,
+        };
+        self.moments.push(Moment { cpu, time, word: (target, function.0) });
+    }
+
+    /// The recording's lost samples, as the kernel counted them.
+    pub fn set_lost(&mut self, lost: u64) {
+        self.recording.lost = lost;
+    }
+
+    /// The profile of the recording; `blind_spots` says what it can't show.
+    #[must_use]
+    pub fn finish(mut self, blind_spots: Vec<String>) -> AccessProfile {
+        let order = self.order_of_types();
+        let moments = std::mem::take(&mut self.moments);
+        let mut profile = AccessProfile::empty();
+        profile.types = order.iter().map(|target| self.type_profile(*target)).collect();
+        let places: FxHashMap<i32, i32> =
+            order.iter().zip(0i32..).map(|(target, place)| (target.0 as i32, place)).collect();
+        profile.windows = windows(moments, |target| places.get(&target).copied().unwrap_or(-1));
+        profile.recordings = vec![self.recording];
+        profile.coverage = self.events;
+        profile.blind_spots = blind_spots;
+        profile.functions = self.functions;
+        profile
+    }
+
+    /// Structs with samples, by name.
+    fn order_of_types(&self) -> Vec<Target> {
+        let mut used: Vec<Target> = self.accesses.keys().map(|key| key.0).collect();
+        used.sort_unstable();
+        used.dedup();
+        used.sort_by_key(|target| {
+            self.types.get(target.0 as usize).map(|info| (info.name.clone(), info.size))
+        });
+        used
+    }
+
+    fn type_profile(&self, target: Target) -> TypeProfile {
+        let of_type = self.accesses.iter().filter(|(key, _)| key.0 == target);
+        let mut accesses: Vec<Access> = of_type.map(|(_, access)| access.clone()).collect();
+        accesses.sort_by_key(|access| (access.ip, access.offset, access.size));
+        let of_type = self.cpus.iter().filter(|(key, _)| key.0 == target);
+        let mut cpus: Vec<CpuAccess> = of_type
+            .map(|((_, offset, cpu), (loads, stores))| CpuAccess {
+                offset: *offset,
+                cpu: *cpu,
+                loads: *loads,
+                stores: *stores,
+            })
+            .collect();
+        cpus.sort_by_key(|access| (access.offset, access.cpu));
+        let info = self.types.get(target.0 as usize);
+        let layout = info.and_then(|info| info.layout.clone());
+        TypeProfile {
+            name: info.map(|info| info.name.clone()).unwrap_or_default(),
+            size: info.map_or(0, |info| info.size),
+            fingerprint: layout.as_ref().map_or(0, Layout::fingerprint),
+            layout,
+            accesses,
+            cpus,
+            phases: self.phases(target),
+        }
+    }
+
+    /// Where objects begin within 256 bytes, each object counted once.
+    fn phases(&self, target: Target) -> BTreeMap<u64, u64> {
+        let mut phases = BTreeMap::new();
+        for (_, base) in self.bases.keys().filter(|(of, _)| *of == target) {
+            *phases.entry(base % 256).or_default() += 1;
+        }
+        phases
+    }
+}
+
+fn count_access(access: &mut Access, row: &Row) {
+    if row.is_store {
+        access.stores.count(row.period);
+        return;
+    }
+    access.loads.count(row.period);
+    access.latency = access.latency.saturating_add(row.weight.unwrap_or(0));
+    if let Some(level) = row.level {
+        *access.levels.entry(level.to_owned()).or_default() += 1;
+    }
+    if row.is_hitm {
+        *access.levels.entry("HITM".to_owned()).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(outcome: Outcome) -> Row {
+        Row {
+            event: 0,
+            ip: 16,
+            function: None,
+            cpu: Some(1),
+            time: Some(5),
+            period: 10,
+            weight: Some(7),
+            is_store: false,
+            level: Some("L3"),
+            is_hitm: true,
+            outcome,
+        }
+    }
+
+    #[test]
+    fn every_sample_is_accounted_for() {
+        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()]);
+        let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
+        let base = Some(0x1040);
+        builder.add(&row(Outcome::Attributed { target, offset: 8, size: 4, base }));
+        builder.add(&row(Outcome::Attributed { target, offset: 8, size: 4, base }));
+        builder.add(&row(Outcome::OtherType));
+        builder.add(&row(Outcome::Unattributed("stack")));
+        let profile = builder.finish(Vec::new());
+        let event = &profile.coverage[0];
+        let lost: u64 = event.unattributed.values().map(|tally| tally.samples).sum();
+        assert_eq!((event.total.samples, event.attributed.samples, lost), (4, 3, 1));
+        assert_eq!(event.total.period, 40);
+        let of = &profile.types[0];
+        assert_eq!(of.accesses[0].loads, Tally { samples: 2, period: 20 });
+        assert_eq!(of.accesses[0].levels, BTreeMap::from([("HITM".to_owned(), 2), ("L3".to_owned(), 2)]));
+        assert_eq!(of.phases, BTreeMap::from([(0x40, 1)]));
+    }
+}

@@ -1,0 +1,9 @@
+//! Attributed samples to an [`AccessProfile`].
+//!
+//! * [`builder`]: sums by instruction and place, by CPU, by event.
+//! * [`windows`]: samples of one CPU close in time.
+
+pub mod builder;
+pub mod windows;
+
+pub use builder::{Builder, Function, Outcome, Row, Target, TypeInfo};

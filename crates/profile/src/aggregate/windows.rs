@@ -1,0 +1,102 @@
+//! Samples of one CPU close in time: what was worked on in one go.
+
+use fieldline_layout::access::Window;
+use std::collections::BTreeMap;
+
+/// Longest window in samples. Operations rarely fill more, and idle loops would.
+const MAX_SAMPLES: usize = 8;
+
+/// Gap that ends a window, in multiples of the median gap between samples of one CPU.
+const GAP_IN_MEDIANS: u64 = 3;
+
+/// One sample: when, where, and its word (type or -1, function).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment {
+    /// CPU.
+    pub cpu: u32,
+    /// Time in nanoseconds.
+    pub time: u64,
+    /// Type or -1, and function.
+    pub word: (i32, u32),
+}
+
+/// Cuts the moments into windows; equal ones are counted together. `rename` gives each type its index in the profile.
+#[must_use]
+pub fn windows(mut moments: Vec<Moment>, rename: impl Fn(i32) -> i32) -> Vec<Window> {
+    moments.sort_unstable();
+    let longest = GAP_IN_MEDIANS.saturating_mul(median_gap(&moments));
+    let mut counts: BTreeMap<Vec<(i32, u32)>, u64> = BTreeMap::new();
+    let mut words: Vec<(i32, u32)> = Vec::new();
+    let mut last: Option<Moment> = None;
+    for moment in moments {
+        let goes_on = last.is_some_and(|last| {
+            last.cpu == moment.cpu && moment.time - last.time <= longest && words.len() < MAX_SAMPLES
+        });
+        if !goes_on {
+            close(&mut words, &mut counts);
+        }
+        words.push((rename(moment.word.0), moment.word.1));
+        last = Some(moment);
+    }
+    close(&mut words, &mut counts);
+    counts.into_iter().map(|(words, count)| Window { words, count }).collect()
+}
+
+/// Keeps a window that says something: one that holds a struct.
+fn close(words: &mut Vec<(i32, u32)>, counts: &mut BTreeMap<Vec<(i32, u32)>, u64>) {
+    let mut closed = std::mem::take(words);
+    if closed.iter().any(|word| word.0 >= 0) {
+        closed.sort_unstable();
+        *counts.entry(closed).or_default() += 1;
+    }
+}
+
+/// Median time between consecutive samples of one CPU.
+fn median_gap(sorted: &[Moment]) -> u64 {
+    let pairs = sorted.windows(2).filter(|pair| pair[0].cpu == pair[1].cpu);
+    let mut gaps: Vec<u64> = pairs.map(|pair| pair[1].time - pair[0].time).collect();
+    let middle = gaps.len() / 2;
+    if gaps.is_empty() {
+        return 0;
+    }
+    *gaps.select_nth_unstable(middle).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moment(cpu: u32, time: u64, target: i32) -> Moment {
+        Moment { cpu, time, word: (target, 0) }
+    }
+
+    #[test]
+    fn a_long_gap_or_another_cpu_begins_a_window() {
+        let moments = vec![
+            moment(0, 10, 5),
+            moment(0, 20, -1),
+            moment(0, 30, 5),
+            moment(0, 1000, 5),
+            moment(1, 1005, 5),
+            moment(1, 1015, 5),
+        ];
+        let found = windows(moments, |target| target);
+        let sizes: Vec<(usize, u64)> =
+            found.iter().map(|window| (window.words.len(), window.count)).collect();
+        assert_eq!(sizes, [(3, 1), (1, 1), (2, 1)]);
+    }
+
+    #[test]
+    fn the_order_of_samples_does_not_matter() {
+        let moments: Vec<Moment> =
+            (0..100).map(|at| moment(at % 3, u64::from(at * 7 % 64), (at % 5) as i32)).collect();
+        let mut reversed = moments.clone();
+        reversed.reverse();
+        assert_eq!(windows(moments, |target| target), windows(reversed, |target| target));
+    }
+
+    #[test]
+    fn no_samples_make_no_windows() {
+        assert!(windows(Vec::new(), |target| target).is_empty());
+    }
+}

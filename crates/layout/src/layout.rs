@@ -4,7 +4,7 @@
 //! exactly one item, members that share bits (of a union) to one item together. Nobody else computes gaps.
 
 use crate::declaration::type_name;
-use crate::types::{Aggregate, AggregateKind, Decl, MemberDecl, Type, TypeId, TypeTable};
+use crate::types::{Aggregate, AggregateKind, Aligns, Decl, MemberDecl, Type, TypeId, TypeTable};
 use serde::{Deserialize, Serialize};
 
 /// How deep aggregates held by value are opened.
@@ -155,9 +155,7 @@ impl Item {
     /// Where it begins and how long it is, in bits.
     pub fn bits(&self) -> (u64, u64) {
         match *self {
-            Self::Members {
-                bit_offset, bit_size, ..
-            }
+            Self::Members { bit_offset, bit_size, .. }
             | Self::Hole { bit_offset, bit_size }
             | Self::BitHole { bit_offset, bit_size }
             | Self::Padding { bit_offset, bit_size }
@@ -201,15 +199,12 @@ impl Layout {
     /// The layout of an aggregate.
     pub fn of(table: &TypeTable, id: TypeId) -> Option<Self> {
         let aggregate = table.aggregate(id)?;
-        let members = place_members(table, aggregate, 0, MAX_DEPTH);
+        let members = Opener::new(table).members(aggregate, 0, MAX_DEPTH);
         let name = match table.get(id) {
             Type::Typedef { name, .. } if aggregate.name.is_none() => name.to_string(),
             _ => aggregate.name.as_deref().unwrap_or("(anonymous)").to_owned(),
         };
-        let Decl { file, line } = aggregate.decl.clone().unwrap_or(Decl {
-            file: "".into(),
-            line: 0,
-        });
+        let Decl { file, line } = aggregate.decl.clone().unwrap_or(Decl { file: "".into(), line: 0 });
         Some(Self {
             kind: aggregate.kind.to_string(),
             name,
@@ -226,12 +221,7 @@ impl Layout {
     /// A layout from members placed by [`crate::abi`] or by hand; the items follow.
     pub fn from_members(like: &Self, members: Vec<Member>, size: u64) -> Self {
         let items = tile(&members, size.saturating_mul(8));
-        Self {
-            size,
-            members,
-            items,
-            ..like.clone()
-        }
+        Self { size, members, items, ..like.clone() }
     }
 
     /// Whether it is a union.
@@ -248,14 +238,8 @@ impl Layout {
     pub fn member_at(&self, offset: u64) -> Option<usize> {
         let bit = offset.saturating_mul(8);
         let holds = |member: &Member| member.bit_offset < bit.saturating_add(8) && bit < member.bit_end();
-        let candidates = self
-            .members
-            .iter()
-            .enumerate()
-            .filter(|(_, member)| holds(member));
-        candidates
-            .min_by_key(|(_, member)| member.bit_size)
-            .map(|(index, _)| index)
+        let candidates = self.members.iter().enumerate().filter(|(_, member)| holds(member));
+        candidates.min_by_key(|(_, member)| member.bit_size).map(|(index, _)| index)
     }
 
     /// The path of the innermost named member at a byte, such as `avg.load_avg`; `None` in a gap.
@@ -267,11 +251,7 @@ impl Layout {
             member = inner;
         }
         let names: Vec<&str> = path.into_iter().flatten().collect();
-        Some(if names.is_empty() {
-            "(anonymous)".to_owned()
-        } else {
-            names.join(".")
-        })
+        Some(if names.is_empty() { "(anonymous)".to_owned() } else { names.join(".") })
     }
 
     /// A number that differs when size, order, offsets, names or types of the members differ. FNV-1a over them
@@ -319,32 +299,46 @@ impl Fnv {
     }
 }
 
-fn place_members(table: &TypeTable, aggregate: &Aggregate, base: u64, depth: u32) -> Vec<Member> {
-    let present = aggregate.members.iter().filter(|member| !member.is_static);
-    present
-        .map(|member| place_member(table, member, base, depth))
-        .collect()
+/// How many members of members one layout shows; no source comes near it, and corrupt debug info can ask for any
+/// number.
+const MAX_MEMBERS: usize = 1 << 16;
+
+/// Opens aggregates held by value.
+struct Opener<'t> {
+    table: &'t TypeTable,
+    aligns: Aligns<'t>,
+    left: usize,
 }
 
-fn place_member(table: &TypeTable, member: &MemberDecl, base: u64, depth: u32) -> Member {
-    let size = table.size_of(member.ty);
-    let bit_offset = base.saturating_add(member.bit_offset);
-    let inner = table.aggregate(member.ty).filter(|_| depth > 0);
-    let members = inner
-        .map(|inner| place_members(table, inner, bit_offset, depth - 1))
-        .unwrap_or_default();
-    Member {
-        name: member.name.as_deref().map(str::to_owned),
-        type_name: type_name(table, member.ty),
-        bit_offset,
-        bit_size: member.bit_field.unwrap_or(size.saturating_mul(8)),
-        bit_field_storage: member.bit_field.map(|_| size.saturating_mul(8)),
-        align: table.align_of(member.ty).max(member.align.unwrap_or(1)),
-        explicit_align: member.align,
-        role: role_of(table, member, size),
-        line: member.line,
-        members,
-        is_union: inner.is_some_and(|inner| inner.kind == AggregateKind::Union),
+impl<'t> Opener<'t> {
+    fn new(table: &'t TypeTable) -> Self {
+        Self { table, aligns: Aligns::new(table), left: MAX_MEMBERS }
+    }
+
+    fn members(&mut self, aggregate: &Aggregate, base: u64, depth: u32) -> Vec<Member> {
+        let present = aggregate.members.iter().filter(|member| !member.is_static);
+        present.map(|member| self.member(member, base, depth)).collect()
+    }
+
+    fn member(&mut self, member: &MemberDecl, base: u64, depth: u32) -> Member {
+        let table = self.table;
+        let size = table.size_of(member.ty);
+        let bit_offset = base.saturating_add(member.bit_offset);
+        self.left = self.left.saturating_sub(1);
+        let inner = table.aggregate(member.ty).filter(|_| depth > 0 && self.left > 0);
+        Member {
+            name: member.name.as_deref().map(str::to_owned),
+            type_name: type_name(table, member.ty),
+            bit_offset,
+            bit_size: member.bit_field.unwrap_or(size.saturating_mul(8)),
+            bit_field_storage: member.bit_field.map(|_| size.saturating_mul(8)),
+            align: self.aligns.of(member.ty).max(member.align.unwrap_or(1)),
+            explicit_align: member.align,
+            role: role_of(table, member, size),
+            line: member.line,
+            members: inner.map(|inner| self.members(inner, bit_offset, depth - 1)).unwrap_or_default(),
+            is_union: inner.is_some_and(|inner| inner.kind == AggregateKind::Union),
+        }
     }
 }
 
@@ -376,27 +370,17 @@ fn tile(members: &[Member], bits: u64) -> Vec<Item> {
     let mut end = 0;
     for index in order {
         let member = &members[index];
-        let (start, stop) = (
-            member.bit_offset,
-            member.bit_end().min(bits.max(member.bit_offset)),
-        );
+        let (start, stop) = (member.bit_offset, member.bit_end().min(bits.max(member.bit_offset)));
         if start > end {
             push_gap(&mut items, end, start, false);
         }
         let overlaps = start < end;
         match items.last_mut() {
-            Some(Item::Members {
-                first,
-                count,
-                bit_offset,
-                bit_size,
-            }) if overlaps && in_order => {
+            Some(Item::Members { first, count, bit_offset, bit_size }) if overlaps && in_order => {
                 *count = index + 1 - *first;
                 *bit_size = (*bit_size).max(stop.saturating_sub(*bit_offset));
             }
-            Some(Item::Members {
-                bit_offset, bit_size, ..
-            }) if overlaps => {
+            Some(Item::Members { bit_offset, bit_size, .. }) if overlaps => {
                 *bit_size = (*bit_size).max(stop.saturating_sub(*bit_offset));
             }
             _ => items.push(Item::Members {
@@ -435,10 +419,7 @@ fn push_gap(items: &mut Vec<Item>, start: u64, end: u64, last: bool) {
         });
     }
     if end > tail {
-        items.push(Item::BitHole {
-            bit_offset: tail,
-            bit_size: end - tail,
-        });
+        items.push(Item::BitHole { bit_offset: tail, bit_size: end - tail });
     }
 }
 
@@ -476,60 +457,22 @@ mod tests {
     fn items_tile_members_holes_and_padding() {
         let items = tile(&[member(0, 3), member(64, 32)], 128);
         assert_eq!(covered(&items), 128);
-        assert_eq!(
-            items[1],
-            Item::BitHole {
-                bit_offset: 3,
-                bit_size: 5
-            }
-        );
-        assert_eq!(
-            items[2],
-            Item::Hole {
-                bit_offset: 8,
-                bit_size: 56
-            }
-        );
-        assert_eq!(
-            items[4],
-            Item::Padding {
-                bit_offset: 96,
-                bit_size: 32
-            }
-        );
+        assert_eq!(items[1], Item::BitHole { bit_offset: 3, bit_size: 5 });
+        assert_eq!(items[2], Item::Hole { bit_offset: 8, bit_size: 56 });
+        assert_eq!(items[4], Item::Padding { bit_offset: 96, bit_size: 32 });
     }
 
     #[test]
     fn overlapping_members_are_one_item() {
         let items = tile(&[member(0, 64), member(0, 32), member(0, 96)], 96);
-        assert_eq!(
-            items,
-            [Item::Members {
-                first: 0,
-                count: 3,
-                bit_offset: 0,
-                bit_size: 96
-            }]
-        );
+        assert_eq!(items, [Item::Members { first: 0, count: 3, bit_offset: 0, bit_size: 96 }]);
     }
 
     #[test]
     fn bits_before_a_member_that_starts_inside_a_byte_are_a_bit_hole() {
         let items = tile(&[member(0, 8), member(20, 4)], 24);
         assert_eq!(covered(&items), 24);
-        assert_eq!(
-            items[1],
-            Item::Hole {
-                bit_offset: 8,
-                bit_size: 8
-            }
-        );
-        assert_eq!(
-            items[2],
-            Item::BitHole {
-                bit_offset: 16,
-                bit_size: 4
-            }
-        );
+        assert_eq!(items[1], Item::Hole { bit_offset: 8, bit_size: 8 });
+        assert_eq!(items[2], Item::BitHole { bit_offset: 16, bit_size: 4 });
     }
 }

@@ -3,6 +3,8 @@
 //! The same table serves DWARF and BTF. What only one of them knows (declaration lines, explicit alignments) is
 //! optional.
 
+use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
 
 /// Index of a type in its [`TypeTable`]. Ids of different tables must not be mixed.
@@ -25,10 +27,7 @@ pub struct Target {
 
 impl Default for Target {
     fn default() -> Self {
-        Self {
-            pointer_size: 8,
-            big_endian: false,
-        }
+        Self { pointer_size: 8, big_endian: false }
     }
 }
 
@@ -251,10 +250,7 @@ pub struct TypeTable {
 impl TypeTable {
     /// An empty table that holds [`Type::Void`] only.
     pub fn new(target: Target) -> Self {
-        Self {
-            types: vec![Type::Void],
-            target,
-        }
+        Self { types: vec![Type::Void], target }
     }
 
     /// Appends a type.
@@ -325,49 +321,70 @@ impl TypeTable {
             Type::Pointer { size, .. } => *size,
             Type::Aggregate(aggregate) => aggregate.size,
             Type::Enum(enumeration) => enumeration.size,
-            Type::Array {
-                element, dimensions, ..
-            } if depth > 0 => dimensions
-                .iter()
-                .fold(self.size_within(*element, depth - 1), |size, count| {
+            Type::Array { element, dimensions, .. } if depth > 0 => {
+                dimensions.iter().fold(self.size_within(*element, depth - 1), |size, count| {
                     size.saturating_mul(count.unwrap_or(0))
-                }),
+                })
+            }
             _ => 0,
         }
     }
 
-    /// Natural alignment in bytes under the usual C ABIs: a scalar's size (at most 16), an array's element's, an
-    /// aggregate's strictest member's, raised by what the source asked for.
+    /// Natural alignment in bytes, see [`Aligns`]. For many types of one table make one `Aligns`.
     pub fn align_of(&self, id: TypeId) -> u64 {
-        self.align_within(id, 64)
+        Aligns::new(self).of(id)
+    }
+}
+
+/// Natural alignments under the usual C ABIs: a scalar's size (at most 16), an array's element's, an aggregate's
+/// strictest member's, raised by what the source asked for. Each aggregate is looked at once.
+#[derive(Debug)]
+pub struct Aligns<'t> {
+    table: &'t TypeTable,
+    known: HashMap<TypeId, u64>,
+}
+
+impl<'t> Aligns<'t> {
+    /// For the types of a table.
+    pub fn new(table: &'t TypeTable) -> Self {
+        Self { table, known: HashMap::new() }
     }
 
-    fn align_within(&self, id: TypeId, depth: u32) -> u64 {
+    /// Alignment in bytes; 1 for what has none.
+    pub fn of(&mut self, id: TypeId) -> u64 {
+        self.within(id, 256)
+    }
+
+    fn within(&mut self, id: TypeId, depth: u32) -> u64 {
+        let id = self.table.strip(id);
         if depth == 0 {
             return 1;
         }
-        match self.get(self.strip(id)) {
+        match self.table.get(id) {
             Type::Base(base) => scalar_align(base.size),
             Type::Pointer { size, .. } => scalar_align(*size),
             Type::Enum(enumeration) => scalar_align(enumeration.size),
-            Type::Array {
-                element,
-                is_vector: false,
-                ..
-            } => self.align_within(*element, depth - 1),
-            Type::Array { is_vector: true, .. } => self.size_of(id).next_power_of_two().max(1),
-            Type::Aggregate(aggregate) => self.aggregate_align(aggregate, depth - 1),
+            Type::Array { element, is_vector: false, .. } => self.within(*element, depth - 1),
+            Type::Array { is_vector: true, .. } => {
+                self.table.size_of(id).clamp(1, 1 << 32).next_power_of_two()
+            }
+            Type::Aggregate(aggregate) => self.aggregate(id, aggregate, depth - 1),
             _ => 1,
         }
     }
 
-    fn aggregate_align(&self, aggregate: &Aggregate, depth: u32) -> u64 {
-        let members = aggregate.members.iter().filter(|member| !member.is_static);
-        let natural = members
-            .map(|member| self.align_within(member.ty, depth).max(member.align.unwrap_or(1)))
-            .max()
-            .unwrap_or(1);
-        natural.max(aggregate.align.unwrap_or(1))
+    fn aggregate(&mut self, id: TypeId, aggregate: &Aggregate, depth: u32) -> u64 {
+        if let Some(known) = self.known.get(&id) {
+            return *known;
+        }
+        // Corrupt input may let an aggregate hold itself.
+        self.known.insert(id, 1);
+        let mut align = aggregate.align.unwrap_or(1);
+        for member in aggregate.members.iter().filter(|member| !member.is_static) {
+            align = align.max(self.within(member.ty, depth)).max(member.align.unwrap_or(1));
+        }
+        self.known.insert(id, align);
+        align
     }
 }
 
@@ -382,33 +399,83 @@ mod tests {
     use super::*;
 
     #[test]
+    fn aggregates_that_hold_themselves_twice_have_an_alignment() {
+        let mut table = TypeTable::new(Target::default());
+        let id = table.push(Type::Void);
+        let member = MemberDecl {
+            name: None,
+            ty: id,
+            bit_offset: 0,
+            bit_field: None,
+            align: Some(4),
+            line: 0,
+            is_static: false,
+            is_base: false,
+        };
+        let aggregate = Aggregate {
+            kind: AggregateKind::Struct,
+            name: None,
+            size: 8,
+            align: None,
+            members: vec![member.clone(), member],
+            is_declaration: false,
+            decl: None,
+        };
+        table.set(id, Type::Aggregate(aggregate));
+        assert_eq!(table.align_of(id), 4);
+        assert!(crate::Layout::of(&table, id).is_some_and(|layout| layout.members.len() == 2));
+    }
+
+    #[test]
     fn a_cycle_of_typedefs_ends_at_void() {
         let mut table = TypeTable::new(Target::default());
         let id = table.push(Type::Void);
-        table.set(
-            id,
-            Type::Typedef {
-                name: "loop".into(),
-                target: id,
-            },
-        );
+        table.set(id, Type::Typedef { name: "loop".into(), target: id });
         assert_eq!(table.strip(id), TypeId::VOID);
         assert_eq!(table.size_of(id), 0);
+    }
+
+    /// A struct that holds three of itself by value, as no compiler makes it.
+    fn holding_itself(table: &mut TypeTable) -> TypeId {
+        let id = table.push(Type::Void);
+        let member = |bit_offset| MemberDecl {
+            name: None,
+            ty: id,
+            bit_offset,
+            bit_field: None,
+            align: None,
+            line: 0,
+            is_static: false,
+            is_base: false,
+        };
+        let aggregate = Aggregate {
+            kind: AggregateKind::Struct,
+            name: Some("self".into()),
+            size: 24,
+            align: None,
+            members: vec![member(0), member(64), member(128)],
+            is_declaration: false,
+            decl: None,
+        };
+        table.set(id, Type::Aggregate(aggregate));
+        id
+    }
+
+    #[test]
+    fn a_struct_that_holds_itself_has_an_alignment_and_a_bounded_layout() {
+        let mut table = TypeTable::new(Target::default());
+        let id = holding_itself(&mut table);
+        assert_eq!(table.align_of(id), 1);
+        assert_eq!(crate::Layout::of(&table, id).map(|layout| layout.members.len()), Some(3));
     }
 
     #[test]
     fn hostile_dimensions_saturate() {
         let mut table = TypeTable::new(Target::default());
-        let byte = table.push(Type::Base(Base {
-            name: "char".into(),
-            size: 1,
-            encoding: Encoding::SignedChar,
-        }));
-        let array = Type::Array {
-            element: byte,
-            dimensions: vec![Some(u64::MAX), Some(3)],
-            is_vector: false,
-        };
+        let byte =
+            table.push(Type::Base(Base { name: "char".into(), size: 1, encoding: Encoding::SignedChar }));
+        let array =
+            Type::Array { element: byte, dimensions: vec![Some(u64::MAX), Some(3)], is_vector: false };
         let array = table.push(array);
         assert_eq!(table.size_of(array), u64::MAX);
         assert_eq!(table.align_of(array), 1);

@@ -1,0 +1,157 @@
+//! The source tree a program was built from: the file that declares a struct, what its text allows, and its edits.
+
+use anyhow::{Context, Result, bail};
+use fieldline_layout::constraint::Note;
+use fieldline_layout::layout::Layout;
+use fieldline_source::{Body, Edits, ExpectedMember, Join, Query, Refusal, Reordering, SourceText};
+use std::path::{Component, Path, PathBuf};
+
+/// A file of the tree that declares a struct.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    /// Path from the top of the tree, with `/`.
+    pub(crate) path: String,
+    /// Its content.
+    pub(crate) text: Vec<u8>,
+}
+
+/// Finds and reads the file that declares a struct.
+pub(crate) fn open(tree: &Path, layout: &Layout) -> Result<Header> {
+    if !tree.is_dir() {
+        bail!("{}: no folder with a source tree", tree.display());
+    }
+    let declared = layout.file.as_deref().with_context(|| {
+        format!("struct {}: debug info does not say which file declares it (BTF never does)", layout.name)
+    })?;
+    let path = find(tree, declared).with_context(|| {
+        format!("{}: struct {} is declared in {declared}, which is not in this tree", tree.display(), layout.name)
+    })?;
+    let text = std::fs::read(tree.join(&path)).with_context(|| tree.join(&path).display().to_string())?;
+    let header = Header { path: slashes(&path), text };
+    let query = query(layout);
+    if let Err(refusal @ Refusal::NotFound { .. }) = SourceText::new(&header.text).find(&query) {
+        bail!("{}: {refusal}", tree.join(&path).display());
+    }
+    Ok(header)
+}
+
+/// The longest end of a declared path that is a file of the tree: compilers record paths of the build machine.
+fn find(tree: &Path, declared: &str) -> Option<PathBuf> {
+    let parts = normalized(Path::new(declared));
+    (0..parts.len()).find_map(|skip| {
+        let path: PathBuf = parts[skip..].iter().collect();
+        tree.join(&path).is_file().then_some(path)
+    })
+}
+
+/// Names of a path without `.` and with `..` taken back.
+fn normalized(path: &Path) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => parts.push(name.to_string_lossy().into_owned()),
+            Component::ParentDir => {
+                parts.pop();
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+fn slashes(path: &Path) -> String {
+    normalized(path).join("/")
+}
+
+fn query(layout: &Layout) -> Query {
+    Query::named(&layout.name).with_line((layout.line > 0).then_some(layout.line))
+}
+
+fn expected(layout: &Layout) -> Vec<ExpectedMember> {
+    let line = |line: u32| (line > 0).then_some(line);
+    layout
+        .members
+        .iter()
+        .map(|member| match &member.name {
+            Some(name) => ExpectedMember::named(name).with_line(line(member.line)),
+            None => ExpectedMember::unnamed().with_line(line(member.line)),
+        })
+        .collect()
+}
+
+/// What the text says about each member, for the planner.
+pub(crate) fn notes(header: &Header, layout: &Layout) -> Result<Vec<Note>, Refusal> {
+    joined(header, layout, |join| {
+        let constraints = join.constraints();
+        let note = |place: &fieldline_source::MemberPlace| Note {
+            unit: u32::try_from(place.unit).ok(),
+            guard: u32::try_from(place.guard).ok(),
+            region: Some(place.zone),
+            stuck: place.fixed.clone(),
+        };
+        Ok(constraints.members.iter().map(note).collect())
+    })
+}
+
+/// The edits that give the members a new order.
+pub(crate) fn reorder(header: &Header, layout: &Layout, order: &[usize]) -> Result<Reordering, Refusal> {
+    joined(header, layout, |join| join.reorder(order))
+}
+
+fn joined<T>(
+    header: &Header,
+    layout: &Layout,
+    work: impl FnOnce(&Join<'_, '_, '_>) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let source = SourceText::new(&header.text);
+    let definition = source.find(&query(layout))?;
+    let body = Body::parse(&source, &definition)?;
+    work(&Join::new(&body, &expected(layout))?)
+}
+
+/// One file's change.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) header: Header,
+    pub(crate) edits: Edits,
+}
+
+impl Change {
+    /// The change as a unified diff.
+    pub(crate) fn diff(&self) -> Vec<u8> {
+        let new = self.edits.apply(&self.header.text);
+        fieldline_source::diff::unified(&self.header.path, &self.header.text, &new)
+    }
+}
+
+/// Adds a struct's edits to the changes, one change a file.
+pub(crate) fn add(changes: &mut Vec<Change>, header: Header, edits: &Edits) -> Result<()> {
+    let path = header.path.clone();
+    let known = changes.iter().position(|change| change.header.path == path);
+    let index = known.unwrap_or_else(|| {
+        changes.push(Change { header, edits: Edits::default() });
+        changes.len() - 1
+    });
+    let change = changes.get_mut(index).context("no change")?;
+    change.edits.merge(edits).map_err(|overlap| anyhow::anyhow!("{path}: {overlap}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_the_build_machine_are_found_by_their_end() {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tree.path().join("include/linux")).unwrap();
+        std::fs::write(tree.path().join("include/linux/list.h"), "").unwrap();
+        for declared in [
+            "include/linux/list.h",
+            "./include/linux/list.h",
+            "/build/linux-6.1/debian/build/../../include/linux/list.h",
+        ] {
+            assert_eq!(find(tree.path(), declared), Some(PathBuf::from("include/linux/list.h")), "{declared}");
+        }
+        assert_eq!(find(tree.path(), "include/linux/other.h"), None);
+    }
+}

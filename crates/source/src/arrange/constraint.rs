@@ -1,0 +1,198 @@
+//! What the text allows an order of members to do.
+
+use super::chunk::{Chunk, Chunks, Fixed};
+use crate::join::Join;
+use crate::refusal::Refusal;
+use crate::scan::Literal;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Limits that the source text sets to an order. An order that keeps them can be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constraints {
+    /// One for each member, in declared order.
+    pub members: Vec<MemberPlace>,
+    /// What moves as a whole, in declared order.
+    pub units: Vec<Unit>,
+    /// Nests of conditions; the first is the empty one.
+    pub guards: Vec<GuardPath>,
+    /// What nothing passes, by zone: units that are alone in theirs, and lines that declare no member.
+    barriers: BTreeMap<u32, Fixed>,
+}
+
+/// Where a member stands in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberPlace {
+    /// Its name for a message, quoted.
+    pub label: String,
+    /// Index into [`Constraints::units`].
+    pub unit: usize,
+    /// Index into [`Constraints::guards`]; a member in a block with `#else` has that block's.
+    pub guard: usize,
+    /// Zones follow one another: no member comes before one of a smaller zone.
+    pub zone: u32,
+    /// Why it can't move and nothing passes it, if so: its unit is alone in its zone.
+    pub fixed: Option<String>,
+    /// 1-based line of its declaration.
+    pub line: u32,
+}
+
+/// Members whose text moves as a whole: declarators of one declaration, statements that share a line, a block with
+/// `#else`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Declared indices.
+    pub members: Range<usize>,
+    /// 1-based line of its first declaration.
+    pub line: u32,
+    /// What holds its members together.
+    pub together: Together,
+}
+
+/// What makes several members one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// One declaration.
+    Declaration,
+    /// Declarations on one line.
+    Line,
+    /// An `#if` block with several arms.
+    Block,
+}
+
+/// The conditions around a unit, outermost first. Units of equal conditions can share one `#if` block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GuardPath {
+    /// The conditions.
+    pub conditions: Vec<Literal>,
+}
+
+impl Constraints {
+    pub(super) fn of(join: &Join, chunks: &Chunks) -> Self {
+        let mut found = Self {
+            members: Vec::with_capacity(join.expected.len()),
+            units: Vec::new(),
+            guards: vec![GuardPath::default()],
+            barriers: BTreeMap::new(),
+        };
+        let mut numbers = BTreeMap::from([(Vec::new(), 0)]);
+        for (_, chunk) in chunks.units() {
+            let guard = found.guard(join, chunk, &mut numbers);
+            found.unit(join, chunk, guard);
+        }
+        let fixed = chunks.list.iter();
+        let fixed = fixed.filter_map(|chunk| Some((chunk.zone, chunk.fixed.clone()?)));
+        found.barriers = fixed.collect();
+        found
+    }
+
+    fn guard(&mut self, join: &Join, chunk: &Chunk, numbers: &mut BTreeMap<Vec<Literal>, usize>) -> usize {
+        let blocks = chunk.path.iter();
+        let conditions: Vec<Literal> = blocks.flat_map(|block| join.body.arm_literals(*block, 0)).collect();
+        *numbers.entry(conditions).or_insert_with_key(|conditions| {
+            self.guards.push(GuardPath { conditions: conditions.clone() });
+            self.guards.len() - 1
+        })
+    }
+
+    fn unit(&mut self, join: &Join, chunk: &Chunk, guard: usize) {
+        let line = |member: usize| join.statement_of(member).map_or(0, |statement| statement.line);
+        for member in chunk.members.clone() {
+            self.members.push(MemberPlace {
+                label: join.expected.get(member).map_or_else(String::new, |found| found.label()),
+                unit: self.units.len(),
+                guard,
+                zone: chunk.zone,
+                fixed: chunk.fixed.as_ref().map(|fixed| fixed.reason.clone()),
+                line: line(member),
+            });
+        }
+        self.units.push(Unit {
+            members: chunk.members.clone(),
+            line: line(chunk.members.start),
+            together: chunk.together,
+        });
+    }
+
+    /// Checks an order as [`Join::reorder`] takes it.
+    ///
+    /// # Errors
+    /// The first limit it breaks.
+    pub fn check(&self, order: &[usize]) -> Result<(), Refusal> {
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        if !sorted.iter().copied().eq(0..self.members.len()) {
+            return Err(Refusal::NotAPermutation { given: order.len(), members: self.members.len() });
+        }
+        self.check_units(order)?;
+        self.check_zones(order)
+    }
+
+    /// Members of a unit follow one another as declared.
+    fn check_units(&self, order: &[usize]) -> Result<(), Refusal> {
+        for pair in order.windows(2) {
+            let [one, next] = [pair[0], pair[1]];
+            let unit = self.members.get(one).and_then(|member| self.units.get(member.unit));
+            let Some(unit) = unit else { continue };
+            let is_last = one + 1 == unit.members.end;
+            if !is_last && next != one + 1 {
+                return Err(self.split(unit));
+            }
+        }
+        let last = order.last().and_then(|last| self.members.get(*last));
+        match last.and_then(|member| self.units.get(member.unit)) {
+            Some(unit) if order.last().is_some_and(|last| last + 1 != unit.members.end) => {
+                Err(self.split(unit))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn split(&self, unit: &Unit) -> Refusal {
+        let members = self.members.get(unit.members.clone()).unwrap_or_default();
+        let labels: Vec<&str> = members.iter().map(|member| member.label.as_str()).collect();
+        Refusal::SplitsUnit {
+            members: labels.join(", "),
+            line: unit.line,
+            reason: unit.together.reason().to_owned(),
+        }
+    }
+
+    /// Zones ascend.
+    fn check_zones(&self, order: &[usize]) -> Result<(), Refusal> {
+        let members = order.iter().filter_map(|member| self.members.get(*member));
+        let mut highest: Option<&MemberPlace> = None;
+        for member in members {
+            match highest {
+                Some(before) if before.zone > member.zone => return Err(self.crossing(before, member)),
+                _ => highest = Some(member),
+            }
+        }
+        Ok(())
+    }
+
+    /// `early` comes before `late` in the order, but is of a later zone.
+    fn crossing(&self, early: &MemberPlace, late: &MemberPlace) -> Refusal {
+        let mover = if early.fixed.is_some() { late } else { early };
+        let mut between = self.barriers.range(late.zone..=early.zone);
+        let barrier = between.find(|(zone, _)| **zone != mover.zone || mover.fixed.is_some());
+        let barrier = barrier.map(|(_, fixed)| fixed);
+        Refusal::CrossesBarrier {
+            member: mover.label.clone(),
+            line: mover.line,
+            barrier: barrier.map_or(0, |fixed| fixed.line),
+            reason: barrier.map_or_else(String::new, |fixed| fixed.reason.clone()),
+        }
+    }
+}
+
+impl Together {
+    /// The reason, as part of a sentence.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Declaration => "they are one declaration",
+            Self::Line => "their declarations share a line",
+            Self::Block => "they stand in an #if block with several branches",
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The edited text read again: what was meant must be there, and nothing else may have changed.
+
+use crate::body::{Body, PieceKind};
+use crate::edits::Edits;
+use crate::join::{ExpectedMember, Join};
+use crate::refusal::Refusal;
+use crate::scan::{Literal, SourceText, TokenKind};
+
+/// Parses the edited text and joins it with the members in their new order. Every statement, of every branch, must
+/// still be there under its conditions, and no comment may be lost but those about the layout.
+pub(super) fn check(join: &Join, edits: &Edits, order: &[usize]) -> Result<(), Refusal> {
+    let old = join.body;
+    let text = edits.apply(old.source.bytes());
+    let source = SourceText::new(&text);
+    let definition = source
+        .definitions()
+        .into_iter()
+        .find(|found| found.keyword == old.definition.keyword)
+        .ok_or_else(|| failed("the struct is gone"))?;
+    let new = Body::parse(&source, &definition)?;
+    let expected: Vec<ExpectedMember> = order
+        .iter()
+        .filter_map(|member| join.expected.get(*member))
+        // Lines have changed.
+        .map(|member| member.clone().with_line(None))
+        .collect();
+    Join::new(&new, &expected)?;
+    if inventory(old) != inventory(&new) {
+        return Err(failed("a declaration is lost, doubled or under another condition"));
+    }
+    if comments(old) != comments(&new) {
+        return Err(failed("a comment is lost or doubled"));
+    }
+    Ok(())
+}
+
+fn failed(what: &str) -> Refusal {
+    Refusal::ReadBack { what: what.to_owned() }
+}
+
+/// Every statement's text with its conditions.
+fn inventory<'t>(body: &Body<'_, 't>) -> Vec<(&'t [u8], Vec<Literal>)> {
+    let statements = body.statements().iter();
+    let mut found: Vec<(&[u8], Vec<Literal>)> =
+        statements.map(|statement| (body.text(statement), body.conditions(statement))).collect();
+    found.sort();
+    found
+}
+
+/// Every comment outside declarations, those about the layout and those on preprocessor lines apart.
+fn comments<'t>(body: &Body<'_, 't>) -> Vec<&'t [u8]> {
+    let pieces = body.pieces.iter().filter(|piece| piece.kind != PieceKind::Layout);
+    let tokens = pieces.flat_map(|piece| piece.comments.iter());
+    let is_comment =
+        |index: &&usize| body.source.token(**index).map(|token| token.kind) == Some(TokenKind::Comment);
+    let mut found: Vec<&[u8]> = tokens.filter(is_comment).map(|index| body.source.text(*index)).collect();
+    found.sort_unstable();
+    found
+}

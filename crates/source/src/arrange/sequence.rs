@@ -1,0 +1,268 @@
+//! Chunks in their new order.
+
+use super::chunk::{Chunks, Role};
+use crate::body::{Body, names_cacheline};
+use crate::join::Join;
+
+/// Chunks in the order they are written, and which of them have moved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sequence {
+    /// Chunk indices.
+    pub(super) items: Vec<usize>,
+    /// By chunk index.
+    pub(super) moved: Vec<bool>,
+    /// Comments about the layout that are left out, by chunk index.
+    pub(super) dropped: Vec<usize>,
+    /// Those that stay but may be wrong.
+    pub(super) doubtful: Vec<usize>,
+}
+
+/// Puts chunks in the order their members are wanted in. The order keeps the constraints.
+pub(super) fn arrange(join: &Join, chunks: &Chunks, order: &[usize]) -> Sequence {
+    let units = unit_order(chunks, order);
+    let moved = moved(chunks, &units);
+    let mut placer = Placer {
+        body: join.body,
+        chunks,
+        sequence: Sequence {
+            items: Vec::with_capacity(chunks.list.len()),
+            moved,
+            dropped: Vec::new(),
+            doubtful: Vec::new(),
+        },
+    };
+    placer.place_units(&units);
+    placer.place_the_rest();
+    placer.judge_layout_comments();
+    placer.sequence
+}
+
+/// Units in wanted order, by chunk index.
+fn unit_order(chunks: &Chunks, order: &[usize]) -> Vec<usize> {
+    let firsts = order.iter().filter_map(|member| {
+        let chunk = chunks.of_member(*member)?;
+        (chunks.get(chunk)?.members.start == *member).then_some(chunk)
+    });
+    firsts.collect()
+}
+
+/// Which chunks move: units outside a heaviest ascending subsequence, weighed by lines, and what follows them.
+fn moved(chunks: &Chunks, units: &[usize]) -> Vec<bool> {
+    let weight = |unit: usize| chunks.get(unit).map_or(0, |chunk| chunk.lines.len());
+    let kept = heaviest_ascending(units, weight);
+    let mut moved = vec![false; chunks.list.len()];
+    for unit in units {
+        if let Some(moved) = moved.get_mut(*unit) {
+            *moved = !kept.contains(unit);
+        }
+    }
+    for (index, chunk) in chunks.list.iter().enumerate() {
+        if let Role::Follow(unit) = chunk.role {
+            let with = moved.get(unit).copied().unwrap_or(false);
+            if let Some(moved) = moved.get_mut(index) {
+                *moved = with;
+            }
+        }
+    }
+    moved
+}
+
+/// An ascending subsequence of greatest weight; among equals the one that ends first.
+fn heaviest_ascending(items: &[usize], weight: impl Fn(usize) -> usize) -> Vec<usize> {
+    let mut best: Vec<(usize, Option<usize>)> = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        let mut here = (0, None);
+        for before in 0..at {
+            let (total, _) = best[before];
+            if items[before] < *item && total > here.0 {
+                here = (total, Some(before));
+            }
+        }
+        best.push((here.0 + weight(*item), here.1));
+    }
+    let heaviest = best.iter().map(|(total, _)| *total).max();
+    let mut at = best.iter().position(|(total, _)| Some(*total) == heaviest);
+    let mut kept = Vec::new();
+    while let Some(index) = at {
+        kept.push(items[index]);
+        at = best[index].1;
+    }
+    kept.reverse();
+    kept
+}
+
+struct Placer<'c, 'b, 's, 't> {
+    body: &'b Body<'s, 't>,
+    chunks: &'c Chunks,
+    sequence: Sequence,
+}
+
+impl Placer<'_, '_, '_, '_> {
+    /// Units and what follows them, with barriers between their zones.
+    fn place_units(&mut self, units: &[usize]) {
+        let is_barrier =
+            |index: &usize| self.chunks.get(*index).is_some_and(|chunk| chunk.role == Role::Barrier);
+        let barriers: Vec<usize> = (0..self.chunks.list.len()).filter(is_barrier).collect();
+        let mut barriers = barriers.into_iter().peekable();
+        for unit in units {
+            let zone = self.zone(*unit);
+            while let Some(barrier) = barriers.next_if(|barrier| self.zone(*barrier) < zone) {
+                self.sequence.items.push(barrier);
+            }
+            self.sequence.items.push(*unit);
+            let followers = self.chunks.list.iter().enumerate();
+            let followers = followers.filter(|(_, chunk)| chunk.role == Role::Follow(*unit));
+            self.sequence.items.extend(followers.map(|(index, _)| index));
+        }
+        self.sequence.items.extend(barriers);
+    }
+
+    fn zone(&self, index: usize) -> u32 {
+        self.chunks.get(index).map_or(0, |chunk| chunk.zone)
+    }
+
+    /// Comments, inactive blocks and comments about the layout, each between its old neighbours as far as they stayed.
+    fn place_the_rest(&mut self) {
+        for index in 0..self.chunks.list.len() {
+            let role = self.chunks.get(index).map(|chunk| chunk.role);
+            if matches!(role, Some(Role::Stay | Role::Idle | Role::Layout)) {
+                let at = self.place_for(index);
+                self.sequence.items.insert(at, index);
+            }
+        }
+    }
+
+    fn place_for(&mut self, index: usize) -> usize {
+        let scope = self.scope(index);
+        let is_placed = |other: &usize| self.sequence.items.contains(other);
+        let is_anchor = |other: &usize| is_placed(other) && self.sequence.moved.get(*other) == Some(&false);
+        let depth = self.chunks.get(index).map_or(0, |chunk| chunk.path.len());
+        let next = (index + 1..scope.end).find(is_anchor);
+        let before = (scope.start..index).rev().find(is_anchor);
+        if let Some(next) = next {
+            return self.ahead_of(next, depth);
+        }
+        if let Some(before) = before {
+            return self.behind(before, depth);
+        }
+        // All of its block has moved: it goes with what was before it, else behind it.
+        if let Some(moved) = self.sequence.moved.get_mut(index) {
+            *moved = true;
+        }
+        let is_placed = |other: &usize| self.sequence.items.contains(other);
+        let before = (scope.start..index).rev().find(is_placed);
+        match (before, (index + 1..scope.end).find(is_placed)) {
+            (Some(before), _) => self.behind(before, depth),
+            (None, Some(next)) => self.ahead_of(next, depth),
+            (None, None) => self.sequence.items.len(),
+        }
+    }
+
+    /// Chunks of the innermost block around a chunk; all if there is none.
+    fn scope(&self, index: usize) -> std::ops::Range<usize> {
+        let all = 0..self.chunks.list.len();
+        let path = self.chunks.get(index).map_or(&[][..], |chunk| &chunk.path);
+        let Some(block) = path.last() else { return all };
+        let is_inside = |other: &usize| {
+            let chunk = self.chunks.get(*other);
+            chunk.is_some_and(|chunk| chunk.path.contains(block))
+        };
+        let first = all.clone().find(is_inside).unwrap_or(index);
+        let last = all.rev().find(is_inside).unwrap_or(index);
+        first..last + 1
+    }
+
+    fn position(&self, index: usize) -> usize {
+        let found = self.sequence.items.iter().position(|item| *item == index);
+        found.unwrap_or(self.sequence.items.len())
+    }
+
+    /// The place before a chunk, and before those that share its block at this depth.
+    fn ahead_of(&self, next: usize, depth: usize) -> usize {
+        let mut at = self.position(next);
+        while let Some(item) = at.checked_sub(1).and_then(|at| self.sequence.items.get(at)) {
+            if !self.share_block(*item, next, depth) {
+                break;
+            }
+            at -= 1;
+        }
+        at
+    }
+
+    /// The place behind a chunk, its followers, and those that share its block at this depth.
+    fn behind(&self, before: usize, depth: usize) -> usize {
+        let mut at = self.position(before) + 1;
+        while let Some(item) = self.sequence.items.get(at) {
+            let role = self.chunks.get(*item).map(|chunk| chunk.role);
+            let follows = matches!(role, Some(Role::Follow(_)));
+            if !follows && !self.share_block(*item, before, depth) {
+                break;
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// Whether two chunks can stand under one `#if` at a depth.
+    fn share_block(&self, one: usize, other: usize, depth: usize) -> bool {
+        let condition = |index: usize| {
+            let block = self.chunks.get(index)?.path.get(depth).copied()?;
+            Some(self.body.arm_literals(block, 0))
+        };
+        condition(one).is_some() && condition(one) == condition(other)
+    }
+
+    /// Drops comments about the layout whose neighbours have changed.
+    fn judge_layout_comments(&mut self) {
+        let items = std::mem::take(&mut self.sequence.items);
+        let declared: Vec<usize> = (0..self.chunks.list.len()).collect();
+        for item in &items {
+            let chunk = self.chunks.get(*item);
+            let Some(chunk) = chunk.filter(|chunk| chunk.role == Role::Layout) else {
+                continue;
+            };
+            let numbers = names_cacheline(self.body.lines_text(&chunk.lines));
+            let same_neighbours = self.neighbours(&items, *item) == self.neighbours(&declared, *item);
+            let same_before = self.units_before(&items, *item) == self.units_before(&declared, *item);
+            if !same_neighbours || (numbers && !same_before) {
+                self.sequence.dropped.push(*item);
+            } else if !same_before {
+                self.sequence.doubtful.push(*item);
+            }
+        }
+        self.sequence.items = items;
+        self.sequence.items.retain(|item| !self.sequence.dropped.contains(item));
+    }
+
+    fn is_unit(&self, index: usize) -> bool {
+        self.chunks.get(index).is_some_and(|chunk| chunk.role == Role::Unit)
+    }
+
+    /// The units right before and behind a chunk.
+    fn neighbours(&self, items: &[usize], index: usize) -> (Option<usize>, Option<usize>) {
+        let at = items.iter().position(|item| *item == index).unwrap_or(0);
+        let (before, behind) = items.split_at(at);
+        let before = before.iter().rev().find(|item| self.is_unit(**item));
+        let behind = behind.iter().find(|item| self.is_unit(**item));
+        (before.copied(), behind.copied())
+    }
+
+    fn units_before(&self, items: &[usize], index: usize) -> Vec<usize> {
+        let before = items.iter().take_while(|item| **item != index);
+        let mut units: Vec<usize> = before.copied().filter(|item| self.is_unit(*item)).collect();
+        units.sort_unstable();
+        units
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_heaviest_ascending_units() {
+        assert_eq!(heaviest_ascending(&[3, 0, 1, 2], |_| 1), [0, 1, 2]);
+        assert_eq!(heaviest_ascending(&[3, 0, 1, 2], |item| if item == 3 { 9 } else { 1 }), [3]);
+        assert_eq!(heaviest_ascending(&[], |_| 1), [0usize; 0]);
+    }
+}

@@ -1,0 +1,121 @@
+//! What comments say.
+
+/// Most words a comment about the layout itself has.
+const LAYOUT_WORDS: usize = 12;
+
+/// Words such comments are made of, besides numbers.
+const FILLERS: &[&str] = &[
+    "a",
+    "ago",
+    "align",
+    "alignment",
+    "bit",
+    "bits",
+    "boundary",
+    "byte",
+    "bytes",
+    "cache",
+    "cacheline",
+    "ends",
+    "for",
+    "here",
+    "hole",
+    "holes",
+    "is",
+    "line",
+    "of",
+    "on",
+    "pack",
+    "padding",
+    "pad",
+    "remaining",
+    "starts",
+    "there",
+    "to",
+    "try",
+    "was",
+    "xxx",
+    "64bit",
+    "32bit",
+];
+
+/// The lower-case words of a comment, its marks left out.
+pub(crate) fn words(comment: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(comment).to_lowercase();
+    let is_gap = |c: char| !(c.is_alphanumeric() || c == '_' || c == '\'');
+    text.split(is_gap).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// Whether a comment says where a hole or cacheline is and nothing else, as `/* 3 bytes hole, try to pack */` or
+/// `/* --- cacheline 1 boundary (64 bytes) --- */`.
+pub(crate) fn is_layout_comment(comment: &[u8]) -> bool {
+    let words = words(comment);
+    let names_layout = words.iter().any(|word| matches!(word.as_str(), "hole" | "holes"))
+        || (has(&words, "padding") && words.iter().any(|word| is_number(word)))
+        || names_line(&words);
+    let is_filler = |word: &String| FILLERS.contains(&word.as_str()) || is_number(word);
+    names_layout && words.len() <= LAYOUT_WORDS && words.iter().all(is_filler)
+}
+
+/// Whether a comment about the layout numbers a cacheline: anything moved before it makes it wrong.
+pub(crate) fn names_cacheline(comment: &[u8]) -> bool {
+    names_line(&words(comment))
+}
+
+/// Whether it names a numbered cacheline.
+fn names_line(words: &[String]) -> bool {
+    let begins = matches!(words.first().map(String::as_str), Some("cacheline"))
+        || (words.len() > 1 && words[0] == "cache" && words[1] == "line");
+    begins && words.iter().any(|word| is_number(word))
+}
+
+fn has(words: &[String], wanted: &str) -> bool {
+    words.iter().any(|word| word == wanted)
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a comment is kernel-doc's switch between documented and undocumented members
+/// (Documentation/doc-guide/kernel-doc.rst, "Members").
+pub(crate) fn is_section(comment: &[u8]) -> bool {
+    let inner = String::from_utf8_lossy(comment);
+    let inner = inner.trim_start_matches(['/', '*', ' ', '\t']);
+    inner.starts_with("private:") || inner.starts_with("public:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_comments_about_the_layout() {
+        for comment in [
+            "/* hole */",
+            "/* XXX 3 bytes hole, try to pack */",
+            "/* 4 bytes hole */",
+            "// 2 byte hole here",
+            "/* --- cacheline 1 boundary (64 bytes) was 8 bytes ago --- */",
+            "/* cacheline 2 */",
+            "/* Cache line 1 */",
+            "/* 7 bytes padding */",
+        ] {
+            assert!(is_layout_comment(comment.as_bytes()), "{comment}");
+        }
+    }
+
+    #[test]
+    fn leaves_other_comments_alone() {
+        for comment in [
+            "/* hole punching state */",
+            "/* number of holes in the file */",
+            "/* cacheline used by the fast path */",
+            "/* 64 */",
+            "/* padding */",
+            "/* For load-balancing: */",
+        ] {
+            assert!(!is_layout_comment(comment.as_bytes()), "{comment}");
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! What a declaration declares.
+
+use super::attribute;
+use super::macros;
+use super::part::{Part, at_commas, parts};
+use crate::definition::lossy;
+use crate::scan::SourceText;
+use std::ops::Range;
+
+/// What one statement of a body declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Declares {
+    /// These members, in order.
+    Members(Vec<Declarator>),
+    /// No member: a type, an assertion, a lone semicolon.
+    Nothing,
+    /// A macro or shape this crate doesn't know.
+    Unknown,
+}
+
+/// One member of a declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declarator {
+    /// Its name, unless it has none.
+    pub name: Option<String>,
+    /// What it is.
+    pub shape: Shape,
+    /// Whether some configurations or language modes have no such member.
+    pub is_optional: bool,
+}
+
+/// What a member is, as far as its text tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// An ordinary member.
+    Field,
+    /// An array without length, or of length 0.
+    Flexible,
+    /// A bit-field.
+    BitField,
+    /// A bit-field without a name; debug info leaves it out.
+    UnnamedBits,
+    /// An unnamed struct or union.
+    Aggregate,
+    /// A member that only marks a place, such as a cacheline group's begin.
+    Marker,
+}
+
+impl Declarator {
+    pub(crate) fn named(name: &[u8], shape: Shape) -> Self {
+        Self { name: Some(lossy(name)), shape, is_optional: false }
+    }
+
+    pub(crate) fn unnamed(shape: Shape) -> Self {
+        Self { name: None, shape, is_optional: false }
+    }
+
+    pub(crate) fn optional(self) -> Self {
+        Self { is_optional: true, ..self }
+    }
+}
+
+/// Reads the tokens of one statement, with or without its semicolon.
+pub(crate) fn declares(source: &SourceText, tokens: Range<usize>) -> Declares {
+    let mut all = parts(source, tokens);
+    if let Some(end) = all.iter().position(|part| *part == Part::Mark(b';')) {
+        all.truncate(end);
+    }
+    let reader = Reader { source };
+    let all = reader.without_attributes(&all);
+    match all.as_slice() {
+        [] => Declares::Nothing,
+        [Part::Word(word)] => macros::bare(source.text(*word)),
+        [Part::Word(word), Part::Group(b'(', open, close)] if !attribute::is_typeof(source.text(*word)) => {
+            reader.call(*word, open + 1..*close)
+        }
+        all => reader.declaration(all),
+    }
+}
+
+/// The attributes of a declaration's own level, as written.
+pub(crate) fn attributes(source: &SourceText, tokens: Range<usize>) -> Vec<String> {
+    let all = parts(source, tokens);
+    let mut found = Vec::new();
+    for (index, part) in all.iter().enumerate() {
+        let Part::Word(word) = part else { continue };
+        let text = source.text(*word);
+        match all.get(index + 1) {
+            Some(Part::Group(b'(', _, close)) if is_attribute_call(text) => {
+                let start = source.token(*word).map_or(0, |token| token.start);
+                let end = source.token(*close).map_or(start, |token| token.end);
+                found.push(lossy(source.slice(start..end)));
+            }
+            _ if attribute::is_plain(text) => found.push(lossy(text)),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn is_attribute_call(word: &[u8]) -> bool {
+    attribute::is_call(word) && !attribute::is_typeof(word)
+}
+
+struct Reader<'s, 't> {
+    source: &'s SourceText<'t>,
+}
+
+impl<'t> Reader<'_, 't> {
+    fn text(&self, part: Option<&Part>) -> &'t [u8] {
+        match part {
+            Some(Part::Word(word)) => self.source.text(*word),
+            _ => b"",
+        }
+    }
+
+    /// Drops attributes, with their arguments.
+    fn without_attributes(&self, all: &[Part]) -> Vec<Part> {
+        let mut kept = Vec::with_capacity(all.len());
+        let mut rest = all.iter().peekable();
+        while let Some(part) = rest.next() {
+            let word = self.text(Some(part));
+            if is_attribute_call(word) && rest.peek().is_some_and(|next| next.is_group(b'(')) {
+                rest.next();
+            } else if !attribute::is_plain(word) {
+                kept.push(*part);
+            }
+        }
+        kept
+    }
+
+    fn call(&self, word: usize, arguments: Range<usize>) -> Declares {
+        let arguments = parts(self.source, arguments);
+        let last_word = |argument: &[Part]| {
+            let words = argument.iter().rev().map(|part| self.text(Some(part)));
+            words.into_iter().find(|word| !word.is_empty()).unwrap_or(b"")
+        };
+        let words: Vec<&[u8]> = at_commas(&arguments).map(last_word).collect();
+        macros::call(self.source.text(word), &words)
+    }
+
+    fn declaration(&self, all: &[Part]) -> Declares {
+        let first = self.text(all.first());
+        if matches!(first, b"static_assert" | b"_Static_assert") {
+            return Declares::Nothing;
+        }
+        let body = all.iter().position(|part| part.is_group(b'{'));
+        match body {
+            Some(at) => self.aggregate(all.get(..at).unwrap_or(&[]), all.get(at + 1..).unwrap_or(&[])),
+            None => self.plain(all),
+        }
+    }
+
+    /// `struct tag { … } declarators`.
+    fn aggregate(&self, head: &[Part], tail: &[Part]) -> Declares {
+        let keyword = head.iter().find(|part| attribute::is_tag_keyword(self.text(Some(part))));
+        if keyword.is_none() {
+            return Declares::Unknown;
+        }
+        if tail.iter().all(|part| matches!(part, Part::Word(_)) && self.is_quiet(part)) {
+            let has_tag = head.len() > 1 && self.text(head.last()) != self.text(keyword);
+            return match (self.text(keyword), has_tag) {
+                (b"enum", _) => Declares::Nothing,
+                (_, false) => Declares::Members(vec![Declarator::unnamed(Shape::Aggregate)]),
+                (_, true) => Declares::Members(vec![Declarator::unnamed(Shape::Aggregate).optional()]),
+            };
+        }
+        let found: Option<Vec<Declarator>> = at_commas(tail).map(|part| self.later(part)).collect();
+        found.map_or(Declares::Unknown, Declares::Members)
+    }
+
+    fn is_quiet(&self, part: &Part) -> bool {
+        attribute::is_qualifier(self.text(Some(part)))
+    }
+
+    /// A declaration without a body of its own.
+    fn plain(&self, all: &[Part]) -> Declares {
+        if let [tag, Part::Word(_)] = all {
+            match self.text(Some(tag)) {
+                b"enum" => return Declares::Nothing,
+                b"struct" | b"union" => {
+                    return Declares::Members(vec![Declarator::unnamed(Shape::Aggregate).optional()]);
+                }
+                _ => {}
+            }
+        }
+        if self.has_unknown_prefix(all) {
+            return Declares::Unknown;
+        }
+        let mut segments = at_commas(all);
+        let first = segments.next().and_then(|segment| self.first(segment));
+        let rest = segments.map(|segment| self.later(segment));
+        let found: Option<Vec<Declarator>> = std::iter::once(first).chain(rest).collect();
+        found.map_or(Declares::Unknown, Declares::Members)
+    }
+
+    /// Whether a macro stands before a whole declaration, as `ACPI_COMMON_HEADER u32 value`: it may declare members.
+    fn has_unknown_prefix(&self, all: &[Part]) -> bool {
+        let [Part::Word(first), Part::Word(second), third, ..] = all else {
+            return false;
+        };
+        let goes_on = matches!(third, Part::Word(_) | Part::Mark(b'*'));
+        let is_ordinary = attribute::is_type_word(self.source.text(*second))
+            || attribute::is_tag_keyword(self.source.text(*second))
+            || goes_on;
+        attribute::is_shouted(self.source.text(*first)) && is_ordinary
+    }
+
+    /// The declarator behind the type.
+    fn first(&self, segment: &[Part]) -> Option<Declarator> {
+        let (before, has_bits) = cut_at_colon(segment);
+        if let Some(name) = self.in_parentheses(before) {
+            return Some(Declarator::named(name, self.shape(before, has_bits)));
+        }
+        match self.name_after_type(before) {
+            Some(name) => Some(Declarator::named(name, self.shape(before, has_bits))),
+            None if has_bits => Some(Declarator::unnamed(Shape::UnnamedBits)),
+            None => None,
+        }
+    }
+
+    /// A declarator without a type before it.
+    fn later(&self, segment: &[Part]) -> Option<Declarator> {
+        let (before, has_bits) = cut_at_colon(segment);
+        let name = self.in_parentheses(before);
+        let name = name.or_else(|| self.candidates(before).last().copied());
+        match name {
+            Some(name) => Some(Declarator::named(name, self.shape(before, has_bits))),
+            None if has_bits => Some(Declarator::unnamed(Shape::UnnamedBits)),
+            None => None,
+        }
+    }
+
+    fn shape(&self, before: &[Part], has_bits: bool) -> Shape {
+        let array = before.iter().find(|part| part.is_group(b'['));
+        match array {
+            _ if has_bits => Shape::BitField,
+            Some(Part::Group(_, open, close)) if self.is_empty_array(*open, *close) => Shape::Flexible,
+            _ => Shape::Field,
+        }
+    }
+
+    fn is_empty_array(&self, open: usize, close: usize) -> bool {
+        close == open + 1 || (close == open + 2 && self.source.text(open + 1) == b"0")
+    }
+
+    /// The name in `(*name)(…)`, `(*name)[…]` and deeper nests.
+    fn in_parentheses(&self, parts_here: &[Part]) -> Option<&'t [u8]> {
+        let mut here = parts_here.to_vec();
+        loop {
+            let at = (0..here.len()).find(|at| self.is_declarator_group(&here, *at))?;
+            let Some(Part::Group(_, open, close)) = here.get(at).copied() else {
+                return None;
+            };
+            let inside = parts(self.source, open + 1..close);
+            let inside = self.without_attributes(&inside);
+            if (0..inside.len()).any(|at| self.is_declarator_group(&inside, at)) {
+                here = inside;
+                continue;
+            }
+            return self.candidates(&inside).last().copied();
+        }
+    }
+
+    /// Whether the group at `at` holds a declarator rather than arguments.
+    fn is_declarator_group(&self, here: &[Part], at: usize) -> bool {
+        let Some(Part::Group(b'(', open, close)) = here.get(at).copied() else {
+            return false;
+        };
+        let before = at.checked_sub(1).and_then(|before| here.get(before));
+        if attribute::is_call(self.text(before)) {
+            return false;
+        }
+        let inside = parts(self.source, open + 1..close);
+        let inside = self.without_attributes(&inside);
+        let points = inside.contains(&Part::Mark(b'*')) || inside.contains(&Part::Mark(b'^'));
+        let follows = here.get(at + 1).is_some_and(|next| next.is_group(b'(') || next.is_group(b'['));
+        matches!(inside.first(), Some(Part::Mark(b'*' | b'^'))) || (points && follows)
+    }
+
+    /// The name in `type name`, where the type takes at least one word.
+    fn name_after_type(&self, before: &[Part]) -> Option<&'t [u8]> {
+        let mut has_type = false;
+        let mut rest = before;
+        while let Some((part, tail)) = rest.split_first() {
+            let word = self.text(Some(part));
+            if attribute::is_tag_keyword(word) {
+                has_type = true;
+                rest = tail.get(1..).unwrap_or(&[]);
+            } else if attribute::is_typeof(word) && tail.first().is_some_and(|next| next.is_group(b'(')) {
+                has_type = true;
+                rest = tail.get(1..).unwrap_or(&[]);
+            } else if attribute::is_type_word(word) {
+                has_type = true;
+                rest = tail;
+            } else if attribute::is_qualifier(word) {
+                rest = tail;
+            } else {
+                break;
+            }
+        }
+        if !has_type {
+            rest = self.behind_type_name(rest);
+        }
+        choose(&self.candidates(rest))
+    }
+
+    /// What follows `name_t` or `MACRO(x)` used as a type.
+    fn behind_type_name<'p>(&self, rest: &'p [Part]) -> &'p [Part] {
+        match rest {
+            [Part::Word(_), Part::Group(b'(', _, _), tail @ ..] => tail,
+            [Part::Word(_), tail @ ..] => tail,
+            _ => &[],
+        }
+    }
+
+    /// Words that could be the name: behind the last `*`, before the first `[`, no call, qualifier or type word.
+    fn candidates(&self, here: &[Part]) -> Vec<&'t [u8]> {
+        let end = here.iter().position(|part| part.is_group(b'['));
+        let here = here.get(..end.unwrap_or(here.len())).unwrap_or(here);
+        let star = here.iter().rposition(|part| *part == Part::Mark(b'*'));
+        let here = here.get(star.map_or(0, |at| at + 1)..).unwrap_or(&[]);
+        let is_name = |at: usize| {
+            let word = self.text(here.get(at));
+            let is_call = here.get(at + 1).is_some_and(|next| next.is_group(b'('));
+            let is_type = attribute::is_type_word(word) || attribute::is_qualifier(word);
+            !word.is_empty() && !is_call && !is_type
+        };
+        (0..here.len()).filter(|at| is_name(*at)).map(|at| self.text(here.get(at))).collect()
+    }
+}
+
+/// One of several words: an attribute macro we don't know begins with two underscores.
+fn choose<'t>(candidates: &[&'t [u8]]) -> Option<&'t [u8]> {
+    let plain: Vec<&&[u8]> = candidates.iter().filter(|word| !word.starts_with(b"__")).collect();
+    match plain.as_slice() {
+        [name] => Some(name),
+        _ => candidates.last().copied(),
+    }
+}
+
+fn cut_at_colon(segment: &[Part]) -> (&[Part], bool) {
+    match segment.iter().position(|part| *part == Part::Mark(b':')) {
+        Some(at) => (segment.get(..at).unwrap_or(segment), true),
+        None => (segment, false),
+    }
+}

@@ -1,0 +1,203 @@
+//! A body's tokens cut into statements, comments and preprocessor lines.
+
+use super::{attribute, macros};
+use crate::refusal::Refusal;
+use crate::scan::{Directive, SourceText, TokenKind};
+use std::ops::Range;
+
+/// One element, by token index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Element {
+    Statement { tokens: Range<usize>, is_tangled: bool },
+    Comment(usize),
+    Directive(usize),
+}
+
+impl Element {
+    pub(crate) fn tokens(&self) -> Range<usize> {
+        match self {
+            Self::Statement { tokens, .. } => tokens.clone(),
+            Self::Comment(token) | Self::Directive(token) => *token..*token + 1,
+        }
+    }
+}
+
+/// Cuts the tokens between a body's braces into elements.
+pub(crate) fn split(source: &SourceText, tokens: Range<usize>) -> Result<Vec<Element>, Refusal> {
+    let mut splitter = Splitter { source, at: tokens.start, end: tokens.end, elements: Vec::new() };
+    while splitter.at < splitter.end {
+        splitter.element()?;
+    }
+    Ok(splitter.elements)
+}
+
+struct Splitter<'s, 't> {
+    source: &'s SourceText<'t>,
+    at: usize,
+    end: usize,
+    elements: Vec<Element>,
+}
+
+/// A statement being read.
+struct Open {
+    first: usize,
+    /// Behind its last token so far.
+    end: usize,
+    /// `#if` blocks opened inside it.
+    depth: usize,
+    is_tangled: bool,
+    after_semicolon: bool,
+}
+
+impl Splitter<'_, '_> {
+    fn element(&mut self) -> Result<(), Refusal> {
+        let kind = self.source.token(self.at).map(|token| token.kind);
+        match kind {
+            Some(TokenKind::Comment) => self.elements.push(Element::Comment(self.at)),
+            Some(TokenKind::Directive) => self.elements.push(Element::Directive(self.at)),
+            _ => return self.statement(),
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn statement(&mut self) -> Result<(), Refusal> {
+        let mut open =
+            Open { first: self.at, end: self.at, depth: 0, is_tangled: false, after_semicolon: false };
+        while self.at < self.end && !self.is_complete(&open) {
+            self.advance(&mut open)?;
+        }
+        // Comments behind its last token are elements of their own.
+        self.at = open.end;
+        self.elements.push(Element::Statement { tokens: open.first..open.end, is_tangled: open.is_tangled });
+        Ok(())
+    }
+
+    fn is_complete(&self, open: &Open) -> bool {
+        open.depth == 0 && (open.after_semicolon || self.is_whole_macro(open))
+    }
+
+    fn advance(&mut self, open: &mut Open) -> Result<(), Refusal> {
+        let Some(token) = self.source.token(self.at) else {
+            return Err(self.unbalanced());
+        };
+        match token.kind {
+            TokenKind::Comment => {
+                self.at += 1;
+                return Ok(());
+            }
+            TokenKind::Directive => {
+                self.conditional(open, self.at)?;
+                open.is_tangled = true;
+            }
+            TokenKind::Punct(b'{' | b'(' | b'[') => {
+                self.group(open)?;
+                open.after_semicolon = false;
+            }
+            TokenKind::Punct(b'}' | b')' | b']') => return Err(self.unbalanced()),
+            kind => open.after_semicolon = kind == TokenKind::Punct(b';'),
+        }
+        self.at += 1;
+        open.end = self.at;
+        Ok(())
+    }
+
+    /// Goes to a group's closing bracket; preprocessor lines inside may reach beyond it.
+    fn group(&mut self, open: &mut Open) -> Result<(), Refusal> {
+        let partner = self.source.partner(self.at);
+        let close = partner.filter(|close| (self.at..self.end).contains(close));
+        let close = close.ok_or_else(|| self.unbalanced())?;
+        let before = (open.depth, open.first);
+        for index in self.at + 1..close {
+            if self.source.directive(index).is_some() {
+                self.conditional(open, index)?;
+            }
+        }
+        open.is_tangled |= before != (open.depth, open.first);
+        self.at = close;
+        Ok(())
+    }
+
+    /// Follows a preprocessor line inside a statement. An arm's end that the statement didn't open draws the whole
+    /// block into the statement.
+    fn conditional(&mut self, open: &mut Open, index: usize) -> Result<(), Refusal> {
+        match self.source.directive(index) {
+            Some(Directive::If(_)) => open.depth += 1,
+            Some(Directive::Elif(_) | Directive::Else) if open.depth == 0 => {
+                open.first = self.absorb(index)?;
+                open.depth = 1;
+            }
+            Some(Directive::Endif) if open.depth == 0 => open.first = self.absorb(index)?,
+            Some(Directive::Endif) => open.depth -= 1,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Takes back elements up to the `#if` of the innermost block; gives its token.
+    fn absorb(&mut self, index: usize) -> Result<usize, Refusal> {
+        let mut depth = 0usize;
+        while let Some(element) = self.elements.pop() {
+            let Element::Directive(token) = element else {
+                continue;
+            };
+            match self.source.directive(token) {
+                Some(Directive::Endif) => depth += 1,
+                Some(Directive::If(_)) if depth == 0 => return Ok(token),
+                Some(Directive::If(_)) => depth -= 1,
+                _ => {}
+            }
+        }
+        Err(Refusal::Unbalanced { line: self.source.line_of(index) })
+    }
+
+    fn unbalanced(&self) -> Refusal {
+        Refusal::Unbalanced { line: self.source.line_of(self.at) }
+    }
+
+    /// Whether what was read is a macro that needs no semicolon, as `randomized_struct_fields_start`.
+    fn is_whole_macro(&self, open: &Open) -> bool {
+        let Some(word) = self.source.word(open.first).filter(|_| !open.is_tangled) else {
+            return false;
+        };
+        match open.end - open.first {
+            0 => false,
+            1 if macros::BARE.contains(&word) => !self.source.is_punct(self.next(open), b';'),
+            1 => attribute::is_shouted(word) && self.ends_here(open),
+            _ => self.is_call(open) && !attribute::is_call(word) && self.ends_here(open),
+        }
+    }
+
+    fn next(&self, open: &Open) -> usize {
+        self.source.skip_silent(open.end, self.end)
+    }
+
+    fn ends_here(&self, open: &Open) -> bool {
+        let next = self.next(open);
+        next >= self.end || self.begins_statement(open.first, open.end, next)
+    }
+
+    /// Whether the statement so far is `word(…)`.
+    fn is_call(&self, open: &Open) -> bool {
+        let bracket = self.source.skip_silent(open.first + 1, open.end);
+        let close = self.source.partner(bracket);
+        self.source.is_punct(bracket, b'(') && close == Some(open.end - 1)
+    }
+
+    /// Whether the word at `next` stands on a later line that isn't indented as a continuation.
+    fn begins_statement(&self, first: usize, end: usize, next: usize) -> bool {
+        let last = end.saturating_sub(1);
+        let on_later_line = self.source.line_of(next) > self.end_line(last);
+        self.source.word(next).is_some() && on_later_line && self.column(next) <= self.column(first)
+    }
+
+    fn end_line(&self, index: usize) -> u32 {
+        let token = self.source.token(index);
+        token.map_or(0, |token| self.source.lines().number(token.end.saturating_sub(1)))
+    }
+
+    fn column(&self, index: usize) -> usize {
+        let token = self.source.token(index);
+        token.map_or(0, |token| self.source.lines().column(self.source.bytes(), token.start))
+    }
+}

@@ -1,0 +1,156 @@
+//! The members debug info names, laid beside the text's declarations.
+//!
+//! The text holds the declarations of every configuration; debug info has the members of one. [`Join::new`] finds
+//! the choice of `#if` branches whose declarations are exactly those members in that order. If there is none, or
+//! more than one, it refuses.
+
+mod facts;
+mod program;
+mod solve;
+
+use crate::body::{Body, Declares, Shape, Statement};
+use crate::refusal::Refusal;
+use facts::Facts;
+use program::Program;
+use solve::Solution;
+use std::ops::Range;
+
+/// A top-level member as debug info declares it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExpectedMember {
+    /// Its name; none for an unnamed struct or union.
+    pub name: Option<String>,
+    /// 1-based line of its declaration, if known. Only used to choose between branches that fit equally well.
+    pub line: Option<u32>,
+}
+
+impl ExpectedMember {
+    /// A member with a name.
+    pub fn named(name: &str) -> Self {
+        Self { name: Some(name.to_owned()), line: None }
+    }
+
+    /// An unnamed struct or union.
+    pub fn unnamed() -> Self {
+        Self::default()
+    }
+
+    /// Adds the line of its declaration.
+    pub fn with_line(self, line: Option<u32>) -> Self {
+        Self { line, ..self }
+    }
+
+    pub(crate) fn label(&self) -> String {
+        match &self.name {
+            Some(name) => format!("`{name}`"),
+            None => "an unnamed member".to_owned(),
+        }
+    }
+}
+
+/// A body whose declarations are joined with the members of debug info.
+#[derive(Clone, Debug)]
+pub struct Join<'b, 's, 't> {
+    pub(crate) body: &'b Body<'s, 't>,
+    pub(crate) expected: Vec<ExpectedMember>,
+    /// For each statement its run of members.
+    runs: Vec<Range<usize>>,
+    /// For each member its statement.
+    owners: Vec<usize>,
+    facts: Facts,
+}
+
+impl<'b, 's, 't> Join<'b, 's, 't> {
+    /// Finds the branches that declare exactly these members in this order.
+    ///
+    /// # Errors
+    /// If no choice of branches or more than one does so.
+    pub fn new(body: &'b Body<'s, 't>, expected: &[ExpectedMember]) -> Result<Self, Refusal> {
+        let facts = Facts::derive(body, expected)?;
+        let program = Program::compile(body, &facts);
+        let Solution { takes } = solve::solve(body, expected, &program, &facts)?;
+        let mut join = Self {
+            body,
+            expected: expected.to_vec(),
+            runs: vec![0..0; body.statements().len()],
+            owners: vec![0; expected.len()],
+            facts,
+        };
+        for (statement, members) in takes {
+            join.give(statement, members);
+        }
+        Ok(join)
+    }
+
+    fn give(&mut self, statement: usize, members: Range<usize>) {
+        if let Some(owners) = self.owners.get_mut(members.clone()) {
+            owners.fill(statement);
+        }
+        if let Some(run) = self.runs.get_mut(statement) {
+            *run = members;
+        }
+    }
+
+    /// The body it joins.
+    pub fn body(&self) -> &'b Body<'s, 't> {
+        self.body
+    }
+
+    /// The members of debug info, in declared order.
+    pub fn expected(&self) -> &[ExpectedMember] {
+        &self.expected
+    }
+
+    /// Indices of the members a statement declares in this configuration; empty if its branch is inactive or it
+    /// declares none.
+    pub fn members_of(&self, statement: usize) -> Range<usize> {
+        self.runs.get(statement).cloned().unwrap_or(0..0)
+    }
+
+    /// Whether a statement is in an active branch. For one that declares no member: whether nothing speaks against it.
+    pub fn is_active(&self, statement: usize) -> bool {
+        if !self.members_of(statement).is_empty() {
+            return true;
+        }
+        let Some(statement) = self.body.statements().get(statement) else {
+            return false;
+        };
+        let declares_for_sure = |statement: &Statement| {
+            let mut members = statement.declarators().iter();
+            members.any(|member| !member.is_optional && member.shape != Shape::UnnamedBits)
+        };
+        !declares_for_sure(statement)
+            && self.body.path(statement.piece).iter().all(|at| self.arm_may_hold(*at))
+    }
+
+    /// The statement that declares a member.
+    pub fn statement_of(&self, member: usize) -> Option<&'b Statement> {
+        self.body.statements().get(*self.owners.get(member)?)
+    }
+
+    /// Conditions that the members prove, as `(condition, whether it holds)`.
+    pub fn known_conditions(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.facts.iter()
+    }
+
+    fn arm_may_hold(&self, (block, arm): (usize, usize)) -> bool {
+        !self.facts.exclude(&self.body.arm_literals(block, arm))
+    }
+
+    /// Whether a statement's text is not understood beyond what debug info says of it.
+    pub(crate) fn is_understood(&self, statement: usize) -> bool {
+        let Some(found) = self.body.statements().get(statement) else {
+            return false;
+        };
+        let members = self.members_of(statement);
+        match found.declares {
+            Declares::Members(_) => true,
+            Declares::Nothing => false,
+            Declares::Unknown if found.is_tangled || members.len() != 1 => false,
+            Declares::Unknown => {
+                let name = self.expected.get(members.start).and_then(|member| member.name.as_deref());
+                solve::is_argument(self.body, found, name)
+            }
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! The cheapest way through a [`Program`] that takes every member once, in order.
+
+use super::ExpectedMember;
+use super::facts::Facts;
+use super::program::{Program, Step};
+use crate::body::{Body, Declarator, Declares, Shape, Statement};
+use crate::refusal::Refusal;
+use crate::scan::{SourceText, TokenKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// A member stands on another line than debug info says.
+const OTHER_LINE: u32 = 8;
+/// A macro we don't know takes nothing.
+const TAKES_NOTHING: u32 = 2;
+/// A macro we don't know takes a member whose name has nothing to do with it, or one more.
+const TAKES_STRANGER: u32 = 1;
+/// A member has another name than an unconditional declaration gives it: a macro renames it.
+const RENAMED: u32 = 16;
+/// A type's definition is taken for an unnamed member (a language extension).
+const TAKES_OPTIONAL: u32 = 1;
+
+/// Statements with the members they declare.
+pub(super) struct Solution {
+    pub(super) takes: Vec<(usize, Range<usize>)>,
+}
+
+/// Finds the way.
+pub(super) fn solve(
+    body: &Body,
+    expected: &[ExpectedMember],
+    program: &Program,
+    facts: &Facts,
+) -> Result<Solution, Refusal> {
+    let mut solver = Solver::new(body, expected, program, facts);
+    solver.run();
+    solver.solution()
+}
+
+/// A way that has reached a step with some members taken.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    cost: u32,
+    /// Hash of the statements that took members: equal for ways that differ only in branches without members.
+    history: u64,
+    back: (usize, usize),
+    /// Where another way of equal cost came from.
+    rival: Option<(usize, usize)>,
+}
+
+struct Solver<'p> {
+    expected: &'p [ExpectedMember],
+    program: &'p Program,
+    statements: Vec<Taker<'p>>,
+    /// Members that no statement declares by name: only unknown macros can have declared them.
+    is_stray: Vec<bool>,
+    /// Names of all members.
+    present: BTreeSet<&'p str>,
+    /// For each step the ways that reach it, by members taken.
+    ways: Vec<BTreeMap<usize, Way>>,
+    labels: Vec<String>,
+}
+
+/// What a statement can take.
+struct Taker<'p> {
+    statement: &'p Statement,
+    /// Words a member of an unknown macro is related to; in a tangled text all of its words.
+    words: BTreeSet<&'p [u8]>,
+    /// Lines it spans, 1-based.
+    lines: std::ops::RangeInclusive<u32>,
+    /// Whether it certainly declares its members in this configuration.
+    is_certain: bool,
+    /// Itself, or the outermost block with several arms around it: which arm took a member makes no difference.
+    identity: u64,
+}
+
+impl<'p> Solver<'p> {
+    fn new(body: &'p Body, expected: &'p [ExpectedMember], program: &'p Program, facts: &Facts) -> Self {
+        let declared: BTreeSet<&str> = body
+            .statements()
+            .iter()
+            .flat_map(Statement::declarators)
+            .filter_map(|member| member.name.as_deref())
+            .collect();
+        let is_stray = |member: &ExpectedMember| {
+            let name = member.name.as_deref();
+            name.is_none_or(|name| !declared.contains(name))
+        };
+        Self {
+            expected,
+            program,
+            statements: (0..body.statements().len()).filter_map(|at| taker(body, at, facts)).collect(),
+            is_stray: expected.iter().map(is_stray).collect(),
+            present: expected.iter().filter_map(|member| member.name.as_deref()).collect(),
+            ways: vec![BTreeMap::new(); program.steps.len() + 1],
+            labels: body.statements().iter().map(|statement| statement.label(body.source)).collect(),
+        }
+        .started(body)
+    }
+
+    fn started(mut self, body: &Body) -> Self {
+        let start = Way { cost: 0, history: 0, back: (0, 0), rival: None };
+        if let Some(first) = self.ways.first_mut() {
+            first.insert(0, start);
+        }
+        debug_assert_eq!(self.statements.len(), body.statements().len());
+        self
+    }
+
+    fn run(&mut self) {
+        for at in 0..self.program.steps.len() {
+            let ways = self.ways.get(at).cloned().unwrap_or_default();
+            for (taken, way) in ways {
+                self.advance(at, taken, &way);
+            }
+        }
+    }
+
+    fn advance(&mut self, at: usize, taken: usize, way: &Way) {
+        match self.program.steps.get(at) {
+            Some(Step::Choose(targets)) => {
+                for target in targets {
+                    self.arrive(*target, taken, way.cost, way.history, (at, taken));
+                }
+            }
+            Some(Step::Take(statement)) => {
+                for (count, cost) in self.options(*statement, taken) {
+                    let history = self.history(way.history, *statement, taken, count);
+                    self.arrive(at + 1, taken + count, way.cost + cost, history, (at, taken));
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn arrive(&mut self, at: usize, taken: usize, cost: u32, history: u64, back: (usize, usize)) {
+        let new = Way { cost, history, back, rival: None };
+        let Some(ways) = self.ways.get_mut(at) else { return };
+        match ways.get_mut(&taken) {
+            None => {
+                ways.insert(taken, new);
+            }
+            Some(old) if cost < old.cost => *old = new,
+            Some(old) if cost == old.cost && history != old.history => old.rival = Some(back),
+            Some(_) => {}
+        }
+    }
+
+    fn history(&self, before: u64, statement: usize, taken: usize, count: usize) -> u64 {
+        let identity = self.statements.get(statement).map_or(0, |taker| taker.identity);
+        (0..count).fold(before, |hash, member| mix(mix(hash, identity), (taken + member) as u64))
+    }
+
+    /// How many members a statement can take from here, and at what cost.
+    fn options(&self, statement: usize, taken: usize) -> Vec<(usize, u32)> {
+        let Some(taker) = self.statements.get(statement) else {
+            return Vec::new();
+        };
+        match &taker.statement.declares {
+            Declares::Nothing => vec![(0, 0)],
+            Declares::Members(_) => self.known_options(taker, taken),
+            Declares::Unknown => self.unknown_options(taker, taken),
+        }
+    }
+
+    fn known_options(&self, taker: &Taker, taken: usize) -> Vec<(usize, u32)> {
+        let mut options = vec![(0usize, 0u32)];
+        for member in taker.statement.declarators() {
+            if member.shape == Shape::UnnamedBits {
+                continue;
+            }
+            let mut next = Vec::new();
+            for (count, cost) in options {
+                let expected = self.expected.get(taken + count);
+                if let Some(extra) =
+                    expected.and_then(|expected| self.name_cost(taker, member, expected, taken + count))
+                {
+                    let extra = extra + self.line_cost(taker, taken + count);
+                    next.push((count + 1, cost + extra));
+                }
+                if member.is_optional {
+                    next.push((count, cost));
+                }
+            }
+            options = next;
+        }
+        options
+    }
+
+    /// What it costs to take a member for a declarator, if that can be.
+    fn name_cost(
+        &self,
+        taker: &Taker,
+        declared: &Declarator,
+        expected: &ExpectedMember,
+        at: usize,
+    ) -> Option<u32> {
+        if expected.name == declared.name {
+            return Some(u32::from(declared.is_optional) * TAKES_OPTIONAL);
+        }
+        let is_gone = |name: &str| !self.present.contains(name);
+        let is_renamed = taker.is_certain
+            && !declared.is_optional
+            && expected.name.is_some()
+            && self.is_stray.get(at) == Some(&true)
+            && declared.name.as_deref().is_some_and(is_gone);
+        is_renamed.then_some(RENAMED)
+    }
+
+    fn unknown_options(&self, taker: &Taker, taken: usize) -> Vec<(usize, u32)> {
+        let mut options = vec![(0, TAKES_NOTHING)];
+        let mut cost = 0;
+        let mut count = 0;
+        while let Some(member) = self.expected.get(taken + count) {
+            let is_open = self.is_stray.get(taken + count) == Some(&true) || taker.statement.is_tangled;
+            let is_related = taker.is_related(member);
+            if !is_open || (taker.statement.is_tangled && member.name.is_some() && !is_related) {
+                break;
+            }
+            cost += if is_related { 0 } else { TAKES_STRANGER };
+            cost += self.line_cost(taker, taken + count) + u32::from(count > 0) * TAKES_STRANGER;
+            count += 1;
+            options.push((count, cost));
+        }
+        options
+    }
+
+    fn line_cost(&self, taker: &Taker, member: usize) -> u32 {
+        let line = self.expected.get(member).and_then(|member| member.line);
+        match line {
+            Some(line) if !taker.lines.contains(&line) => OTHER_LINE,
+            _ => 0,
+        }
+    }
+
+    fn solution(&self) -> Result<Solution, Refusal> {
+        let end = (self.program.steps.len(), self.expected.len());
+        let reached = self.ways.last().is_some_and(|ways| ways.contains_key(&end.1));
+        if !reached {
+            return Err(self.failure());
+        }
+        let (takes, rival) = self.walk_back(end, None);
+        match rival {
+            None => Ok(Solution { takes }),
+            Some(rival) => Err(self.ambiguity(&takes, &self.walk_back(end, Some(rival)).0)),
+        }
+    }
+
+    /// The takes of the way that ends at a state, and the last state that has a rival. At `detour` the rival is
+    /// followed instead.
+    #[allow(clippy::type_complexity)]
+    fn walk_back(
+        &self,
+        end: (usize, usize),
+        detour: Option<(usize, usize)>,
+    ) -> (Vec<(usize, Range<usize>)>, Option<(usize, usize)>) {
+        let mut takes = Vec::new();
+        let mut rival = None;
+        let mut at = end;
+        while at != (0, 0) {
+            let Some(way) = self.ways.get(at.0).and_then(|ways| ways.get(&at.1)) else {
+                break;
+            };
+            if way.rival.is_some() {
+                rival = rival.or(Some(at));
+            }
+            let back = way.rival.filter(|_| detour == Some(at)).unwrap_or(way.back);
+            if let Some(Step::Take(statement)) = self.program.steps.get(back.0)
+                && at.1 > back.1
+            {
+                takes.push((*statement, back.1..at.1));
+            }
+            at = back;
+        }
+        takes.reverse();
+        (takes, rival)
+    }
+
+    fn ambiguity(&self, one: &[(usize, Range<usize>)], other: &[(usize, Range<usize>)]) -> Refusal {
+        let owner = |takes: &[(usize, Range<usize>)], member: usize| {
+            let found = takes.iter().find(|(_, members)| members.contains(&member));
+            found.map_or(0, |(statement, _)| self.line(*statement))
+        };
+        let differing = (0..self.expected.len()).find(|at| owner(one, *at) != owner(other, *at));
+        let member = differing.unwrap_or(0);
+        Refusal::AmbiguousBranches {
+            member: self.label(member),
+            one: owner(one, member),
+            other: owner(other, member),
+        }
+    }
+
+    fn line(&self, statement: usize) -> u32 {
+        self.statements.get(statement).map_or(0, |taker| taker.statement.line)
+    }
+
+    fn label(&self, member: usize) -> String {
+        let member = self.expected.get(member);
+        member.map_or_else(|| "no more members".to_owned(), ExpectedMember::label)
+    }
+
+    /// Why no way reaches the end: where the one that got furthest stopped.
+    fn failure(&self) -> Refusal {
+        let states = self.ways.iter().enumerate();
+        let states = states.flat_map(|(at, ways)| ways.keys().map(move |taken| (*taken, at)));
+        let (taken, at) = states.max().unwrap_or((0, 0));
+        let wanted = self.expected.get(taken);
+        if let Some(wanted) = wanted
+            && wanted.name.is_some()
+            && self.is_stray.get(taken) == Some(&true)
+        {
+            let lines = |pick: fn(&Taker) -> u32| self.statements.iter().map(pick);
+            return Refusal::NotDeclared {
+                member: wanted.label(),
+                from: lines(|taker| *taker.lines.start()).min().unwrap_or(0),
+                to: lines(|taker| *taker.lines.end()).max().unwrap_or(0),
+            };
+        }
+        match self.program.steps.get(at) {
+            Some(Step::Take(statement)) => Refusal::Differs {
+                line: self.line(*statement),
+                found: self.labels.get(*statement).cloned().unwrap_or_default(),
+                wanted: self.label(taken),
+            },
+            _ => Refusal::NoBranches { member: self.label(taken) },
+        }
+    }
+}
+
+fn taker<'p>(body: &'p Body, index: usize, facts: &Facts) -> Option<Taker<'p>> {
+    let statement = body.statements().get(index)?;
+    let outermost = body.path(statement.piece).into_iter().find(|(block, _)| {
+        let found = body.blocks.get(*block);
+        found.is_some_and(|block| block.arms.len() > 1)
+    });
+    let identity = match outermost {
+        Some((block, _)) => 1 << 32 | block as u64,
+        // Which of several unknown macros declares a member is open, but none of them moves.
+        None if statement.declares == Declares::Unknown => u64::MAX,
+        None => index as u64,
+    };
+    let last = body.source.lines().number(statement.range.end.saturating_sub(1));
+    Some(Taker {
+        statement,
+        words: words(body, statement),
+        lines: statement.line..=last,
+        is_certain: facts.demand(&body.conditions(statement)),
+        identity,
+    })
+}
+
+/// The words of a statement that isn't understood.
+fn words<'p>(body: &'p Body, statement: &Statement) -> BTreeSet<&'p [u8]> {
+    if statement.declares != Declares::Unknown {
+        return BTreeSet::new();
+    }
+    let source: &SourceText = body.source;
+    let arguments = statement.tokens.clone().skip(usize::from(!statement.is_tangled));
+    let is_word = |index: &usize| {
+        let kind = source.token(*index).map(|token| token.kind);
+        matches!(kind, Some(TokenKind::Word | TokenKind::Number))
+    };
+    arguments.filter(is_word).map(|index| source.text(index)).collect()
+}
+
+/// Whether a name is a word of an unknown macro's arguments.
+pub(super) fn is_argument(body: &Body, statement: &Statement, name: Option<&str>) -> bool {
+    name.is_some_and(|name| words(body, statement).contains(name.as_bytes()))
+}
+
+impl Taker<'_> {
+    /// Whether a member's name is one of the words, or made of one.
+    fn is_related(&self, member: &ExpectedMember) -> bool {
+        let Some(name) = member.name.as_deref() else {
+            return !self.statement.is_tangled;
+        };
+        let name = name.as_bytes();
+        match self.statement.is_tangled {
+            true => self.words.contains(name),
+            false => self.words.iter().any(|word| is_part(name, word)),
+        }
+    }
+}
+
+fn is_part(name: &[u8], word: &[u8]) -> bool {
+    !word.is_empty() && name.windows(word.len()).any(|window| window == word)
+}
+
+/// FNV-1a over words.
+fn mix(hash: u64, value: u64) -> u64 {
+    (hash ^ value).wrapping_add(1).wrapping_mul(0x0000_0100_0000_01b3)
+}

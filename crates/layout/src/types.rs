@@ -3,7 +3,6 @@
 //! The same table serves DWARF and BTF. What only one of them knows (declaration lines, explicit alignments) is
 //! optional.
 
-use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::fmt;
 

@@ -32,7 +32,7 @@ pub(crate) struct Signer<'a, 's> {
     known: FxHashMap<(usize, Mode), u64>,
     /// Aggregates that hold more than members: types or functions of their own.
     nested: FxHashSet<usize>,
-    others: FxHashMap<u32, Box<Signer<'a, 's>>>,
+    others: FxHashMap<u32, Box<Self>>,
 }
 
 impl<'a, 's> Signer<'a, 's> {

@@ -1,6 +1,7 @@
 //! perf.data to accesses of struct members.
 
 pub mod aggregate;
+pub mod attribute;
 pub mod blind_spots;
 pub mod code;
 pub mod data_source;
@@ -8,3 +9,5 @@ pub mod perf_data;
 pub mod sample;
 pub mod types;
 pub mod writer;
+pub mod flow;
+pub mod program;

@@ -67,6 +67,14 @@ impl<'a, 's> TypeReader<'a, 's> {
         self.read_type(die, Want::Whole, MAX_DEPTH)
     }
 
+    /// Reads a type, a named struct only as its name and size.
+    ///
+    /// # Errors
+    /// If a DIE on the way is broken.
+    pub fn read_name(&mut self, die: DieRef) -> Result<TypeId> {
+        self.read_type(die, Want::Name, MAX_DEPTH)
+    }
+
     /// Reads the content of a type that is known by name only so far: of the definition in the same unit.
     ///
     /// # Errors

@@ -69,6 +69,8 @@ pub struct Scopes {
     pub parameters: Vec<Option<DieRef>>,
     /// Calls, sorted by return address.
     pub calls: Vec<CallSite>,
+    /// Whether all calls are among them (DW_AT_call_all_calls): others are not the compiler's.
+    pub has_all_calls: bool,
 }
 
 impl Scopes {
@@ -121,6 +123,8 @@ impl<'a, 's> ScopeReader<'a, 's> {
             open: Vec::new(),
             found: Scopes::default(),
         };
+        walk.found.has_all_calls = entry.has_attr(gimli::DW_AT_call_all_calls)
+            || entry.has_attr(gimli::DW_AT_GNU_all_call_sites);
         walk.scope(function, &entry, ScopeKind::Function, 0);
         while entry.has_children() || entries.next_depth() > 0 {
             if entries.is_empty() || entries.next_depth() <= 0 {

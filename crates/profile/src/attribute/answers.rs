@@ -1,0 +1,248 @@
+//! Targets of sampled instructions: every function that was sampled is analysed once, in parallel.
+
+use super::reason::Reason;
+use super::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
+use super::typing::{Typed, typed};
+use crate::code::insn::InstructionReader;
+use crate::flow::code::Code;
+use crate::flow::solve::{Arguments, Solution};
+use crate::flow::world::World;
+use crate::program::Program;
+use crate::types::{Shape, Ty, TypeSpace};
+use fieldline_debuginfo::dwarf::DieRef;
+use fieldline_debuginfo::dwarf::scopes::ScopeReader;
+use fieldline_debuginfo::dwarf::survey::Function;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// How many functions of a unit are analysed in one go. Each go reads the types it needs anew.
+const FUNCTIONS_AT_ONCE: usize = 64;
+
+/// A function and what its instructions touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedFunction {
+    /// Its name.
+    pub name: String,
+    /// Its DIE.
+    pub die: DieRef,
+    /// Its code.
+    pub ranges: Vec<Range<u64>>,
+    /// All its instructions that touch memory, by address.
+    pub instructions: Vec<Typed<TypeIndex>>,
+    /// Why there are none, if the function could not be read.
+    pub unread: bool,
+}
+
+/// What the code tells of all sampled functions.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    /// Types, in the order in which they were met.
+    pub types: Vec<TypeEntry>,
+    /// Functions by unit and DIE.
+    pub functions: Vec<TypedFunction>,
+    /// Begin, end and function; sorted.
+    ranges: Vec<(u64, u64, u32)>,
+}
+
+/// What the code tells of one instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer<'a> {
+    /// The function around it, an index.
+    pub function: Option<u32>,
+    /// Its operands in memory, those written in it first.
+    pub operands: &'a [Operand<TypeIndex>],
+}
+
+impl Answers {
+    /// Analyses the functions around some instructions.
+    pub fn new<'a>(program: &'a Program<'a>, addresses: &[u64]) -> Self {
+        let jobs = jobs(program, addresses);
+        let parts: Vec<Part> = jobs.par_iter().map(|(unit, functions)| analyse(program, *unit, functions)).collect();
+        let mut answers = Self::default();
+        let mut known = FxHashMap::default();
+        for part in parts {
+            answers.add(part, &mut known);
+        }
+        for (index, function) in (0..).zip(&answers.functions) {
+            let ranges = function.ranges.iter();
+            answers.ranges.extend(ranges.map(|range| (range.start, range.end, index)));
+        }
+        answers.ranges.sort_unstable();
+        answers
+    }
+
+    fn add(&mut self, part: Part, known: &mut FxHashMap<TypeName, TypeIndex>) {
+        let mut places = Vec::new();
+        for entry in part.types {
+            let next = TypeIndex(self.types.len() as u32);
+            let index = *known.entry(entry.name.clone()).or_insert(next);
+            if index == next {
+                self.types.push(entry);
+            }
+            places.push(index);
+        }
+        let rename = |ty: TypeIndex| places.get(ty.0 as usize).copied().unwrap_or(ty);
+        for mut function in part.functions {
+            let operands = function.instructions.iter_mut().flat_map(|typed| &mut typed.operands);
+            for operand in operands {
+                operand.target = operand.target.map(rename);
+            }
+            self.functions.push(function);
+        }
+    }
+
+    /// The function around an instruction.
+    pub fn function_at(&self, address: u64) -> Option<u32> {
+        let past = self.ranges.partition_point(|(begin, ..)| *begin <= address);
+        let (_, end, index) = self.ranges.get(past.checked_sub(1)?)?;
+        (address < *end).then_some(*index)
+    }
+
+    /// What is known of an instruction.
+    pub fn at(&self, address: u64) -> Answer<'_> {
+        let function = self.function_at(address);
+        let typed = function.and_then(|index| self.functions.get(index as usize));
+        let operands = typed.and_then(|function| {
+            let found = function.instructions.binary_search_by_key(&address, |typed| typed.address);
+            function.instructions.get(found.ok()?)
+        });
+        Answer {
+            function,
+            operands: operands.map_or(&[][..], |typed| &typed.operands),
+        }
+    }
+
+    /// A type.
+    pub fn ty(&self, index: TypeIndex) -> Option<&TypeEntry> {
+        self.types.get(index.0 as usize)
+    }
+}
+
+impl<'a> Answer<'a> {
+    /// The operand a sample means: one that does what was sampled, written in the instruction rather than implicit.
+    pub fn operand(&self, is_store: Option<bool>) -> Option<&'a Operand<TypeIndex>> {
+        let fits = |operand: &&Operand<TypeIndex>| match is_store {
+            Some(true) => operand.access.is_write(),
+            Some(false) => operand.access.is_read(),
+            None => true,
+        };
+        self.operands.iter().find(fits).or_else(|| self.operands.first())
+    }
+
+    /// The target of that operand.
+    pub fn target(&self, is_store: Option<bool>) -> Target<TypeIndex> {
+        match self.operand(is_store) {
+            Some(operand) => operand.target,
+            None if self.function.is_none() => Target::Unknown(Reason::NoDebugInfo),
+            None => Target::Unknown(Reason::NoMemoryOperand),
+        }
+    }
+}
+
+type Job = (u32, Vec<Function>);
+
+/// The functions around some instructions, by unit.
+fn jobs(program: &Program<'_>, addresses: &[u64]) -> Vec<Job> {
+    let mut functions: BTreeMap<(u32, usize), Function> = BTreeMap::new();
+    for address in addresses {
+        let Some(unit) = program.unit_at(*address) else { continue };
+        let function = program.survey(unit).and_then(|survey| survey.function_at(*address));
+        if let Some(function) = function {
+            functions.entry((unit, function.die.offset)).or_insert_with(|| function.clone());
+        }
+    }
+    let mut jobs: Vec<Job> = Vec::new();
+    for ((unit, _), function) in functions {
+        match jobs.last_mut() {
+            Some((last, functions)) if *last == unit && functions.len() < FUNCTIONS_AT_ONCE => functions.push(function),
+            _ => jobs.push((unit, vec![function])),
+        }
+    }
+    jobs
+}
+
+/// What one job found, with types of its own.
+struct Part {
+    types: Vec<TypeEntry>,
+    functions: Vec<TypedFunction>,
+}
+
+fn analyse<'a>(program: &'a Program<'a>, unit: u32, functions: &[Function]) -> Part {
+    let mut world = World::new(program, unit);
+    let scopes = ScopeReader::new(program.dwarf, unit);
+    let mut reader = InstructionReader::new();
+    let mut names = Names::default();
+    let mut part = Part { types: Vec::new(), functions: Vec::new() };
+    for function in functions {
+        let code = match &scopes {
+            Ok(scopes) => Code::read(&mut world, scopes, &mut reader, function),
+            Err(_) => None,
+        };
+        let instructions = code.as_ref().map(|code| {
+            let solution = Solution::new(&mut world, code, &Arguments::default());
+            typed(&mut world, code, &solution, &mut reader)
+        });
+        let unread = instructions.is_none();
+        let instructions = instructions.unwrap_or_default().into_iter().map(|typed| Typed {
+            address: typed.address,
+            operands: typed.operands.iter().map(|operand| names.operand(&world.types, operand)).collect(),
+        });
+        part.functions.push(TypedFunction {
+            name: name(program, function.die),
+            die: function.die,
+            ranges: function.ranges.clone(),
+            instructions: instructions.collect(),
+            unread,
+        });
+    }
+    part.types = names.entries;
+    part
+}
+
+fn name(program: &Program<'_>, die: DieRef) -> String {
+    let name = program.dwarf.name_of(die);
+    name.map_or_else(String::new, |name| String::from_utf8_lossy(name).into_owned())
+}
+
+/// Types of a job as they are shown to others.
+#[derive(Default)]
+struct Names {
+    entries: Vec<TypeEntry>,
+    known: FxHashMap<Ty, TypeIndex>,
+}
+
+impl Names {
+    fn operand(&mut self, types: &TypeSpace<'_, '_>, operand: &Operand<Ty>) -> Operand<TypeIndex> {
+        Operand {
+            access: operand.access,
+            size: operand.size,
+            is_implicit: operand.is_implicit,
+            target: operand.target.map(|ty| self.index(types, ty)),
+            fixed: operand.fixed,
+        }
+    }
+
+    fn index(&mut self, types: &TypeSpace<'_, '_>, ty: Ty) -> TypeIndex {
+        if let Some(known) = self.known.get(&ty) {
+            return *known;
+        }
+        let index = TypeIndex(self.entries.len() as u32);
+        self.entries.push(entry(types, ty));
+        self.known.insert(ty, index);
+        index
+    }
+}
+
+fn entry(types: &TypeSpace<'_, '_>, ty: Ty) -> TypeEntry {
+    let kind = match types.shape(ty) {
+        Shape::Aggregate { kind, .. } => Some(*kind),
+        _ => None,
+    };
+    let name = types.name(ty).map_or_else(|| types.spelled(ty), str::to_owned);
+    TypeEntry {
+        name: TypeName { name, size: types.size(ty), kind },
+        die: types.die(ty),
+    }
+}

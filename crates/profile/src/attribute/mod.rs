@@ -1,0 +1,11 @@
+//! Samples to accesses: which struct, which byte of it, which object.
+//!
+//! * [`reason`]: why a sample has no answer.
+//! * [`target`]: what an operand in memory is, as far as the code tells.
+//! * [`typing`]: targets of all instructions of a function.
+//! * [`answers`]: targets of sampled instructions, functions in parallel.
+
+pub mod answers;
+pub mod reason;
+pub mod target;
+pub mod typing;

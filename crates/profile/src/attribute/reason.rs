@@ -1,0 +1,102 @@
+//! Why a sample is not attributed.
+
+use std::fmt;
+
+/// A reason. Every sample that is not attributed has exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// The recording has no instruction address for it.
+    NoInstructionAddress,
+    /// The instruction is in user space and the program is a kernel.
+    UserSpace,
+    /// The instruction is in another program, library or module.
+    OtherProgram,
+    /// There is no function with debug info at the instruction.
+    NoDebugInfo,
+    /// The bytes there are no instruction, or the sample points into the middle of one.
+    NoInstruction,
+    /// The instruction does not touch memory.
+    NoMemoryOperand,
+    /// It touches the stack, and no struct there.
+    Stack,
+    /// Nothing leads to the instruction as far as the code shows.
+    Unreachable,
+    /// It is not known what the pointer points to.
+    UnknownPointer,
+    /// It is known which struct, but not which byte of it.
+    UnknownOffset,
+    /// It is an element of an array, and the index is not known.
+    UnknownIndex,
+    /// It lies before or behind the type the pointer points to.
+    OutsideType,
+    /// The type is declared but nowhere defined.
+    NoDefinition,
+    /// The sampled address contradicts what the code says.
+    BadAddress,
+}
+
+impl Reason {
+    /// All reasons.
+    pub const ALL: [Self; 14] = [
+        Self::NoInstructionAddress,
+        Self::UserSpace,
+        Self::OtherProgram,
+        Self::NoDebugInfo,
+        Self::NoInstruction,
+        Self::NoMemoryOperand,
+        Self::Stack,
+        Self::Unreachable,
+        Self::UnknownPointer,
+        Self::UnknownOffset,
+        Self::UnknownIndex,
+        Self::OutsideType,
+        Self::NoDefinition,
+        Self::BadAddress,
+    ];
+
+    /// A word for files and tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NoInstructionAddress => "no_ip",
+            Self::UserSpace => "user_space",
+            Self::OtherProgram => "other_program",
+            Self::NoDebugInfo => "no_debug_info",
+            Self::NoInstruction => "no_instruction",
+            Self::NoMemoryOperand => "no_memory_operand",
+            Self::Stack => "stack",
+            Self::Unreachable => "unreachable",
+            Self::UnknownPointer => "unknown_pointer",
+            Self::UnknownOffset => "unknown_offset",
+            Self::UnknownIndex => "unknown_index",
+            Self::OutsideType => "outside_type",
+            Self::NoDefinition => "no_definition",
+            Self::BadAddress => "bad_addr",
+        }
+    }
+
+    /// What it means, in a sentence.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::NoInstructionAddress => "the sample has no instruction address",
+            Self::UserSpace => "the instruction is in user space, the program is a kernel",
+            Self::OtherProgram => "the instruction is in another program, library or module",
+            Self::NoDebugInfo => "no function with debug info covers the instruction",
+            Self::NoInstruction => "there is no instruction at the sampled address",
+            Self::NoMemoryOperand => "the instruction does not touch memory",
+            Self::Stack => "the instruction touches the stack, and no struct there",
+            Self::Unreachable => "nothing leads to the instruction as far as the code shows",
+            Self::UnknownPointer => "it is not known what the pointer points to",
+            Self::UnknownOffset => "it is known which struct is touched, but not where",
+            Self::UnknownIndex => "an element of an array is touched, and it is not known which",
+            Self::OutsideType => "the access is outside the type the pointer points to",
+            Self::NoDefinition => "the type the pointer points to is nowhere defined",
+            Self::BadAddress => "the sampled address contradicts what the code says",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}

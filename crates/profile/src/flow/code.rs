@@ -1,0 +1,144 @@
+//! A function with all that does not change while its states are found.
+
+use super::facts::{Facts, Schedule};
+use super::graph::{Graph, index_of};
+use super::world::World;
+use crate::code::insn::InstructionReader;
+use crate::code::machine::{Callee, Flow, Instruction};
+use crate::types::Ty;
+use fieldline_debuginfo::dwarf::scopes::{ScopeReader, Scopes};
+use fieldline_debuginfo::dwarf::survey::Function;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Longest function that is analysed, in bytes; longer ones are no functions.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A function, decoded.
+pub struct Code {
+    /// Instructions by address.
+    pub instructions: Vec<Instruction>,
+    /// Index of the instruction that is entered first.
+    pub entry: u32,
+    /// Blocks.
+    pub graph: Graph,
+    /// Variables.
+    pub facts: Facts,
+    /// When facts apply.
+    pub schedule: Schedule,
+    /// Scopes, variables and calls as DWARF has them.
+    pub scopes: Scopes,
+    /// What calls return, by address of the call: type a pointer points to.
+    pub returned: FxHashMap<u64, Option<Ty>>,
+    /// Addresses of calls the compiler does not know of.
+    assembly: FxHashSet<u64>,
+}
+
+impl Code {
+    /// Reads a function of the world's unit; `None` if its DIE can't be read or it has no code.
+    pub fn read(
+        world: &mut World<'_>,
+        scopes: &ScopeReader<'_, '_>,
+        reader: &mut InstructionReader,
+        function: &Function,
+    ) -> Option<Self> {
+        let scopes = scopes.read(function.die).ok()?;
+        let instructions = instructions(world, reader, function);
+        if instructions.is_empty() {
+            return None;
+        }
+        let calls = Calls::new(world, &scopes, &instructions);
+        let patches = &world.program.patches;
+        let jumps = |address| patches.jumps_at(address).collect();
+        let graph = Graph::new(&instructions, function.entry(), jumps, |instruction| {
+            calls.never.contains(&instruction.address)
+        });
+        let facts = Facts::new(&scopes, &mut world.types);
+        let schedule = schedule(&facts, &instructions, &graph);
+        Some(Self {
+            entry: index_of(&instructions, function.entry()).unwrap_or(0),
+            instructions,
+            graph,
+            facts,
+            schedule,
+            scopes,
+            returned: calls.returned,
+            assembly: calls.assembly,
+        })
+    }
+
+    /// Whether an instruction is a call that keeps registers because the compiler does not know of it.
+    pub fn keeps_registers(&self, instruction: &Instruction) -> bool {
+        self.assembly.contains(&instruction.address)
+    }
+}
+
+fn instructions(world: &World<'_>, reader: &mut InstructionReader, function: &Function) -> Vec<Instruction> {
+    let program = world.program;
+    let mut ranges = function.ranges.clone();
+    ranges.sort_by_key(|range| range.start);
+    let mut instructions: Vec<Instruction> = Vec::new();
+    for range in ranges {
+        // Ranges of one function that overlap are none a compiler writes.
+        let apart = instructions.last().is_none_or(|last| last.end() <= range.start);
+        if apart && range.end - range.start <= MAX_BYTES {
+            let code = program.image.code(range.start, range.end);
+            instructions.extend(reader.read_all(range.start, code));
+        }
+    }
+    for instruction in &mut instructions {
+        *instruction = program.helpers.resolve(*instruction);
+    }
+    instructions
+}
+
+fn schedule(facts: &Facts, instructions: &[Instruction], graph: &Graph) -> Schedule {
+    let mut fresh = vec![false; instructions.len()];
+    let firsts = graph.blocks.iter().map(|block| block.first as usize);
+    let calls = (1usize..).zip(instructions);
+    let calls = calls.filter(|(_, instruction)| matches!(instruction.flow, Flow::Call(_))).map(|(behind, _)| behind);
+    for index in firsts.chain(calls) {
+        if let Some(fresh) = fresh.get_mut(index) {
+            *fresh = true;
+        }
+    }
+    let addresses = instructions.iter().map(|instruction| instruction.address);
+    Schedule::new(&facts.facts, addresses.zip(fresh))
+}
+
+/// What is known of a function's calls.
+#[derive(Default)]
+struct Calls {
+    returned: FxHashMap<u64, Option<Ty>>,
+    never: FxHashSet<u64>,
+    assembly: FxHashSet<u64>,
+}
+
+impl Calls {
+    fn new(world: &mut World<'_>, scopes: &Scopes, instructions: &[Instruction]) -> Self {
+        let mut calls = Self::default();
+        for instruction in instructions {
+            if let Flow::Call(callee) = instruction.flow {
+                calls.add(world, scopes, instruction, callee);
+            }
+        }
+        calls
+    }
+
+    fn add(&mut self, world: &mut World<'_>, scopes: &Scopes, instruction: &Instruction, callee: Callee) {
+        let site = scopes.call_to(instruction.end());
+        if site.is_none() && scopes.has_all_calls {
+            self.assembly.insert(instruction.address);
+        }
+        let die = site.and_then(|site| site.callee).or_else(|| match callee {
+            Callee::Direct(target) => world.function_die(target),
+            _ => None,
+        });
+        if let Some(die) = die {
+            let returned = world.returned(die);
+            self.returned.insert(instruction.address, returned.target);
+            if returned.never {
+                self.never.insert(instruction.address);
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! States at all instructions of a function.
+
+use super::code::Code;
+use super::facts::{Subject, refine};
+use super::learn::{Lesson, Lessons};
+use super::state::{Location, State};
+use super::transfer::{Context, frame_offset, origin_of_argument, origin_of_meeting};
+use super::value::{Origin, Value};
+use super::world::World;
+use crate::code::machine::{Flow, Instruction, Register};
+use crate::types::Place;
+use rustc_hash::FxHashMap;
+
+/// How often a block is looked at until what still changes is given up.
+const MAX_VISITS: u32 = 24;
+/// How often all blocks are gone over; each time at least one of them changed.
+const MAX_ROUNDS: u32 = 4096;
+/// How often what was learned late is told where values are made.
+const MAX_LESSONS: u32 = 3;
+
+/// What is known at the entry: for each argument register what it points to.
+pub type Arguments = [Option<Place>; Register::ARGUMENTS.len()];
+
+/// The states of a function.
+pub struct Solution<'c> {
+    code: &'c Code,
+    /// At the start of each block; `None` if it never runs.
+    blocks: Vec<Option<State>>,
+    /// What is known better of values by where they were made.
+    pub refined: FxHashMap<Origin, Place>,
+}
+
+impl<'c> Solution<'c> {
+    /// Solves a function.
+    pub fn new(world: &mut World<'_>, code: &'c Code, arguments: &Arguments) -> Self {
+        world.set_statics(&code.facts.statics);
+        let mut solution = Self {
+            code,
+            blocks: Vec::new(),
+            refined: FxHashMap::default(),
+        };
+        for (register, place) in Register::ARGUMENTS.into_iter().zip(arguments) {
+            if let Some(place) = place {
+                solution.refined.insert(origin_of_argument(register), *place);
+            }
+        }
+        solution.solve(world);
+        for _ in 0..MAX_LESSONS {
+            let lessons = solution.lessons(world);
+            if !lessons.apply(world, code, &mut solution.refined) {
+                break;
+            }
+            solution.solve(world);
+        }
+        solution
+    }
+
+    fn solve(&mut self, world: &mut World<'_>) {
+        let graph = &self.code.graph;
+        self.blocks = vec![None; graph.blocks.len()];
+        let mut visits = vec![0u32; graph.blocks.len()];
+        for (number, root) in graph.roots.iter().enumerate() {
+            if self.blocks.get(*root as usize).is_none_or(Option::is_some) {
+                continue;
+            }
+            let start = if number == 0 { self.entry() } else { self.jumped_to(world) };
+            self.blocks[*root as usize] = Some(start);
+            self.settle(world, *root, &mut visits);
+        }
+    }
+
+    /// The state at the entry.
+    fn entry(&self) -> State {
+        let mut state = State::entry();
+        for register in Register::ARGUMENTS {
+            let origin = origin_of_argument(register);
+            let place = self.refined.get(&origin);
+            let value = place.map_or(Value::Word(origin), |place| Value::to(*place, origin));
+            state.set(Location::Register(register), value);
+        }
+        state
+    }
+
+    /// The state where nobody knows how the program came there: by a jump through a table, if the function has such.
+    fn jumped_to(&self, world: &mut World<'_>) -> State {
+        let mut state: Option<State> = None;
+        for (block, start) in self.code.graph.blocks.iter().zip(&self.blocks) {
+            let last = block.past.checked_sub(1).and_then(|last| self.code.instructions.get(last as usize));
+            let jumps = last.is_some_and(|last| matches!(last.flow, Flow::IndirectJump(_)));
+            let Some(start) = start.as_ref().filter(|_| jumps) else {
+                continue;
+            };
+            let mut end = start.clone();
+            self.run(world, block.first, block.past, &mut end, &mut |_, _, _, _| {});
+            match &mut state {
+                Some(state) => drop(state.join(&end, &mut world.types, |_| 0, |_, value| value)),
+                None => state = Some(end),
+            }
+        }
+        state.unwrap_or_else(State::unknown)
+    }
+
+    /// Follows the program from a block until nothing changes.
+    fn settle(&mut self, world: &mut World<'_>, root: u32, visits: &mut [u32]) {
+        let mut pending = vec![false; self.code.graph.blocks.len()];
+        pending[root as usize] = true;
+        for _ in 0..MAX_ROUNDS {
+            let mut worked = false;
+            for block in &self.code.graph.order {
+                if std::mem::take(&mut pending[*block as usize]) {
+                    worked = true;
+                    self.visit(world, *block, visits, &mut pending);
+                }
+            }
+            if !worked {
+                return;
+            }
+        }
+    }
+
+    fn visit(&mut self, world: &mut World<'_>, block: u32, visits: &mut [u32], pending: &mut [bool]) {
+        let code = self.code;
+        let (Some(graph), Some(Some(start))) =
+            (code.graph.blocks.get(block as usize), self.blocks.get(block as usize))
+        else {
+            return;
+        };
+        let mut state = start.clone();
+        self.run(world, graph.first, graph.past, &mut state, &mut |_, _, _, _| {});
+        for successor in &graph.successors {
+            let visited = &mut visits[*successor as usize];
+            let changed = match &mut self.blocks[*successor as usize] {
+                Some(known) => meet(world, known, &state, *successor, *visited >= MAX_VISITS),
+                unseen => {
+                    *unseen = Some(state.clone());
+                    true
+                }
+            };
+            if changed {
+                *visited += 1;
+                pending[*successor as usize] = true;
+            }
+        }
+    }
+
+    /// Runs instructions, with facts applied before each; `observe` sees the state before each.
+    fn run(
+        &self,
+        world: &mut World<'_>,
+        first: u32,
+        past: u32,
+        state: &mut State,
+        observe: &mut dyn FnMut(&mut World<'_>, usize, &State, &[Lesson]),
+    ) {
+        let code = self.code;
+        let keeps = |instruction: &Instruction| code.keeps_registers(instruction);
+        let context = Context {
+            regions: &code.facts.regions,
+            refined: &self.refined,
+            returned: &code.returned,
+            keeps_registers: &keeps,
+        };
+        let mut lessons = Vec::new();
+        for index in first as usize..past as usize {
+            let Some(instruction) = code.instructions.get(index) else {
+                return;
+            };
+            lessons.clear();
+            for fact in code.schedule.at(index) {
+                if let Some(fact) = code.facts.facts.get(*fact as usize) {
+                    lessons.extend(apply(world, state, fact.subject, fact.place));
+                }
+            }
+            observe(world, index, state, &lessons);
+            world.step(state, index, instruction, &context);
+        }
+    }
+
+    /// Shows the state before each instruction that may run, in order of address.
+    pub fn walk(&self, world: &mut World<'_>, observe: &mut dyn FnMut(&mut World<'_>, usize, &State)) {
+        world.set_statics(&self.code.facts.statics);
+        for (block, start) in self.code.graph.blocks.iter().zip(&self.blocks) {
+            if let Some(start) = start {
+                let mut state = start.clone();
+                self.run(world, block.first, block.past, &mut state, &mut |world, index, state, _| {
+                    observe(world, index, state);
+                });
+            }
+        }
+    }
+
+    /// What facts say of values that were made earlier.
+    fn lessons(&self, world: &mut World<'_>) -> Lessons {
+        let mut lessons = Lessons::default();
+        for (number, (block, start)) in (0u32..).zip(self.code.graph.blocks.iter().zip(&self.blocks)) {
+            let Some(start) = start else { continue };
+            lessons.met(number, start);
+            let mut state = start.clone();
+            self.run(world, block.first, block.past, &mut state, &mut |_, index, state, learned| {
+                lessons.made_before(index, state);
+                lessons.learned(number, learned);
+            });
+            lessons.made_before(block.past as usize, &state);
+            for successor in &block.successors {
+                if let Some(Some(met)) = self.blocks.get(*successor as usize) {
+                    lessons.flows(*successor, &state, met);
+                }
+            }
+        }
+        lessons
+    }
+}
+
+/// Applies a fact; what it teaches about where the value was made.
+fn apply(world: &mut World<'_>, state: &mut State, subject: Subject, place: Place) -> Option<Lesson> {
+    let location = match subject {
+        // DWARF says of a register either that it holds the pointer, or that the variable lies where it points to.
+        Subject::Register(register) => Location::Register(register),
+        subject => Location::Slot(frame_offset(state, subject)?),
+    };
+    let old = state.get(location);
+    let refined = refine(&mut world.types, old, place);
+    if refined.value != old {
+        state.set(location, refined.value);
+    }
+    refined.learned.map(|(origin, place)| Lesson { origin, old, place })
+}
+
+/// Joins a state into that at the start of a block; whether it changed. `give_up`: what differs becomes unknown.
+fn meet(world: &mut World<'_>, known: &mut State, state: &State, block: u32, give_up: bool) -> bool {
+    if give_up {
+        return known.forget_differences(state);
+    }
+    let (program, unit) = (world.program, world.unit);
+    let per_cpu = program.per_cpu.range.clone();
+    known.join(
+        state,
+        &mut world.types,
+        |location| origin_of_meeting(block, location),
+        |types, value| match value {
+            Value::Number(address) if !per_cpu.contains(&address) => {
+                let place = program.variable_at(unit, address, types);
+                place.map_or(value, |place| Value::to(place, 0))
+            }
+            other => other,
+        },
+    )
+}

@@ -1,0 +1,490 @@
+//! What an instruction does to a state.
+
+use super::facts::{Region, Subject};
+use super::state::{Location, State};
+use super::value::{Origin, Pointer, Value, is_null};
+use super::world::World;
+use crate::code::machine::{Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Segment, Source};
+use crate::types::{Place, Shape, Ty};
+use rustc_hash::FxHashMap;
+
+/// Where an address leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// Nobody knows.
+    Unknown,
+    /// To a fixed address, of a per-CPU variable if `per_cpu`.
+    Fixed {
+        /// The address as linked.
+        address: u64,
+        /// Whether each CPU has its own.
+        per_cpu: bool,
+    },
+    /// To the stack, at a distance from the canonical frame address.
+    Stack(i64),
+    /// Into something, with nothing added that is not known.
+    Pointer(Pointer),
+    /// To some element behind a fixed address: the index is not known.
+    FixedElement {
+        /// Address of the first.
+        address: u64,
+        /// Whether each CPU has its own.
+        per_cpu: bool,
+    },
+    /// To some element behind a pointer: the index is not known.
+    Element(Pointer),
+}
+
+/// What a function's instructions need besides the state.
+pub struct Context<'c> {
+    /// Variables in the frame.
+    pub regions: &'c [Region],
+    /// What is known better of values by where they were made.
+    pub refined: &'c FxHashMap<Origin, Place>,
+    /// What calls leave behind, by address of the call: type of the pointer.
+    pub returned: &'c FxHashMap<u64, Option<Ty>>,
+    /// Calls of assembly code that the compiler does not know of: they keep what it keeps in registers.
+    pub keeps_registers: &'c dyn Fn(&Instruction) -> bool,
+}
+
+/// The origin of a value an instruction makes.
+pub fn origin_of(instruction: usize) -> Origin {
+    u32::try_from(instruction + 1).ok().filter(|origin| *origin < 0x1000_0000).unwrap_or(0)
+}
+
+/// The origin of the value a register has at the entry.
+pub fn origin_of_argument(register: Register) -> Origin {
+    0x1000_0000 + register.index() as u32
+}
+
+/// The origin of a value that comes together at the start of a block.
+pub fn origin_of_meeting(block: u32, location: Location) -> Origin {
+    match location {
+        Location::Register(register) if block < 0x0100_0000 => {
+            0x2000_0000 | block << 4 | register.index() as u32
+        }
+        _ => 0,
+    }
+}
+
+/// The block and register of a meeting's origin.
+pub fn meeting_of(origin: Origin) -> Option<(u32, Register)> {
+    let register = Register::new((origin & 15) as usize)?;
+    (origin & 0x2000_0000 != 0).then_some(((origin & 0x1fff_ffff) >> 4, register))
+}
+
+impl World<'_> {
+    /// Where an address leads in a state.
+    pub fn spot(&mut self, state: &State, address: &Address) -> Spot {
+        let number = Value::Number(address.displacement as u64);
+        let base = address.base.map(|register| state.register(register));
+        let index = address.index.map(|register| (state.register(register), address.scale));
+        let scaled = match index {
+            None => Value::Number(0),
+            Some((Value::Number(index), scale)) if scale > 0 => Value::Number(index.wrapping_mul(u64::from(scale))),
+            Some((value, 1)) => value,
+            Some(_) => Value::UNKNOWN,
+        };
+        let base = base.unwrap_or(Value::Number(0));
+        let (base, added) = match (base, scaled) {
+            (Value::Word(_), Value::Pointer(_) | Value::Stack(_)) => (scaled, base),
+            _ => (base, scaled),
+        };
+        let per_cpu = address.segment == Segment::Gs;
+        let sum = self.add(base, number);
+        if let (Value::Word(_), false) = (added, added.is_null()) {
+            return element(sum, per_cpu);
+        }
+        let sum = self.add(sum, added);
+        spot(sum, per_cpu)
+    }
+
+    /// The sum of two values.
+    pub fn add(&mut self, a: Value, b: Value) -> Value {
+        match (a, b) {
+            (Value::Number(a), Value::Number(b)) => Value::Number(a.wrapping_add(b)),
+            (other, Value::Number(0)) | (Value::Number(0), other) => other,
+            (Value::Pointer(pointer), Value::Number(number)) | (Value::Number(number), Value::Pointer(pointer)) => {
+                let moved = pointer.moved(number as i64);
+                moved.map_or(Value::UNKNOWN, Value::Pointer)
+            }
+            (Value::Stack(offset), Value::Number(number)) | (Value::Number(number), Value::Stack(offset)) => {
+                Value::Stack(offset.wrapping_add(number as i64))
+            }
+            (Value::PerCpuOffset, Value::Number(number)) | (Value::Number(number), Value::PerCpuOffset) => {
+                self.per_cpu_variable(number).map_or(Value::UNKNOWN, |place| Value::to(place, 0))
+            }
+            // A pointer to dynamic per-CPU data is a distance of the type it points to.
+            (Value::PerCpuOffset, Value::Pointer(pointer)) | (Value::Pointer(pointer), Value::PerCpuOffset) => {
+                Value::Pointer(pointer)
+            }
+            (Value::Number(number), Value::Word(_)) | (Value::Word(_), Value::Number(number)) if !is_null(number) => {
+                self.indexed(element(Value::Number(number), false))
+            }
+            _ => Value::UNKNOWN,
+        }
+    }
+
+    fn per_cpu_variable(&mut self, address: u64) -> Option<Place> {
+        let is_per_cpu = self.program.per_cpu.range.contains(&address);
+        is_per_cpu.then(|| self.variable(address))?
+    }
+
+    /// The address of an element whose index is not known, as a pointer: into the element.
+    pub fn indexed(&mut self, spot: Spot) -> Value {
+        let place = match spot {
+            Spot::FixedElement { address, per_cpu } => {
+                let place = if per_cpu { self.per_cpu_variable(address) } else { self.variable(address) };
+                place.map(|place| (place, 0))
+            }
+            Spot::Element(pointer) => pointer.place().map(|place| (place, pointer.origin)),
+            _ => None,
+        };
+        let Some((place, _)) = place else {
+            return Value::UNKNOWN;
+        };
+        if let Some(element) = self.types.array_at(place) {
+            let inner = Place { ty: element.element, offset: element.offset };
+            return Value::to(inner, 0);
+        }
+        match self.types.shape(place.ty) {
+            // A pointer to numbers or pointers points to an array of them.
+            Shape::Word { .. } | Shape::Pointer { .. } => {
+                let size = self.types.size(place.ty).max(1) as i64;
+                let offset = place.offset.rem_euclid(size);
+                Value::to(Place { offset, ..place }, 0)
+            }
+            _ => Value::UNKNOWN,
+        }
+    }
+
+    /// The value of an address.
+    pub fn value_of(&mut self, spot: Spot) -> Value {
+        match spot {
+            Spot::Unknown => Value::UNKNOWN,
+            Spot::Fixed { address, .. } => Value::Number(address),
+            Spot::Stack(offset) => Value::Stack(offset),
+            Spot::Pointer(pointer) => Value::Pointer(pointer),
+            Spot::FixedElement { .. } | Spot::Element(_) => self.indexed(spot),
+        }
+    }
+
+    /// What 8 bytes of memory hold.
+    pub fn load(&mut self, state: &State, spot: Spot, at: u64, context: &Context<'_>, origin: Origin) -> Value {
+        if let Some(place) = context.refined.get(&origin).filter(|_| origin != 0) {
+            return Value::to(*place, origin);
+        }
+        if self.is_per_cpu_offset(spot) {
+            return Value::PerCpuOffset;
+        }
+        if let Spot::Stack(offset) = spot {
+            let slot = state.get(Location::Slot(offset));
+            if slot != Value::UNKNOWN {
+                return slot;
+            }
+            let place = region_at(state, context.regions, at, offset);
+            let place = place.filter(|place| self.types.is_inside(*place));
+            return self.load_place(place, origin);
+        }
+        let place = self.place(spot);
+        self.load_place(place, origin)
+    }
+
+    /// What lies at a spot that is not on the stack. Of an element whose index is not known, the place in the element.
+    pub fn place(&mut self, spot: Spot) -> Option<Place> {
+        match spot {
+            Spot::Fixed { address, per_cpu: true } => self.per_cpu_variable(address),
+            Spot::Fixed { address, per_cpu: false } => self.variable(address),
+            Spot::Pointer(pointer) => pointer.place(),
+            Spot::FixedElement { .. } | Spot::Element(_) => match self.indexed(spot) {
+                Value::Pointer(pointer) => pointer.place(),
+                _ => None,
+            },
+            Spot::Unknown | Spot::Stack(_) => None,
+        }
+    }
+
+    fn load_place(&mut self, place: Option<Place>, origin: Origin) -> Value {
+        let leaf = place.and_then(|place| self.types.leaf(place, 8));
+        match leaf.and_then(|leaf| self.types.pointee(leaf)) {
+            Some(Ty::VOID) | None => Value::Word(origin),
+            Some(ty) => Value::to(Place { ty, offset: 0 }, origin),
+        }
+    }
+
+    fn is_per_cpu_offset(&self, spot: Spot) -> bool {
+        let per_cpu = &self.program.per_cpu;
+        match spot {
+            Spot::Fixed { address, per_cpu: true } => per_cpu.own_offset == Some(address),
+            Spot::FixedElement { address, per_cpu: false } => per_cpu.offsets == Some(address),
+            Spot::Fixed { address, per_cpu: false } => match per_cpu.offsets {
+                // With a known CPU: no kernel has more than 8192 (NR_CPUS of MAXSMP).
+                Some(first) => address >= first && address - first < 8 * 8192 && !per_cpu.range.contains(&address),
+                None => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Runs an instruction.
+    pub fn step(&mut self, state: &mut State, index: usize, instruction: &Instruction, context: &Context<'_>) {
+        let origin = origin_of(index);
+        let at = instruction.address;
+        match instruction.effect {
+            Effect::Other => {
+                self.spoil_written_memory(state, instruction);
+                clobber(state, instruction.written, origin);
+            }
+            Effect::Move { to, from, is_narrow } => {
+                let value = self.source(state, from, instruction, context, origin);
+                let value = if is_narrow { narrowed(value, origin) } else { value };
+                state.set(Location::Register(to), value);
+            }
+            Effect::Lea { to, address } => {
+                let spot = self.spot(state, &address);
+                let value = self.value_of(spot);
+                state.set(Location::Register(to), value);
+            }
+            Effect::Add { to, from, subtract } => {
+                let value = self.source(state, from, instruction, context, 0);
+                let old = state.register(to);
+                let sum = self.sum(old, value, subtract);
+                let sum = if sum == Value::UNKNOWN { Value::Word(origin) } else { sum };
+                state.set(Location::Register(to), sum);
+            }
+            Effect::And { to, mask } => {
+                let masked = masked(state.register(to), mask, origin);
+                state.set(Location::Register(to), masked);
+            }
+            Effect::Choose { to, from } => {
+                let value = self.source(state, from, instruction, context, 0);
+                let joined = self.either(state.register(to), value, origin);
+                state.set(Location::Register(to), joined);
+            }
+            Effect::Swap { a, b } => {
+                let (of_a, of_b) = (state.register(a), state.register(b));
+                state.set(Location::Register(a), of_b);
+                state.set(Location::Register(b), of_a);
+            }
+            Effect::Exchange { register, is_plain } => {
+                let loaded = self.source(state, Source::Memory, instruction, context, origin);
+                let stored = if is_plain { state.register(register) } else { Value::UNKNOWN };
+                self.store(state, instruction.operand(), stored);
+                clobber(state, instruction.written, origin);
+                state.set(Location::Register(register), loaded);
+            }
+            Effect::Store { from } => {
+                let value = match from {
+                    Source::Memory => Value::UNKNOWN,
+                    _ => self.source(state, from, instruction, context, 0),
+                };
+                self.store(state, instruction.operand(), value);
+            }
+            Effect::Push { from } => {
+                let value = self.source(state, from, instruction, context, 0);
+                let top = self.add(state.register(Register::RSP), Value::Number(8_u64.wrapping_neg()));
+                state.set(Location::Register(Register::RSP), top);
+                if let Value::Stack(offset) = top {
+                    state.set(Location::Slot(offset), value);
+                }
+            }
+            Effect::Pop { to } => self.pop(state, to, at, context, origin),
+            Effect::Leave => {
+                let frame = state.register(Register::RBP);
+                state.set(Location::Register(Register::RSP), frame);
+                self.pop(state, Some(Register::RBP), at, context, origin);
+            }
+        }
+        if let Flow::Call(callee) = instruction.flow {
+            self.call(state, instruction, callee, context, origin);
+        }
+    }
+
+    fn pop(&mut self, state: &mut State, to: Option<Register>, at: u64, context: &Context<'_>, origin: Origin) {
+        let top = state.register(Register::RSP);
+        let value = match top {
+            Value::Stack(offset) => self.load(state, Spot::Stack(offset), at, context, origin),
+            _ => Value::Word(origin),
+        };
+        if let Some(to) = to {
+            state.set(Location::Register(to), value);
+        }
+        let next = self.add(top, Value::Number(8));
+        if to != Some(Register::RSP) {
+            state.set(Location::Register(Register::RSP), next);
+        }
+    }
+
+    fn either(&mut self, a: Value, b: Value, origin: Origin) -> Value {
+        let (a, b) = if a == b { (a, b) } else { (self.as_pointer(a), self.as_pointer(b)) };
+        super::value::join(&mut self.types, a, b, origin)
+    }
+
+    fn sum(&mut self, a: Value, b: Value, subtract: bool) -> Value {
+        if !subtract {
+            return self.add(a, b);
+        }
+        match b {
+            Value::Number(number) => self.add(a, Value::Number(number.wrapping_neg())),
+            _ => Value::UNKNOWN,
+        }
+    }
+
+    fn source(
+        &mut self,
+        state: &State,
+        from: Source,
+        instruction: &Instruction,
+        context: &Context<'_>,
+        origin: Origin,
+    ) -> Value {
+        match from {
+            Source::Register(register) => state.register(register),
+            Source::Number(number) => Value::Number(number as u64),
+            Source::Memory => match instruction.operand() {
+                Some(memory) => {
+                    let spot = self.spot(state, &memory.address);
+                    self.load(state, spot, instruction.address, context, origin)
+                }
+                None => Value::Word(origin),
+            },
+        }
+    }
+
+    fn store(&mut self, state: &mut State, memory: Option<&Memory>, value: Value) {
+        let Some(memory) = memory else { return };
+        if let Spot::Stack(offset) = self.spot(state, &memory.address) {
+            if memory.size == 8 {
+                state.set(Location::Slot(offset), value);
+            } else {
+                state.spoil(offset, u64::from(memory.size.max(1)));
+            }
+        }
+    }
+
+    /// Memory an instruction writes in a way nobody follows.
+    fn spoil_written_memory(&mut self, state: &mut State, instruction: &Instruction) {
+        for memory in instruction.memory().filter(|memory| memory.access.is_write() && !memory.is_implicit) {
+            self.store(state, Some(memory), Value::UNKNOWN);
+        }
+    }
+
+    fn call(
+        &mut self,
+        state: &mut State,
+        instruction: &Instruction,
+        callee: Callee,
+        context: &Context<'_>,
+        origin: Origin,
+    ) {
+        let target = match context.returned.get(&instruction.address) {
+            Some(target) => *target,
+            None => self.indirect_target(state, instruction, callee, context),
+        };
+        if (context.keeps_registers)(instruction) {
+            state.set(Location::Register(Register::RAX), Value::Word(origin));
+            return;
+        }
+        spoil_reachable(state);
+        clobber(state, Registers::CALLER_SAVED, 0);
+        let refined = context.refined.get(&origin).copied();
+        let returned = refined.or_else(|| target.filter(|ty| *ty != Ty::VOID).map(|ty| Place { ty, offset: 0 }));
+        let value = returned.map_or(Value::Word(origin), |place| Value::to(place, origin));
+        state.set(Location::Register(Register::RAX), value);
+    }
+
+    /// What a call through a pointer returns, by the type of the pointer.
+    fn indirect_target(
+        &mut self,
+        state: &State,
+        instruction: &Instruction,
+        callee: Callee,
+        context: &Context<'_>,
+    ) -> Option<Ty> {
+        let pointer = match callee {
+            Callee::Direct(_) => return None,
+            Callee::Register(register) => state.register(register),
+            Callee::Memory => self.source(state, Source::Memory, instruction, context, 0),
+        };
+        match pointer {
+            Value::Pointer(pointer) => self.returns(pointer.ty),
+            _ => None,
+        }
+    }
+}
+
+/// Registers get values nobody knows.
+fn clobber(state: &mut State, written: Registers, origin: Origin) {
+    for register in written.iter() {
+        state.set(Location::Register(register), Value::Word(origin));
+    }
+}
+
+/// A callee may change what its arguments point to.
+fn spoil_reachable(state: &mut State) {
+    for register in Register::ARGUMENTS {
+        if let Value::Stack(offset) = state.register(register) {
+            state.spoil(offset, 64);
+        }
+    }
+}
+
+/// The lower four bytes of a value.
+fn narrowed(value: Value, origin: Origin) -> Value {
+    match value {
+        Value::Number(number) => Value::Number(number & 0xffff_ffff),
+        Value::Null => Value::Null,
+        _ => Value::Word(origin),
+    }
+}
+
+/// A value with bits cleared. Pointers carry flags in their lowest bits, which lead nowhere else.
+fn masked(value: Value, mask: i64, origin: Origin) -> Value {
+    match value {
+        Value::Number(number) => Value::Number(number & mask as u64),
+        // An aligned stack is a stack of its own, with places that differ from those before.
+        Value::Stack(offset) if mask < 0 => Value::Stack(offset & mask),
+        Value::Word(_) | Value::Pointer(_) if (-16..0).contains(&mask) => value,
+        _ => Value::Word(origin),
+    }
+}
+
+fn spot(value: Value, per_cpu: bool) -> Spot {
+    match value {
+        Value::Number(address) => Spot::Fixed { address, per_cpu },
+        Value::Stack(offset) => Spot::Stack(offset),
+        Value::Pointer(pointer) => Spot::Pointer(pointer),
+        Value::Null | Value::PerCpuOffset | Value::Word(_) => Spot::Unknown,
+    }
+}
+
+fn element(value: Value, per_cpu: bool) -> Spot {
+    match value {
+        Value::Number(address) => Spot::FixedElement { address, per_cpu },
+        Value::Pointer(pointer) => Spot::Element(pointer),
+        _ => Spot::Unknown,
+    }
+}
+
+/// The variable in the frame that covers an offset while the program is at an instruction.
+pub fn region_at(state: &State, regions: &[Region], at: u64, offset: i64) -> Option<Place> {
+    let begun = regions.partition_point(|region| region.begin <= at);
+    let holding = regions.get(..begun)?.iter().rev().filter(|region| region.end > at);
+    let places = holding.filter_map(|region| {
+        let begin = frame_offset(state, region.subject)?;
+        Some(Place { ty: region.ty, offset: offset.checked_sub(begin)? })
+    });
+    places.into_iter().filter(|place| place.offset >= 0).min_by_key(|place| place.offset)
+}
+
+/// Where memory is that a fact or region is about, as a distance from the canonical frame address.
+pub fn frame_offset(state: &State, subject: Subject) -> Option<i64> {
+    match subject {
+        Subject::Frame(offset) => Some(offset),
+        Subject::Memory(register, distance) => match state.register(register) {
+            Value::Stack(offset) => offset.checked_add(distance),
+            _ => None,
+        },
+        Subject::Register(_) => None,
+    }
+}

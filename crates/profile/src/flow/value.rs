@@ -1,0 +1,137 @@
+//! What is known of a register or stack slot: a finite lattice.
+//!
+//! From the bottom: one value that is known exactly; a pointer to a place in a type; a pointer to somewhere in a type;
+//! nothing. Joining two values goes up until one holds for both. For pointers that are places of each other's wholes
+//! that is the smaller whole, as for `&task->se` and `se`.
+
+use crate::types::{Place, Ty, TypeSpace};
+
+/// Where a value was made, so that what is learned of it later can be told there. 0: nowhere to tell.
+pub type Origin = u32;
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Value {
+    /// Nothing is known but where it was made.
+    Word(Origin),
+    /// A number.
+    Number(u64),
+    /// Some number that is no address: null, a small one, an error code.
+    Null,
+    /// An address on the stack: distance from the canonical frame address.
+    Stack(i64),
+    /// What turns a per-CPU symbol into an address.
+    PerCpuOffset,
+    /// A pointer.
+    Pointer(Pointer),
+}
+
+/// A pointer into something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pointer {
+    /// The outermost type that was shown.
+    pub ty: Ty,
+    /// Bytes from its start; `None` if that is not known.
+    pub offset: Option<i32>,
+    /// Where it was made.
+    pub origin: Origin,
+}
+
+impl Value {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self::Word(0);
+
+    /// A pointer to a place; unknown if the place is absurdly far off.
+    pub fn to(place: Place, origin: Origin) -> Self {
+        match i32::try_from(place.offset) {
+            Ok(offset) => Self::Pointer(Pointer {
+                ty: place.ty,
+                offset: Some(offset),
+                origin,
+            }),
+            Err(_) => Self::Word(origin),
+        }
+    }
+
+    /// Where it was made.
+    pub fn origin(self) -> Origin {
+        match self {
+            Self::Word(origin) => origin,
+            Self::Pointer(pointer) => pointer.origin,
+            _ => 0,
+        }
+    }
+
+    /// The same value, made elsewhere.
+    #[must_use]
+    pub fn with_origin(self, origin: Origin) -> Self {
+        match self {
+            Self::Word(_) => Self::Word(origin),
+            Self::Pointer(pointer) => Self::Pointer(Pointer { origin, ..pointer }),
+            other => other,
+        }
+    }
+
+    /// Whether it is a number that is no address.
+    pub fn is_null(self) -> bool {
+        match self {
+            Self::Number(number) => is_null(number),
+            other => other == Self::Null,
+        }
+    }
+}
+
+impl Pointer {
+    /// The place, if the offset is known.
+    pub fn place(self) -> Option<Place> {
+        self.offset.map(|offset| Place {
+            ty: self.ty,
+            offset: i64::from(offset),
+        })
+    }
+
+    /// The pointer moved by some bytes.
+    #[must_use]
+    pub fn moved(self, distance: i64) -> Option<Self> {
+        let offset = match self.offset {
+            Some(offset) => Some(i32::try_from(i64::from(offset).checked_add(distance)?).ok()?),
+            None => None,
+        };
+        Some(Self { offset, ..self })
+    }
+}
+
+/// Numbers that are no addresses: null, small ones, and error codes (`ERR_PTR`, include/linux/err.h).
+pub fn is_null(number: u64) -> bool {
+    number < 4096 || number > u64::MAX - 4095
+}
+
+/// What is known when either value may be meant. `meeting`: the origin of the result where the values' differ.
+pub fn join(types: &mut TypeSpace<'_, '_>, a: Value, b: Value, meeting: Origin) -> Value {
+    match (a, b) {
+        _ if a == b => a,
+        (Value::Word(_), Value::Word(_)) => Value::Word(meeting),
+        (Value::Pointer(a), Value::Pointer(b)) => join_pointers(types, a, b, meeting),
+        // A null pointer is never followed, so it adds nothing to a pointer.
+        (null, other) | (other, null) if null.is_null() => match other {
+            Value::Pointer(_) | Value::Stack(_) => other,
+            _ if other.is_null() => Value::Null,
+            _ => Value::UNKNOWN,
+        },
+        _ => Value::UNKNOWN,
+    }
+}
+
+fn join_pointers(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer, meeting: Origin) -> Value {
+    let origin = if a.origin == b.origin { a.origin } else { meeting };
+    if a.ty == b.ty {
+        let offset = if a.offset == b.offset { a.offset } else { None };
+        return Value::Pointer(Pointer { ty: a.ty, offset, origin });
+    }
+    let places = a.place().zip(b.place());
+    match places.and_then(|(a, b)| types.common(a, b)) {
+        Some((ty, Some(offset))) => Value::to(Place { ty, offset }, origin),
+        Some((ty, None)) => Value::Pointer(Pointer { ty, offset: None, origin }),
+        None => Value::Word(origin),
+    }
+}

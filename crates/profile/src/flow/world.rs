@@ -1,0 +1,118 @@
+//! What the functions of a unit share: types, variables by address, and what callees return.
+
+use super::value::Value;
+use crate::program::Program;
+use crate::types::{Place, Shape, Ty, TypeSpace};
+use fieldline_debuginfo::dwarf::DieRef;
+use fieldline_debuginfo::dwarf::survey::Kind;
+use rustc_hash::FxHashMap;
+
+/// What a call leaves behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Returned {
+    /// What the returned pointer points to.
+    pub target: Option<Ty>,
+    /// The call never returns.
+    pub never: bool,
+}
+
+/// A unit's view of the program.
+pub struct World<'a> {
+    /// The program.
+    pub program: &'a Program<'a>,
+    /// The unit.
+    pub unit: u32,
+    /// Its types.
+    pub types: TypeSpace<'a, 'a>,
+    variables: FxHashMap<u64, Option<Place>>,
+    returned: FxHashMap<DieRef, Returned>,
+    /// Static variables of the function that is looked at.
+    statics: Vec<(u64, Ty)>,
+}
+
+impl<'a> World<'a> {
+    /// The view of a unit.
+    pub fn new(program: &'a Program<'a>, unit: u32) -> Self {
+        Self {
+            program,
+            unit,
+            types: program.types(),
+            variables: FxHashMap::default(),
+            returned: FxHashMap::default(),
+            statics: Vec::new(),
+        }
+    }
+
+    /// Sets the static variables that only one function sees.
+    pub fn set_statics(&mut self, statics: &[(u64, Ty)]) {
+        self.statics.clear();
+        self.statics.extend_from_slice(statics);
+        self.statics.sort_unstable();
+    }
+
+    /// The variable at an address as linked, also per-CPU ones.
+    pub fn variable(&mut self, address: u64) -> Option<Place> {
+        if let Some(found) = self.own_static(address) {
+            return Some(found);
+        }
+        let symbol = self.program.symbols.data_at(address)?;
+        let begin = match self.variables.get(&symbol.address) {
+            Some(known) => *known,
+            None => {
+                let found = self.program.variable_at(self.unit, symbol.address, &mut self.types);
+                self.variables.insert(symbol.address, found);
+                found
+            }
+        };
+        let offset = i64::try_from(address - symbol.address).ok()?;
+        begin.map(|place| Place { offset, ..place })
+    }
+
+    fn own_static(&self, address: u64) -> Option<Place> {
+        let past = self.statics.partition_point(|(begin, _)| *begin <= address);
+        let (begin, ty) = self.statics.get(past.checked_sub(1)?)?;
+        let offset = i64::try_from(address - begin).ok()?;
+        (offset.unsigned_abs() < self.types.size(*ty)).then_some(Place { ty: *ty, offset })
+    }
+
+    /// A number as the pointer to the variable that lies there, if one does. Per-CPU variables are not meant: their
+    /// numbers are distances.
+    pub fn as_pointer(&mut self, value: Value) -> Value {
+        match value {
+            Value::Number(address) if !self.program.per_cpu.range.contains(&address) => {
+                self.variable(address).map_or(value, |place| Value::to(place, 0))
+            }
+            other => other,
+        }
+    }
+
+    /// What a call of a function leaves behind, by the function's DIE.
+    pub fn returned(&mut self, callee: DieRef) -> Returned {
+        if let Some(known) = self.returned.get(&callee) {
+            return *known;
+        }
+        let dwarf = self.program.dwarf;
+        let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| self.types.of_die(die));
+        let returned = Returned {
+            target: self.types.pointee(ty),
+            never: dwarf.is_noreturn(callee),
+        };
+        self.returned.insert(callee, returned);
+        returned
+    }
+
+    /// The DIE of the function at an address, if the unit declares it.
+    pub fn function_die(&self, address: u64) -> Option<DieRef> {
+        let mut symbols = self.program.symbols.at(address).filter(|symbol| symbol.is_function);
+        let survey = self.program.survey(self.unit)?;
+        symbols.find_map(|symbol| survey.named(self.program.dwarf, Kind::Function, symbol.name.as_bytes()))
+    }
+
+    /// What a function returns, by its type.
+    pub fn returns(&self, function: Ty) -> Option<Ty> {
+        match self.types.shape(function) {
+            Shape::Function { returns } => self.types.pointee(*returns),
+            _ => None,
+        }
+    }
+}

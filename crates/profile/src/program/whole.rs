@@ -1,0 +1,130 @@
+//! The program that was sampled, with everything that is read of it once.
+
+use super::helpers::Helpers;
+use super::image::Image;
+use super::patches::Patches;
+use super::symbols::{Named, Symbols};
+use crate::types::{Definitions, Place, Ty, TypeSpace};
+use fieldline_debuginfo::dwarf::addresses::UnitMap;
+use fieldline_debuginfo::dwarf::survey::{Kind, Survey};
+use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
+use fieldline_debuginfo::{Elf, Result};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// A program.
+pub struct Program<'a> {
+    /// Its DWARF.
+    pub dwarf: &'a Dwarf<'a>,
+    /// Its machine code.
+    pub image: Image<'a>,
+    /// Its symbols.
+    pub symbols: Symbols<'a>,
+    /// What of its code is patched at run time.
+    pub patches: Patches,
+    /// Assembly that stands for instructions.
+    pub helpers: Helpers,
+    /// Its per-CPU data.
+    pub per_cpu: PerCpu,
+    /// Address where the kernel's text begins (`_text`); 0 of other programs.
+    pub text_start: u64,
+    units: UnitMap,
+    surveys: Vec<OnceLock<Option<Survey>>>,
+    definitions: Definitions,
+}
+
+/// Where a kernel keeps data of which each CPU has its own. The symbols hold the distance from the start of a CPU's
+/// area (include/linux/percpu-defs.h); an address is that plus what is in `this_cpu_off` or `__per_cpu_offset[cpu]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PerCpu {
+    /// Addresses of per-CPU symbols as linked.
+    pub range: Range<u64>,
+    /// The per-CPU variable that holds the offset of this CPU's area.
+    pub own_offset: Option<u64>,
+    /// The array of all CPUs' offsets.
+    pub offsets: Option<u64>,
+}
+
+impl PerCpu {
+    fn new(symbols: &Symbols<'_>) -> Self {
+        let address = |name| symbols.named(name).map(|symbol| symbol.address);
+        let range = address("__per_cpu_start").zip(address("__per_cpu_end"));
+        Self {
+            range: range.map_or(0..0, |(start, end)| start..end),
+            own_offset: address("this_cpu_off"),
+            offsets: address("__per_cpu_offset"),
+        }
+    }
+}
+
+impl<'a> Program<'a> {
+    /// Reads what all functions need: symbols, patches, where units are.
+    ///
+    /// # Errors
+    /// If the debug info's tables of units are broken.
+    pub fn new(elf: &Elf<'a>, dwarf: &'a Dwarf<'a>) -> Result<Self> {
+        let (units, symbols) = rayon::join(|| UnitMap::new(dwarf), || Symbols::new(elf));
+        let text_start = symbols.named("_text").map_or(0, |symbol| symbol.address);
+        Ok(Self {
+            dwarf,
+            image: Image::new(elf),
+            patches: Patches::new(elf, &symbols),
+            helpers: Helpers::new(&symbols),
+            per_cpu: PerCpu::new(&symbols),
+            text_start,
+            symbols,
+            units: units?,
+            surveys: (0..dwarf.unit_count()).map(|_| OnceLock::new()).collect(),
+            definitions: Definitions::default(),
+        })
+    }
+
+    /// Surveys the units that hold some instructions, so that types may be defined in any of them.
+    pub fn load(&mut self, addresses: impl IntoIterator<Item = u64>) {
+        let units: BTreeSet<u32> = addresses.into_iter().filter_map(|at| self.units.unit_at(at)).collect();
+        let units: Vec<u32> = units.into_iter().collect();
+        units.par_iter().for_each(|unit| {
+            self.survey(*unit);
+        });
+        let loaded = self.surveys.iter().filter_map(|survey| survey.get()?.as_ref());
+        self.definitions = Definitions::new(loaded);
+    }
+
+    /// The unit that holds an instruction.
+    pub fn unit_at(&self, address: u64) -> Option<u32> {
+        self.units.unit_at(address)
+    }
+
+    /// The top of a unit; `None` if it can't be read.
+    pub fn survey(&self, unit: u32) -> Option<&Survey> {
+        let survey = self.surveys.get(unit as usize)?;
+        survey.get_or_init(|| Survey::new(self.dwarf, unit).ok()).as_ref()
+    }
+
+    /// A space for types of this program.
+    pub fn types(&'a self) -> TypeSpace<'a, 'a> {
+        TypeSpace::new(self.dwarf, &self.definitions)
+    }
+
+    /// Where structs are defined.
+    pub fn definitions(&self) -> &Definitions {
+        &self.definitions
+    }
+
+    /// The variable at an address, as a unit knows it: its type and the offset in it.
+    pub fn variable_at(&self, unit: u32, address: u64, types: &mut TypeSpace<'_, '_>) -> Option<Place> {
+        let symbol = self.symbols.data_at(address)?;
+        let die = self.variable_of(unit, symbol)?;
+        let ty = types.of_die(self.dwarf.type_die(die)?);
+        let offset = i64::try_from(address - symbol.address).ok()?;
+        (ty != Ty::VOID).then_some(Place { ty, offset })
+    }
+
+    fn variable_of(&self, unit: u32, symbol: Named<'_>) -> Option<DieRef> {
+        let survey = self.survey(unit)?;
+        let defined = survey.variable_at(symbol.address);
+        defined.or_else(|| survey.named(self.dwarf, Kind::Variable, symbol.name.as_bytes()))
+    }
+}

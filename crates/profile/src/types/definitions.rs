@@ -1,0 +1,32 @@
+//! Where structs are defined that a unit only declares.
+
+use fieldline_debuginfo::dwarf::survey::{Kind, Survey, name_hash};
+use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
+use rustc_hash::FxHashMap;
+
+/// Definitions of structs by name, out of the units that were surveyed.
+#[derive(Debug, Default)]
+pub struct Definitions {
+    /// By hash of the name: the first definition in file order.
+    by_name: FxHashMap<u64, DieRef>,
+}
+
+impl Definitions {
+    /// Collects the definitions of some units.
+    pub fn new<'u>(surveys: impl IntoIterator<Item = &'u Survey>) -> Self {
+        let mut by_name: FxHashMap<u64, DieRef> = FxHashMap::default();
+        for survey in surveys {
+            for (hash, die) in survey.names(Kind::Aggregate) {
+                let first = by_name.entry(hash).or_insert(die);
+                *first = die.min(*first);
+            }
+        }
+        Self { by_name }
+    }
+
+    /// The definition of a name.
+    pub fn find(&self, dwarf: &Dwarf<'_>, name: &str) -> Option<DieRef> {
+        let die = self.by_name.get(&name_hash(name.as_bytes())).copied()?;
+        (dwarf.name_of(die) == Some(name.as_bytes())).then_some(die)
+    }
+}

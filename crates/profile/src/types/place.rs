@@ -1,0 +1,242 @@
+//! What lies at an offset of a type, and what encloses what.
+
+use super::space::{Member, Shape, Ty, TypeSpace};
+use std::rc::Rc;
+
+/// How deep aggregates held by value are followed.
+const MAX_DEPTH: u32 = 24;
+/// How many of them may be looked at for one question; unions of unions could make it many.
+const MAX_STEPS: u32 = 512;
+/// Largest size of a link in bytes.
+const MAX_LINK_SIZE: u64 = 64;
+/// How many members of one level may cover a place; more than one do in unions.
+const MAX_WIDTH: usize = 32;
+
+/// A place in a type: bytes from its start. Outside of it if negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The type.
+    pub ty: Ty,
+    /// Bytes from its start.
+    pub offset: i64,
+}
+
+/// An array that covers a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// Where the array begins in the outer type.
+    pub array: i64,
+    /// Type of an element.
+    pub element: Ty,
+    /// Bytes of an element.
+    pub stride: i64,
+    /// How many elements; `None` if nobody knows.
+    pub count: Option<u64>,
+    /// Where the place is in its element.
+    pub offset: i64,
+}
+
+impl TypeSpace<'_, '_> {
+    /// The members of an aggregate that cover an offset, or the elements of an array: type and the offset in it.
+    fn inside(&mut self, place: Place) -> Vec<Place> {
+        match *self.shape(place.ty) {
+            Shape::Array { element, .. } => {
+                let size = self.size(element) as i64;
+                let inside = (size > 0 && place.offset >= 0).then(|| place.offset % size);
+                inside.map(|offset| Place { ty: element, offset }).into_iter().collect()
+            }
+            Shape::Aggregate { .. } if place.offset >= 0 => {
+                let members = self.members(place.ty);
+                covering(&members, place.offset)
+                    .map(|member| Place {
+                        ty: member.ty,
+                        offset: place.offset - member.offset as i64,
+                    })
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The type of a scalar of some bytes that begins at a place. Where several do, as in a union, a pointer is
+    /// preferred, unless there are pointers to different types.
+    pub fn leaf(&mut self, place: Place, size: u16) -> Option<Ty> {
+        let key = (place.ty, place.offset, size);
+        if let Some(known) = self.leaves.get(&key) {
+            return *known;
+        }
+        let mut found = Vec::new();
+        let mut steps = MAX_STEPS;
+        self.leaves_at(place, u64::from(size), MAX_DEPTH, &mut steps, &mut found);
+        let mut pointers = found.iter().copied().filter(|ty| self.pointee(*ty).is_some());
+        let pointer = pointers.next();
+        let leaf = match pointer {
+            Some(first) => pointers.all(|other| other == first).then_some(first),
+            None => found.first().copied(),
+        };
+        self.leaves.insert(key, leaf);
+        leaf
+    }
+
+    fn leaves_at(&mut self, place: Place, size: u64, depth: u32, steps: &mut u32, found: &mut Vec<Ty>) {
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
+        *steps = steps.saturating_sub(1);
+        if *steps == 0 {
+            return;
+        }
+        if matches!(self.shape(place.ty), Shape::Word { .. } | Shape::Pointer { .. }) {
+            if place.offset == 0 && self.size(place.ty) == size && !found.contains(&place.ty) {
+                found.push(place.ty);
+            }
+            return;
+        }
+        for inner in self.inside(place) {
+            self.leaves_at(inner, size, depth, steps, found);
+        }
+    }
+
+    /// Whether `outer` has, exactly at an offset, something of the type `inner`; itself counts.
+    pub fn contains(&mut self, outer: Place, inner: Ty) -> bool {
+        if outer.offset == 0 && outer.ty == inner {
+            return true;
+        }
+        if outer.offset < 0 || inner == Ty::VOID {
+            return false;
+        }
+        let key = (outer.ty, outer.offset, inner);
+        if let Some(known) = self.contained.get(&key) {
+            return *known;
+        }
+        let mut steps = MAX_STEPS;
+        let found = self.search(outer, inner, MAX_DEPTH, &mut steps);
+        self.contained.insert(key, found);
+        found
+    }
+
+    fn search(&mut self, outer: Place, inner: Ty, depth: u32, steps: &mut u32) -> bool {
+        if outer.offset == 0 && outer.ty == inner {
+            return true;
+        }
+        *steps = steps.saturating_sub(1);
+        let Some(depth) = depth.checked_sub(1).filter(|_| *steps > 0) else {
+            return false;
+        };
+        let inside = self.inside(outer);
+        inside.into_iter().any(|place| self.search(place, inner, depth, steps))
+    }
+
+    /// Whether a pointer to `outer` shows more than one to `inner`, or as much: whether the whole that `inner` is
+    /// a place of lies in the whole that `outer` is a place of.
+    pub fn encloses(&mut self, outer: Place, inner: Place) -> bool {
+        let start = Place {
+            ty: outer.ty,
+            offset: outer.offset - inner.offset,
+        };
+        self.contains(start, inner.ty)
+    }
+
+    /// The largest type that both places are in, with the offset in it if it is the same for both: what is known
+    /// when either may be meant. A place of known offset in a smaller type goes before a larger type.
+    pub fn common(&mut self, a: Place, b: Place) -> Option<(Ty, Option<i64>)> {
+        let key = (a, b);
+        if let Some(known) = self.commons.get(&key) {
+            return *known;
+        }
+        let (of_a, of_b) = (self.wholes(a), self.wholes(b));
+        let exact = of_a.iter().find(|place| of_b.contains(place));
+        let common = match exact {
+            Some(place) => Some((place.ty, Some(place.offset))),
+            None => {
+                let shared = of_a.iter().find(|place| of_b.iter().any(|other| other.ty == place.ty));
+                shared.map(|place| (place.ty, None))
+            }
+        };
+        self.commons.insert(key, common);
+        common
+    }
+
+    /// The aggregates that a place is in, from the outermost inwards.
+    fn wholes(&mut self, place: Place) -> Vec<Place> {
+        let (mut wholes, mut level) = (vec![place], vec![place]);
+        for _ in 0..MAX_DEPTH {
+            let mut next = Vec::new();
+            for outer in level {
+                next.extend(self.inside(outer));
+            }
+            next.retain(|inner| matches!(self.shape(inner.ty), Shape::Aggregate { .. } | Shape::Array { .. }));
+            next.truncate(MAX_WIDTH);
+            if next.is_empty() {
+                break;
+            }
+            wholes.extend(next.iter().copied().filter(|inner| self.is_aggregate(inner.ty)));
+            level = next;
+        }
+        wholes
+    }
+
+    /// The outermost array in a type that covers a place; the type itself if it is one.
+    pub fn array_at(&mut self, place: Place) -> Option<Element> {
+        let mut level = vec![(place, 0)];
+        for _ in 0..MAX_DEPTH {
+            let mut next = Vec::new();
+            for (inner, begin) in level {
+                if let Shape::Array { element, count } = *self.shape(inner.ty) {
+                    let stride = self.size(element) as i64;
+                    return (stride > 0).then(|| Element {
+                        array: begin,
+                        element,
+                        stride,
+                        count,
+                        offset: inner.offset.rem_euclid(stride),
+                    });
+                }
+                let members = self.inside(inner);
+                next.extend(members.into_iter().map(|member| (member, begin + inner.offset - member.offset)));
+            }
+            next.truncate(MAX_WIDTH);
+            level = next;
+        }
+        None
+    }
+
+    /// Whether a struct is a link: small, and with a pointer to its own kind or to a link in it. Links are embedded in
+    /// what they link.
+    pub fn is_link(&mut self, ty: Ty) -> bool {
+        if !self.is_aggregate(ty) || self.size(ty) > MAX_LINK_SIZE {
+            return false;
+        }
+        let key = (ty, -1, Ty::VOID);
+        if let Some(known) = self.contained.get(&key) {
+            return *known;
+        }
+        // While it is looked at, one that holds itself is none.
+        self.contained.insert(key, false);
+        let members = self.members(ty);
+        let is_link = members.iter().any(|member| match self.pointee(member.ty) {
+            Some(target) => target == ty,
+            None => self.is_link(member.ty),
+        });
+        self.contained.insert(key, is_link);
+        is_link
+    }
+
+    /// Whether a place is inside its type. In a type of unknown size nothing is.
+    pub fn is_inside(&self, place: Place) -> bool {
+        place.offset >= 0 && (place.offset as u64) < self.size(place.ty)
+    }
+}
+
+/// Members that cover an offset; of a flexible array everything behind its start.
+fn covering(members: &Rc<[Member]>, offset: i64) -> impl Iterator<Item = &Member> {
+    let offset = u64::try_from(offset).unwrap_or(u64::MAX);
+    let past = members.partition_point(|member| member.offset <= offset);
+    let last = members.len().checked_sub(1);
+    let covers = move |(index, member): (usize, &Member)| {
+        let flexible = member.size == 0 && Some(index) == last;
+        offset - member.offset < member.size || flexible
+    };
+    let before = members.get(..past).unwrap_or(&[]);
+    before.iter().enumerate().filter(move |(index, member)| covers((*index, member))).map(|(_, member)| member)
+}

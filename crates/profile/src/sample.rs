@@ -49,8 +49,8 @@ pub struct Sample<'a> {
     /// Physical data address; zero where not known.
     pub physical_address: Option<u64>,
     /// Where the other fields are.
-    body: &'a [u8],
-    layout: Option<&'a SampleLayout>,
+    pub(crate) body: &'a [u8],
+    pub(crate) layout: Option<&'a SampleLayout>,
 }
 
 impl<'a> Sample<'a> {

@@ -94,8 +94,9 @@ fn build_ids_from_the_features_and_from_mappings() {
 #[test]
 fn the_kernel_image_is_mapped_with_its_reference_symbol() {
     for name in ["clock.data", "packed.data", "stream.data"] {
-        let tally = open(name).tally().unwrap();
-        let image = tally.kernel_image().unwrap();
+        let file = open(name);
+        let image = file.kernel_image().unwrap().unwrap();
+        assert_eq!(file.tally().unwrap().kernel_image(), Some(&image), "{name}");
         let (symbol, address) = image.reference_symbol().unwrap();
         assert!(["_text", "_stext"].contains(&symbol), "{name}: {symbol}");
         assert!((image.address..image.address + image.length).contains(&address), "{name}: {address:x}");

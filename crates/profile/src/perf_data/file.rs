@@ -10,7 +10,7 @@ use super::pipe;
 use super::record::{self, RawRecord, Record};
 use super::source::Source;
 use super::stream::{AllRecords, FileRecords};
-use super::tally::Tally;
+use super::tally::{KernelMap, Tally};
 
 /// An open recording. Its records can be read any number of times, by several threads at once.
 #[derive(Debug)]
@@ -80,6 +80,24 @@ impl PerfFile {
     #[inline]
     pub fn parse<'a>(&'a self, raw: RawRecord<'a>) -> Result<Record<'a>, Error> {
         record::parse(raw, &self.events, self.facts.endian)
+    }
+
+    /// The mapping of the kernel image, which perf writes before it samples: the search ends at the first
+    /// sample.
+    ///
+    /// # Errors
+    ///
+    /// A record cannot be found or read.
+    pub fn kernel_image(&self) -> Result<Option<KernelMap>, Error> {
+        let mut records = self.records();
+        while let Some(record) = records.next_record()? {
+            match record {
+                Record::Mmap(mmap) if mmap.is_kernel_image() => return Ok(Some(KernelMap::new(&mmap))),
+                Record::Sample(_) | Record::UnknownSample { .. } => return Ok(None),
+                _ => {}
+            }
+        }
+        Ok(None)
     }
 
     /// Goes over all records once and counts.

@@ -13,52 +13,78 @@ use super::stream::FileRecords;
 const UPDATE_NAME: u64 = 2;
 /// Events and build ids beyond this come from no recording.
 const ENTRY_LIMIT: usize = 1 << 16;
+/// Ids beyond this come from no recording: events times CPUs.
+const ID_LIMIT: usize = 4 << 20;
 
 /// Walks over all records of the file and reads those that state facts. Build ids may come last, so
 /// there is no stopping early; bodies of other records are only stepped over.
 pub(crate) fn read_facts(mut records: FileRecords<'_>, endian: Endian) -> Result<Facts, Error> {
-    let mut facts = Facts { mode: Mode::Pipe, endian, is_finished: true, ..Facts::default() };
-    let mut features = Features::default();
-    let mut updates = Vec::new();
+    let facts = Facts { mode: Mode::Pipe, endian, is_finished: true, ..Facts::default() };
+    let mut reader = Reader { facts, ..Reader::default() };
     while let Some(raw) = records.next()? {
-        read_record(raw, &mut facts, &mut features, &mut updates)?;
-        if facts.events.len().max(facts.build_ids.len()).max(updates.len()) > ENTRY_LIMIT {
-            let problem = format!("more than {ENTRY_LIMIT} events, build ids or names");
-            return Err(Error::malformed("recording", raw.place, problem));
-        }
+        reader.read(raw)?;
     }
-    if facts.events.is_empty() {
-        return Err(Error::malformed("recording", Place::default(), "no event is described in it"));
-    }
-    apply_descriptions(&mut facts.events, features.descriptions);
-    apply_descriptions(&mut facts.events, updates);
-    facts.name_events();
-    Ok(facts)
+    reader.finish()
 }
 
-fn read_record(
-    raw: RawRecord<'_>,
-    facts: &mut Facts,
-    features: &mut Features,
-    updates: &mut Vec<EventDescription>,
-) -> Result<(), Error> {
-    let place = raw.place.plus(HEADER_SIZE as u64);
-    match raw.kind {
-        kind::HEADER_ATTR => facts.events.push(event(raw.body, facts.endian, place)?),
-        kind::HEADER_FEATURE => {
-            let mut at = Cursor::new(raw.body, facts.endian, "a feature record", place);
-            let number = u32::try_from(at.u64()?).unwrap_or(u32::MAX);
-            features.read(number, at.rest(), at.place(), facts)?;
+/// The facts so far, and what has to wait for the others.
+#[derive(Default)]
+struct Reader {
+    facts: Facts,
+    features: Features,
+    updates: Vec<EventDescription>,
+    id_count: usize,
+}
+
+impl Reader {
+    fn read(&mut self, raw: RawRecord<'_>) -> Result<(), Error> {
+        let place = raw.place.plus(HEADER_SIZE as u64);
+        match raw.kind {
+            kind::HEADER_ATTR => {
+                let event = event(raw.body, self.facts.endian, place)?;
+                self.id_count += event.ids.len();
+                self.facts.events.push(event);
+                self.check_counts(raw.place)?;
+            }
+            kind::HEADER_FEATURE => {
+                let mut at = Cursor::new(raw.body, self.facts.endian, "a feature record", place);
+                let number = u32::try_from(at.u64()?).unwrap_or(u32::MAX);
+                self.features.read(number, at.rest(), at.place(), &mut self.facts)?;
+            }
+            kind::HEADER_BUILD_ID => {
+                self.facts.build_ids.extend(features::build_id(raw.misc, raw.body, raw.place)?);
+                self.check_counts(raw.place)?;
+            }
+            kind::EVENT_UPDATE => {
+                self.updates.extend(new_name(raw, self.facts.endian)?);
+                self.check_counts(raw.place)?;
+            }
+            kind::COMPRESSED | kind::COMPRESSED2 => self.facts.is_compressed = true,
+            kind::AUXTRACE => self.facts.has_aux_trace = true,
+            _ => {}
         }
-        kind::HEADER_BUILD_ID => {
-            facts.build_ids.extend(features::build_id(raw.misc, raw.body, raw.place)?);
-        }
-        kind::EVENT_UPDATE => updates.extend(new_name(raw, facts.endian)?),
-        kind::COMPRESSED | kind::COMPRESSED2 => facts.is_compressed = true,
-        kind::AUXTRACE => facts.has_aux_trace = true,
-        _ => {}
+        Ok(())
     }
-    Ok(())
+
+    fn check_counts(&self, place: Place) -> Result<(), Error> {
+        let entries = self.facts.events.len().max(self.facts.build_ids.len()).max(self.updates.len());
+        if entries > ENTRY_LIMIT || self.id_count > ID_LIMIT {
+            let problem = format!("more than {ENTRY_LIMIT} events, build ids or names, or {ID_LIMIT} ids");
+            return Err(Error::malformed("recording", place, problem));
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Facts, Error> {
+        let mut facts = self.facts;
+        if facts.events.is_empty() {
+            return Err(Error::malformed("recording", Place::default(), "no event is described in it"));
+        }
+        apply_descriptions(&mut facts.events, self.features.descriptions);
+        apply_descriptions(&mut facts.events, self.updates);
+        facts.name_events();
+        Ok(facts)
+    }
 }
 
 /// An attribute of the size it states, then ids up to the end of the record.

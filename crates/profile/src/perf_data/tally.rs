@@ -77,7 +77,7 @@ pub struct KernelMap {
 }
 
 impl KernelMap {
-    fn new(mmap: &Mmap<'_>) -> Self {
+    pub(crate) fn new(mmap: &Mmap<'_>) -> Self {
         Self {
             address: mmap.address,
             length: mmap.length,

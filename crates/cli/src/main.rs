@@ -9,6 +9,7 @@ mod document;
 mod input;
 mod output;
 mod report;
+mod tree;
 
 use args::{Arguments, Command};
 use clap::Parser;

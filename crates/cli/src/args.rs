@@ -82,7 +82,7 @@ pub(crate) struct Recordings {
     /// The vmlinux (or program) with debug info that was running.
     #[arg(long, value_name = "FILE")]
     pub(crate) vmlinux: PathBuf,
-    /// perf.data files; `-` is standard input (pipe mode).
+    /// perf.data files, of file or pipe mode.
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) perf: Vec<PathBuf>,
     /// Go on when the recording's build id is another's.

@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod debian;
+mod fixtures;
 mod inputs;
 mod kernel;
 mod parity;
@@ -20,6 +21,7 @@ const VERBS: &[Verb] = &[
     ("kernel", "test on a real kernel: parity, placement rules, the road up to git apply", kernel::run),
     ("parity", "compare every struct of a vmlinux with pahole's text: [VMLINUX]", parity::run),
     ("bench", "measure against pahole and perf in the same run: [WORK…]", bench::run),
+    ("fixtures", "build the demo's program and recording again (gcc, valgrind)", fixtures::run),
 ];
 
 #[expect(clippy::print_stderr, reason = "a command-line tool")]

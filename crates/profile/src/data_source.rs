@@ -367,9 +367,11 @@ impl fmt::Display for Operation {
     }
 }
 
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+impl Level {
+    /// A short word for it; all numbers that no header names share one.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
             Self::NotAvailable => "n/a",
             Self::L1 => "L1",
             Self::LineFillBuffer => "LFB",
@@ -386,8 +388,17 @@ impl fmt::Display for Level {
             Self::Cxl => "CXL",
             Self::Io => "I/O",
             Self::Uncached => "uncached",
-            Self::Unknown(number) => return f.pad(&format!("level {number:#x}")),
-        })
+            Self::Unknown(_) => "unknown level",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(number) => f.pad(&format!("level {number:#x}")),
+            known => f.pad(known.word()),
+        }
     }
 }
 

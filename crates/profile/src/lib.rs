@@ -6,6 +6,7 @@ pub mod blind_spots;
 pub mod code;
 pub mod data_source;
 pub mod perf_data;
+pub mod run;
 pub mod sample;
 pub mod types;
 pub mod writer;

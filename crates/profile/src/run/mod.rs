@@ -1,0 +1,13 @@
+//! Recordings from file to profile: which program, which instruction, what it touched, what that adds up to.
+//!
+//! * [`link`]: addresses of the recorded machine to addresses as linked.
+//! * [`attribution`]: what each sample touched.
+//! * [`profile`]: sums over a recording.
+
+pub mod attribution;
+pub mod link;
+pub mod profile;
+
+pub use attribution::{Attributed, Attribution};
+pub use link::{Linker, Mismatch, check_build_id};
+pub use profile::profile;

@@ -1,0 +1,130 @@
+//! A recording's profile.
+
+use super::attribution::{Attributed, Attribution};
+use crate::aggregate::{Builder, Function, Outcome, Row, Target as Struct, TypeInfo};
+use crate::attribute::target::{Target, TypeEntry};
+use crate::blind_spots::blind_spots;
+use crate::data_source::Level;
+use crate::perf_data::{Error, PerfFile};
+use crate::sample::Sample;
+use fieldline_debuginfo::dwarf::{Dwarf, TypeReader};
+use fieldline_layout::Layout;
+use fieldline_layout::access::{AccessProfile, Recording};
+
+/// The sum of the profiles of all recordings of an attribution.
+///
+/// # Errors
+/// If a record can't be read.
+pub fn profile(
+    dwarf: &Dwarf<'_>,
+    attribution: &Attribution<'_>,
+    files: &[PerfFile],
+    names: &[String],
+    build_id: Option<String>,
+) -> Result<AccessProfile, Error> {
+    let mut sum: Option<AccessProfile> = None;
+    for (recording, (file, name)) in files.iter().zip(names).enumerate() {
+        let profile =
+            profile_one(dwarf, attribution, recording, file, &recording_facts(file, name, &build_id))?;
+        match &mut sum {
+            None => sum = Some(profile),
+            Some(sum) => sum.merge(profile),
+        }
+    }
+    Ok(sum.unwrap_or_else(AccessProfile::empty))
+}
+
+fn recording_facts(file: &PerfFile, name: &str, build_id: &Option<String>) -> Recording {
+    let facts = file.facts();
+    let command = facts.command_line.join(" ");
+    Recording {
+        file: name.to_owned(),
+        host: facts.hostname.clone(),
+        release: facts.os_release.clone(),
+        command: (!command.is_empty()).then_some(command),
+        build_id: build_id.clone(),
+        cacheline: facts.cacheline_size.map(u64::from),
+        samples: 0,
+        lost: 0,
+    }
+}
+
+fn profile_one(
+    dwarf: &Dwarf<'_>,
+    attribution: &Attribution<'_>,
+    recording: usize,
+    file: &PerfFile,
+    facts: &Recording,
+) -> Result<AccessProfile, Error> {
+    let events = file.facts().events.iter().map(|event| event.name.clone());
+    let mut builder = Builder::new(facts.clone(), events);
+    let answers = &attribution.answers;
+    let mut reader = TypeReader::new(dwarf);
+    let structs: Vec<Option<Struct>> =
+        answers.types.iter().map(|entry| add_type(&mut builder, &mut reader, entry)).collect();
+    let functions: Vec<Function> =
+        answers.functions.iter().map(|function| builder.add_function(function.name.clone())).collect();
+    attribution.each(recording, |sample, attributed| {
+        builder.add(&row(sample, attributed, &structs, &functions));
+        Ok::<(), Error>(())
+    })?;
+    let tally = file.tally()?;
+    builder.set_lost(tally.lost_samples.saturating_add(tally.lost_records));
+    let spots = blind_spots(file.facts(), &tally);
+    Ok(builder
+        .finish(spots.iter().map(|spot| format!("{spot} {}", spot.remedy()).trim_end().to_owned()).collect()))
+}
+
+/// Makes a struct known to the builder; numbers and pointers are none.
+fn add_type(builder: &mut Builder, reader: &mut TypeReader<'_, '_>, entry: &TypeEntry) -> Option<Struct> {
+    entry.name.kind?;
+    // A type that can't be read again has no layout to show; its accesses count all the same.
+    let layout = entry.die.and_then(|die| {
+        let id = reader.read(die).ok()?;
+        Layout::of(reader.table(), id)
+    });
+    Some(builder.add_type(TypeInfo { name: entry.name.name.clone(), size: entry.name.size, layout }))
+}
+
+fn row(
+    sample: &Sample<'_>,
+    attributed: &Attributed,
+    structs: &[Option<Struct>],
+    functions: &[Function],
+) -> Row {
+    let source = sample.data_source;
+    Row {
+        event: sample.event.index(),
+        ip: attributed.ip.unwrap_or(0),
+        function: attributed.function.and_then(|function| functions.get(function as usize)).copied(),
+        cpu: sample.cpu,
+        time: sample.time,
+        period: sample.period,
+        weight: sample.latency(),
+        is_store: attributed.is_store,
+        level: source
+            .map(|source| source.level())
+            .filter(|level| *level != Level::NotAvailable)
+            .map(Level::word),
+        is_hitm: source.is_some_and(|source| source.is_hitm()),
+        outcome: outcome(sample, attributed, structs),
+    }
+}
+
+fn outcome(sample: &Sample<'_>, attributed: &Attributed, structs: &[Option<Struct>]) -> Outcome {
+    let (ty, offset) = match attributed.target {
+        Target::Place { ty, offset } => (ty, offset),
+        Target::Unknown(reason) => return Outcome::Unattributed(reason.word()),
+        Target::Within { .. } => return Outcome::Unattributed("unknown_offset"),
+        Target::Element { .. } => return Outcome::Unattributed("unknown_index"),
+    };
+    match structs.get(ty.0 as usize).copied().flatten() {
+        Some(target) => Outcome::Attributed {
+            target,
+            offset,
+            size: attributed.size,
+            base: sample.data_address().and_then(|address| address.checked_sub(offset)),
+        },
+        None => Outcome::OtherType,
+    }
+}

@@ -1,0 +1,259 @@
+//! Which functions run in one go: a mixture of multinomials over windows of consecutive samples.
+//!
+//! A class is an operation of the program (an enqueue, a walk over a tree): a distribution over words, a word being a
+//! data type, or none, in a function. Samples that touch no struct of interest take part; they tell operations apart.
+//! Learnt by expectation and maximisation (Dempster, Laird and Rubin, 1977) with nothing but sums, products and
+//! quotients, so that every machine learns the same.
+
+use crate::names::{Names, Word};
+use crate::random::Random;
+use fieldline_layout::access::Window;
+use rustc_hash::FxHashMap;
+
+/// Number of classes.
+const CLASSES: usize = 32;
+/// Rounds of expectation and maximisation.
+const ROUNDS: usize = 60;
+/// Weight of the background distribution in each class, in samples per word of the vocabulary.
+const SMOOTHING: f64 = 0.3;
+/// Words after which probabilities are brought back to a size that can't underflow.
+const RESCALE_EVERY: usize = 16;
+
+/// A number for each class.
+type Row = [f64; CLASSES];
+
+/// Windows with their words numbered.
+#[derive(Clone, Debug)]
+pub struct Corpus {
+    words: Vec<Word>,
+    counts: Vec<f64>,
+    windows: Vec<(Vec<u32>, f64)>,
+}
+
+/// A learnt mixture.
+#[derive(Clone, Debug)]
+pub struct Mixture {
+    /// Expected samples of each word of the corpus in windows of each class.
+    expected: Vec<Row>,
+}
+
+impl Corpus {
+    /// Numbers the words of windows. The order of windows and of the words in them doesn't matter.
+    pub fn new(windows: &[Window], names: &Names) -> Self {
+        let renamed = |window: &Window| -> Vec<Word> { window.words.iter().map(|word| names.word(*word)).collect() };
+        let mut words: Vec<Word> = windows.iter().flat_map(renamed).collect();
+        words.sort_unstable();
+        words.dedup();
+        let number: FxHashMap<Word, u32> = words.iter().copied().zip(0..).collect();
+        let numbered = windows.iter().map(|window| {
+            let mut words: Vec<u32> = renamed(window).iter().filter_map(|word| number.get(word).copied()).collect();
+            words.sort_unstable();
+            (words, window.count)
+        });
+        let mut numbered: Vec<(Vec<u32>, u64)> = numbered.collect();
+        numbered.sort_unstable();
+        let windows: Vec<(Vec<u32>, f64)> = numbered.into_iter().map(|(words, count)| (words, count as f64)).collect();
+        let mut counts = vec![0.0; words.len()];
+        for (words, count) in &windows {
+            for word in words {
+                counts[*word as usize] += count;
+            }
+        }
+        Self {
+            words,
+            counts,
+            windows,
+        }
+    }
+
+    /// Windows with more than one sample: only they tell what runs together.
+    pub fn joint_windows(&self) -> f64 {
+        let joint = self.windows.iter().filter(|(words, _)| words.len() > 1);
+        joint.map(|(_, count)| count).sum()
+    }
+
+    /// Number of a word.
+    pub fn number(&self, word: Word) -> Option<usize> {
+        self.words.binary_search(&word).ok()
+    }
+
+    /// Samples of a word.
+    pub fn count(&self, number: usize) -> f64 {
+        self.counts[number]
+    }
+
+    /// Learns a mixture whose classes begin as the surroundings of one of `targets` each, drawn by weight.
+    pub fn learn(&self, targets: &[Word], random: &mut Random) -> Mixture {
+        let mut model = self.start(targets, random);
+        for _ in 0..ROUNDS {
+            let expected = self.expect(&model);
+            model.maximise(&expected, &self.counts);
+        }
+        Mixture {
+            expected: self.expect(&model),
+        }
+    }
+
+    fn start(&self, targets: &[Word], random: &mut Random) -> Model {
+        let chosen: Vec<u32> = self.draw(targets, random);
+        let mut expected = vec![[0.0; CLASSES]; self.words.len()];
+        for (words, count) in &self.windows {
+            for (class, _) in chosen.iter().enumerate().filter(|(_, word)| words.contains(word)) {
+                for word in words {
+                    expected[*word as usize][class] += count;
+                }
+            }
+        }
+        let mut model = Model {
+            share: [1.0; CLASSES],
+            theta: vec![[0.0; CLASSES]; self.words.len()],
+        };
+        model.maximise(&expected, &self.counts);
+        model.share = [1.0 / CLASSES as f64; CLASSES];
+        model
+    }
+
+    /// A word for each class.
+    fn draw(&self, targets: &[Word], random: &mut Random) -> Vec<u32> {
+        let numbers: Vec<usize> = targets.iter().filter_map(|word| self.number(*word)).collect();
+        let total: f64 = numbers.iter().map(|number| self.counts[*number]).sum();
+        let mut draw = || {
+            let mut left = random.unit() * total;
+            let chosen = numbers.iter().find(|number| {
+                left -= self.counts[**number];
+                left < 0.0
+            });
+            chosen.or(numbers.last()).copied().unwrap_or(0) as u32
+        };
+        (0..CLASSES).map(|_| draw()).collect()
+    }
+
+    fn expect(&self, model: &Model) -> Vec<Row> {
+        let mut expected = vec![[0.0; CLASSES]; self.words.len()];
+        for (words, count) in &self.windows {
+            let p = model.posterior(words, *count);
+            for word in words {
+                let row = &mut expected[*word as usize];
+                for class in 0..CLASSES {
+                    row[class] += p[class];
+                }
+            }
+        }
+        expected
+    }
+}
+
+impl Mixture {
+    /// Expected samples of a word, by class.
+    pub fn samples(&self, number: usize) -> &[f64] {
+        &self.expected[number]
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        CLASSES
+    }
+}
+
+/// Shares of classes and, by word, its probability in each class.
+struct Model {
+    share: Row,
+    theta: Vec<Row>,
+}
+
+impl Model {
+    /// How many of `count` equal windows belong to each class.
+    fn posterior(&self, words: &[u32], count: f64) -> Row {
+        let mut p = self.share;
+        for words in words.chunks(RESCALE_EVERY) {
+            for word in words {
+                let row = &self.theta[*word as usize];
+                for class in 0..CLASSES {
+                    p[class] *= row[class];
+                }
+            }
+            scale_to(&mut p, 1.0);
+        }
+        scale_to(&mut p, count);
+        p
+    }
+
+    fn maximise(&mut self, expected: &[Row], counts: &[f64]) {
+        let mut sums = [0.0; CLASSES];
+        for row in expected {
+            for class in 0..CLASSES {
+                sums[class] += row[class];
+            }
+        }
+        let extra = SMOOTHING * counts.len() as f64;
+        let total: f64 = counts.iter().sum();
+        for ((theta, row), count) in self.theta.iter_mut().zip(expected).zip(counts) {
+            let background = extra * count / total;
+            for class in 0..CLASSES {
+                theta[class] = (row[class] + background) / (sums[class] + extra);
+            }
+        }
+        self.share = sums.map(|sum| sum + 1.0);
+        scale_to(&mut self.share, 1.0);
+    }
+}
+
+/// Scales a row to a sum.
+fn scale_to(row: &mut Row, sum: f64) {
+    let now: f64 = row.iter().sum();
+    if now > 0.0 {
+        let factor = sum / now;
+        for value in row.iter_mut() {
+            *value *= factor;
+        }
+    } else {
+        *row = [sum / CLASSES as f64; CLASSES];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(words: &[(i32, u32)], count: u64) -> Window {
+        Window {
+            words: words.to_vec(),
+            count,
+        }
+    }
+
+    fn corpus(windows: &[Window]) -> Corpus {
+        Corpus::new(windows, &Names::in_given_order(1, 500))
+    }
+
+    #[test]
+    fn operations_that_never_meet_get_classes_of_their_own() {
+        let windows = [window(&[(0, 1), (0, 2), (-1, 9)], 50), window(&[(0, 3), (0, 4), (-1, 9)], 50)];
+        let corpus = corpus(&windows);
+        let mixture = corpus.learn(&[(0, 1), (0, 2), (0, 3), (0, 4)], &mut Random::new(3));
+        let row = |function| mixture.samples(corpus.number((0, function)).unwrap());
+        let apart: f64 = row(1).iter().zip(row(3)).map(|(a, b)| a.min(*b)).sum();
+        let joint: f64 = row(1).iter().zip(row(2)).map(|(a, b)| a.min(*b)).sum();
+        assert!(apart < 5.0, "{apart}");
+        assert!(joint > 45.0, "{joint}");
+    }
+
+    #[test]
+    fn samples_are_shared_out_completely() {
+        let windows = [window(&[(0, 1), (0, 1), (-1, 2)], 7), window(&[(0, 1)], 2)];
+        let corpus = corpus(&windows);
+        let mixture = corpus.learn(&[(0, 1)], &mut Random::new(1));
+        let sum: f64 = mixture.samples(corpus.number((0, 1)).unwrap()).iter().sum();
+        assert!((sum - 16.0).abs() < 1e-6, "{sum}");
+        assert!((corpus.joint_windows() - 7.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_window_of_many_words_does_not_underflow() {
+        let words: Vec<(i32, u32)> = (0..500).map(|function| (0, function)).collect();
+        let corpus = corpus(&[window(&words, 1)]);
+        let mixture = corpus.learn(&words, &mut Random::new(1));
+        let sum: f64 = mixture.samples(0).iter().sum();
+        assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+    }
+}

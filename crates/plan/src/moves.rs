@@ -1,0 +1,217 @@
+//! Moves a search tries: small changes of an order that keep to regions.
+
+use crate::problem::Problem;
+use crate::random::Random;
+use crate::state::State;
+use std::cmp::Reverse;
+
+/// Most units that change lines from one side of a trade.
+const TRADED: usize = 4;
+
+/// Draws moves for one problem.
+#[derive(Clone, Debug)]
+pub struct Mover {
+    /// Touched units that can move.
+    hot: Vec<usize>,
+    /// By place: first place of its region and the one behind the last.
+    regions: Vec<(usize, usize)>,
+    bits: Vec<u64>,
+    aligns: Vec<u64>,
+    /// The move drawn last: the units from some place on.
+    units: Vec<usize>,
+    give: Vec<usize>,
+    take: Vec<usize>,
+}
+
+impl Mover {
+    /// Moves for a problem.
+    pub fn new(problem: &Problem<'_>) -> Self {
+        let order = problem.constraints.initial_order();
+        let regions = regions(problem, &order);
+        let free = order.iter().zip(&regions).filter(|(_, (first, end))| end - first > 1);
+        let mut hot: Vec<usize> = free.map(|(unit, _)| *unit).filter(|unit| !problem.parts(*unit).is_empty()).collect();
+        hot.sort_unstable();
+        let units = 0..order.len();
+        Self {
+            hot,
+            regions,
+            bits: units.clone().map(|unit| problem.unit_bits(unit)).collect(),
+            aligns: units.map(|unit| problem.unit_align(unit)).collect(),
+            units: Vec::new(),
+            give: Vec::new(),
+            take: Vec::new(),
+        }
+    }
+
+    /// How many touched units can move.
+    pub fn touched(&self) -> usize {
+        self.hot.len()
+    }
+
+    /// First place of the region around a place, and the one behind its last.
+    pub fn region(&self, place: usize) -> (usize, usize) {
+        self.regions[place]
+    }
+
+    /// Draws a move: the place it begins at; [`Mover::units`] are the units from there on. `None` if the draw changes
+    /// nothing or breaks a constraint.
+    pub fn draw(&mut self, state: &State<'_>, random: &mut Random) -> Option<usize> {
+        let unit = *self.hot.get(random.below(self.hot.len()))?;
+        let from = state.place_of(unit);
+        let (low, high) = self.regions[from];
+        let to = low + random.below(high - low);
+        if from == to {
+            return None;
+        }
+        let first = match random.below(16) {
+            0..8 => self.trade(state, from, to, random),
+            8..10 => self.swap_alike(state, from, to, random),
+            10 => self.exchange(state, (from, from + 1), (to, to + 1)),
+            11 => self.exchange(state, self.line(state, from), self.line(state, to)),
+            12 => self.swap_run(state, from, to),
+            13 => self.insert_line(state, from, to),
+            14 => self.insert(state, from, to, 1),
+            _ => self.insert(state, from, to, 2 + random.below(5)),
+        }?;
+        state.allows(first, &self.units).then_some(first)
+    }
+
+    /// The units of the last draw.
+    pub fn units(&self) -> &[usize] {
+        &self.units
+    }
+
+    /// Places of the units that begin on the line of a place, within its region.
+    fn line(&self, state: &State<'_>, place: usize) -> (usize, usize) {
+        let (low, high) = self.regions[place];
+        let (first, end) = state.line_run(place);
+        (first.max(low), end.min(high))
+    }
+
+    /// Exchanges two runs of places.
+    fn exchange(&mut self, state: &State<'_>, a: (usize, usize), b: (usize, usize)) -> Option<usize> {
+        let (a, b) = if a.0 <= b.0 { (a, b) } else { (b, a) };
+        if a.1 > b.0 || a.0 == a.1 || b.0 == b.1 {
+            return None;
+        }
+        self.units.clear();
+        for run in [b.0..b.1, a.1..b.0, a.0..a.1] {
+            self.units.extend_from_slice(&state.order()[run]);
+        }
+        Some(a.0)
+    }
+
+    /// Exchanges with a unit of the same size, if a few draws find one.
+    fn swap_alike(&mut self, state: &State<'_>, from: usize, to: usize, random: &mut Random) -> Option<usize> {
+        let (low, high) = self.regions[from];
+        let bits = |place: usize| self.bits[state.order()[place]];
+        let draws = (0..4).map(|_| low + random.below(high - low));
+        let mut alike = std::iter::once(to).chain(draws).filter(|place| *place != from);
+        let to = alike.find(|place| bits(*place) == bits(from))?;
+        self.exchange(state, (from, from + 1), (to, to + 1))
+    }
+
+    /// Exchanges a unit with units from another place on that are together as long.
+    fn swap_run(&mut self, state: &State<'_>, from: usize, to: usize) -> Option<usize> {
+        let high = self.regions[from].1;
+        let bits = |place: usize| self.bits[state.order()[place]];
+        let mut sum = 0;
+        let mut end = to;
+        while end < high && sum < bits(from) {
+            sum += bits(end);
+            end += 1;
+        }
+        let run = (to, end);
+        (sum == bits(from)).then(|| self.exchange(state, (from, from + 1), run))?
+    }
+
+    /// Moves what lies on the line of one place in front of the line of another.
+    fn insert_line(&mut self, state: &State<'_>, from: usize, to: usize) -> Option<usize> {
+        let (a, b) = (self.line(state, from), self.line(state, to));
+        if a.0 < b.0 {
+            self.exchange(state, a, (a.1, b.0))
+        } else {
+            self.exchange(state, (b.0, a.0), a)
+        }
+    }
+
+    /// Moves `count` units so that they begin at another place.
+    fn insert(&mut self, state: &State<'_>, from: usize, to: usize, count: usize) -> Option<usize> {
+        let high = self.regions[from].1;
+        if from + count > high || to + count > high {
+            return None;
+        }
+        if to < from {
+            self.exchange(state, (to, from), (from, from + count))
+        } else {
+            self.exchange(state, (from, from + count), (from + count, to + count))
+        }
+    }
+
+    /// Trades units of one line for units of another that are together as long. Units of both lines are then sorted
+    /// by alignment, which leaves no hole.
+    fn trade(&mut self, state: &State<'_>, from: usize, to: usize, random: &mut Random) -> Option<usize> {
+        let (mut a, mut b) = (self.line(state, from), self.line(state, to));
+        if a.0 == b.0 || !self.balance(state, (from, a), (to, b), random) {
+            return None;
+        }
+        if a.0 > b.0 {
+            std::mem::swap(&mut a, &mut b);
+            std::mem::swap(&mut self.give, &mut self.take);
+        }
+        self.units.clear();
+        self.put_line(state, a, true);
+        self.units.extend_from_slice(&state.order()[a.1..b.0]);
+        self.put_line(state, b, false);
+        Some(a.0)
+    }
+
+    /// Draws places of two lines, the first given, until both sides are equally long.
+    fn balance(
+        &mut self,
+        state: &State<'_>,
+        (from, a): (usize, (usize, usize)),
+        (to, b): (usize, (usize, usize)),
+        random: &mut Random,
+    ) -> bool {
+        let bits = |place: usize| self.bits[state.order()[place]];
+        self.give.clear();
+        self.take.clear();
+        self.give.push(from);
+        self.take.push(to);
+        let (mut given, mut taken) = (bits(from), bits(to));
+        while given != taken {
+            let gives = given < taken;
+            let (side, run) = if gives { (&mut self.give, a) } else { (&mut self.take, b) };
+            let place = run.0 + random.below(run.1 - run.0);
+            if side.len() >= TRADED || side.contains(&place) {
+                return false;
+            }
+            side.push(place);
+            *(if gives { &mut given } else { &mut taken }) += bits(place);
+        }
+        true
+    }
+
+    /// Appends what a line holds after the trade.
+    fn put_line(&mut self, state: &State<'_>, line: (usize, usize), gives: bool) {
+        let (leave, come) = if gives { (&self.give, &self.take) } else { (&self.take, &self.give) };
+        let start = self.units.len();
+        let stay = (line.0..line.1).filter(|place| !leave.contains(place));
+        let places = stay.chain(come.iter().copied());
+        self.units.extend(places.map(|place| state.order()[place]));
+        self.units[start..].sort_by_key(|unit| Reverse(self.aligns[*unit]));
+    }
+}
+
+fn regions(problem: &Problem<'_>, order: &[usize]) -> Vec<(usize, usize)> {
+    let region = |place: usize| problem.constraints.units[order[place]].region;
+    let mut regions = vec![(0, 0); order.len()];
+    let mut first = 0;
+    while first < order.len() {
+        let end = (first..order.len()).find(|place| region(*place) != region(first)).unwrap_or(order.len());
+        regions[first..end].fill((first, end));
+        first = end;
+    }
+    regions
+}

@@ -1,0 +1,346 @@
+//! A plan for structs: learn visits, search, and accept only what is no worse anywhere.
+
+use crate::explain::Explainer;
+use crate::model::Model;
+use crate::problem::{Build, Problem, View};
+use crate::result::{
+    Arrangement, Change, FORMAT, Forecast, HeldMember, Outcome, Plan, SearchReport, SizeForecast, StructPlan, VERSION,
+};
+use crate::search::{Effort, Found, Search, search};
+use crate::sharing::Sharing;
+use crate::state::{Memo, State};
+use crate::tidy::{moved, tidy};
+use crate::visits::Visits;
+use fieldline_layout::constraint::{Constraints, Wishes, constraints};
+use fieldline_layout::{AccessProfile, Layout, abi};
+use std::collections::BTreeMap;
+
+/// Weight of all views with the recorded machine's line size. Others weigh half as much together for each line size.
+const WEIGHT: u64 = 2_000;
+/// Phases with fewer of the objects are left out.
+const RARE_PHASE: u64 = 20;
+/// An order that touches not even this share fewer lines is within what chance gives.
+const LEAST_GAIN: f64 = 0.02;
+/// If fewer of the loads hit the nearest cache, the recording holds only slow ones.
+const LEAST_NEAR_LOADS: f64 = 0.1;
+
+/// What is judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Line sizes in bytes, powers of two.
+    pub lines: Vec<u64>,
+    /// Line size in bytes of the machine that the layouts were compiled for.
+    pub build_line: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            lines: vec![64, 128],
+            build_line: 64,
+        }
+    }
+}
+
+/// A struct to plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Its declared layout, the one the profile was made with.
+    pub layout: &'a Layout,
+    /// What the source and the user say.
+    pub wishes: &'a Wishes,
+}
+
+/// Plans structs, each for itself.
+pub fn plan(profile: &AccessProfile, requests: &[Request<'_>], options: &Options) -> Plan {
+    let structs = requests.iter().map(|request| plan_struct(profile, *request, options));
+    Plan {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        lines: options.lines.clone(),
+        build_line: options.build_line,
+        structs: structs.collect(),
+    }
+}
+
+/// Plans one struct.
+pub fn plan_struct(profile: &AccessProfile, request: Request<'_>, options: &Options) -> StructPlan {
+    let layout = request.layout;
+    let constraints = match constraints(layout, request.wishes) {
+        Ok(constraints) => constraints,
+        Err(refusal) => return unchanged(layout, Outcome::Refused, &refusal.to_string()),
+    };
+    let model = Model::new(profile, layout, &constraints, options.build_line);
+    let mut result = match unfit(&model) {
+        Some((outcome, reason)) => unchanged(layout, outcome, &reason),
+        None => Planner::new(layout, &constraints, &model, options).run(profile),
+    };
+    result.samples = model.samples;
+    result.needed = model.needed;
+    result.held = held(&constraints);
+    result
+}
+
+/// Why a model can't carry advice, if so.
+fn unfit(model: &Model) -> Option<(Outcome, String)> {
+    if !model.is_sufficient() {
+        let (have, need) = (model.samples, model.needed.max(1));
+        return Some((Outcome::TooFewSamples, format!("too few samples: have {have}, need about {need}")));
+    }
+    let served = model.accesses.iter().flat_map(|access| &access.levels).filter(|(level, _)| *level != "HITM");
+    let served: u64 = served.map(|(_, loads)| loads).sum();
+    let near = model.accesses.iter().filter_map(|access| access.levels.get("L1"));
+    let near: u64 = near.sum();
+    let loads: u64 = model.accesses.iter().map(|access| access.loads.samples).sum();
+    let only_slow = served > 0 && (near as f64) < LEAST_NEAR_LOADS * served as f64;
+    (only_slow || loads == 0).then(|| {
+        let seen = if loads == 0 { "no loads".to_owned() } else { format!("{near} of {served} loads hit the nearest cache") };
+        (
+            Outcome::Refused,
+            format!(
+                "the recording can't say which members are read together: {seen}; record all loads, such as with \
+                 `perf mem record --ldlat 3`"
+            ),
+        )
+    })
+}
+
+fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
+    let declared = Arrangement::new(layout, 0..layout.members.len());
+    StructPlan {
+        name: layout.name.clone(),
+        fingerprint: layout.fingerprint(),
+        outcome,
+        reason: Some(reason.to_owned()),
+        chosen: declared.clone(),
+        declared,
+        forecasts: Vec::new(),
+        sizes: Vec::new(),
+        moved: Vec::new(),
+        held: Vec::new(),
+        samples: 0,
+        needed: 0,
+        search: None,
+    }
+}
+
+fn held(constraints: &Constraints) -> Vec<HeldMember> {
+    let units = constraints.units.iter().filter_map(|unit| Some((unit, unit.hold.as_ref()?)));
+    let members = units.flat_map(|(unit, hold)| {
+        unit.members.iter().map(|index| HeldMember {
+            index: *index,
+            reason: hold.reason.clone(),
+        })
+    });
+    members.collect()
+}
+
+struct Planner<'a> {
+    layout: &'a Layout,
+    constraints: &'a Constraints,
+    model: &'a Model,
+    options: &'a Options,
+    builds: Vec<Build>,
+    views: Vec<View>,
+}
+
+/// Lines that visits touch by view, of both kinds of visits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Counts {
+    together: Vec<u64>,
+    alone: Vec<u64>,
+    sizes: Vec<u64>,
+}
+
+impl Counts {
+    /// Whether no view touches more lines and no build takes more room.
+    fn is_no_worse_than(&self, other: &Self) -> bool {
+        let pairs = [(&self.together, &other.together), (&self.alone, &other.alone), (&self.sizes, &other.sizes)];
+        pairs.iter().all(|(one, other)| one.iter().zip(other.iter()).all(|(one, other)| one <= other))
+    }
+}
+
+impl<'a> Planner<'a> {
+    fn new(layout: &'a Layout, constraints: &'a Constraints, model: &'a Model, options: &'a Options) -> Self {
+        let builds = builds(layout, constraints, options);
+        Self {
+            views: views(&builds, &model.phases, options),
+            layout,
+            constraints,
+            model,
+            options,
+            builds,
+        }
+    }
+
+    fn problem(&self, visits: &'a Visits, sharing: &'a Sharing) -> Problem<'a> {
+        let (builds, views) = (self.builds.clone(), self.views.clone());
+        Problem::new(self.constraints, &self.model.cells, visits, sharing, builds, views)
+    }
+
+    fn run(&self, profile: &AccessProfile) -> StructPlan {
+        let problem = self.problem(&self.model.together, &self.model.sharing);
+        let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
+        let found = search(&problem, &self.constraints.initial_order(), Effort::for_problem(&problem), self.model.seed);
+        let before = self.counts(&declared);
+        let chosen = self.choose(&problem, &found, &before);
+        let order = chosen.as_ref().map_or(declared.as_slice(), |chosen| chosen.order.as_slice());
+        let mut result = unchanged(self.layout, Outcome::NoGain, "no order is better beyond what chance gives");
+        result.forecasts = self.forecasts(&before, &self.counts(order));
+        result.sizes = self.sizes(&before, &self.counts(order));
+        result.search = Some(report(&found));
+        if chosen.is_some() {
+            self.describe(&mut result, profile, order);
+        }
+        result
+    }
+
+    /// The cheapest order that is no worse than the declared one anywhere and better by more than chance.
+    fn choose(&self, problem: &Problem<'_>, search: &Search, before: &Counts) -> Option<Found> {
+        let mut found: Vec<Found> = search.found.iter().map(|found| tidy(problem, found)).collect();
+        found.sort_by_key(|found| (found.cost, moved(&found.order).len(), found.order.clone()));
+        found.into_iter().find(|found| {
+            let after = self.counts(&found.order);
+            after.is_no_worse_than(before) && self.is_gain(before, &after)
+        })
+    }
+
+    fn is_gain(&self, before: &Counts, after: &Counts) -> bool {
+        let weighted = |counts: &Counts| -> u64 {
+            let views = self.views.iter().zip(&counts.together);
+            views.map(|(view, lines)| view.weight * lines).sum()
+        };
+        let lines = |size: Option<&u64>| size.map_or(0, |size| size.div_ceil(self.options.build_line.max(1)));
+        let gain = 1.0 - weighted(after) as f64 / weighted(before).max(1) as f64;
+        gain >= LEAST_GAIN || lines(after.sizes.first()) < lines(before.sizes.first())
+    }
+
+    fn counts(&self, order: &[usize]) -> Counts {
+        let none = Sharing::none();
+        let count = |visits: &Visits| {
+            let (builds, views) = (self.builds.clone(), self.views.clone());
+            let problem = Problem::new(self.constraints, &self.model.cells, visits, &none, builds, views);
+            let state = State::new(&problem, order, &mut Memo::default());
+            (state.touched(), state.sizes().to_vec())
+        };
+        let (together, sizes) = count(&self.model.together);
+        Counts {
+            together,
+            alone: count(&self.model.alone).0,
+            sizes,
+        }
+    }
+
+    fn describe(&self, result: &mut StructPlan, profile: &AccessProfile, order: &[usize]) {
+        let members = self.constraints.members_in(order);
+        let Some(chosen) = abi::reorder(self.layout, &members) else { return };
+        let explainer = Explainer::new(profile, self.layout, self.model, self.options.build_line);
+        let units = moved(order).into_iter().map(|unit| &self.constraints.units[unit]);
+        let moved = units.flat_map(|unit| &unit.members);
+        result.moved = moved.filter_map(|index| explainer.explain(*index, &chosen, &members)).collect();
+        result.chosen = Arrangement::new(&chosen, members.iter().copied());
+        result.outcome = Outcome::Moved;
+        result.reason = None;
+    }
+
+    fn sizes(&self, before: &Counts, after: &Counts) -> Vec<SizeForecast> {
+        let sizes = before.sizes.iter().zip(&after.sizes);
+        let sizes = self.builds.iter().zip(sizes).map(|(build, (before, after))| SizeForecast {
+            build_line: build.line,
+            before: *before,
+            after: *after,
+        });
+        sizes.collect()
+    }
+
+    /// Forecasts by line size and build, over all phases.
+    fn forecasts(&self, before: &Counts, after: &Counts) -> Vec<Forecast> {
+        let mut groups: BTreeMap<(usize, u64), Vec<usize>> = BTreeMap::new();
+        for (index, view) in self.views.iter().enumerate() {
+            groups.entry((view.build, view.line())).or_default().push(index);
+        }
+        let forecasts = groups.into_iter().map(|((build, line), views)| {
+            let change = |before: &[u64], after: &[u64], visits: &Visits| Change {
+                before: self.mean(&views, before, visits),
+                after: self.mean(&views, after, visits),
+            };
+            Forecast {
+                line,
+                build_line: self.builds[build].line,
+                together: change(&before.together, &after.together, &self.model.together),
+                alone: change(&before.alone, &after.alone, &self.model.alone),
+                bound: self.bound(line),
+            }
+        });
+        forecasts.collect()
+    }
+
+    /// Lines per visit, the mean over views by weight, to three digits.
+    fn mean(&self, views: &[usize], lines: &[u64], visits: &Visits) -> f64 {
+        let weights: u64 = views.iter().map(|view| self.views[*view].weight).sum();
+        let sum: u64 = views.iter().map(|view| self.views[*view].weight * lines[*view]).sum();
+        digits(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64)
+    }
+
+    fn bound(&self, line: u64) -> f64 {
+        let sizes: Vec<u64> = self.model.cells.iter().map(|cell| cell.size).collect();
+        let visits = &self.model.together;
+        digits(visits.volume(&sizes, line) as f64 / visits.total().max(1) as f64)
+    }
+}
+
+fn digits(number: f64) -> f64 {
+    (number * 1_000.0).round() / 1_000.0
+}
+
+fn report(search: &Search) -> SearchReport {
+    let costs = || search.found.iter().map(|found| found.cost);
+    let (best, worst) = (costs().min().unwrap_or(0), costs().max().unwrap_or(0));
+    let spread = (worst - best) as f64 / best.max(1) as f64;
+    SearchReport {
+        optimal: search.is_exact,
+        chains: search.found.len(),
+        spread: (spread * 10_000.0).round() / 10_000.0,
+    }
+}
+
+/// The recorded machine's build first, then those of other line sizes that place members differently.
+fn builds(layout: &Layout, constraints: &Constraints, options: &Options) -> Vec<Build> {
+    let mut builds = vec![Build::new(layout, constraints, options.build_line, options.build_line)];
+    for line in &options.lines {
+        if builds.iter().all(|build| build.line != *line) {
+            builds.push(Build::new(layout, constraints, options.build_line, *line));
+        }
+    }
+    builds
+}
+
+/// Lines of the recorded machine's layout at every size, and of every other build at its own size.
+fn views(builds: &[Build], phases: &BTreeMap<u64, u64>, options: &Options) -> Vec<View> {
+    let mut views = Vec::new();
+    for line in &options.lines {
+        let own = *line == options.build_line;
+        let other = builds.iter().position(|build| build.line == *line && !own);
+        let weight = if own { WEIGHT } else { WEIGHT / 2 };
+        views.extend(shares(phases, *line).into_iter().map(|(phase, share)| {
+            View::new(0, *line, phase, (weight as f64 * share) as u64)
+        }));
+        views.extend(other.map(|build| View::new(build, *line, 0, weight)));
+    }
+    views
+}
+
+/// Where objects begin within a line of `line` bytes, and which share of them.
+fn shares(phases: &BTreeMap<u64, u64>, line: u64) -> Vec<(u64, f64)> {
+    let mut within: BTreeMap<u64, u64> = BTreeMap::new();
+    for (phase, objects) in phases {
+        *within.entry(phase % line.max(1)).or_default() += objects;
+    }
+    let all: u64 = within.values().sum();
+    within.retain(|_, objects| *objects * RARE_PHASE >= all && *objects > 0);
+    let kept: u64 = within.values().sum();
+    if kept == 0 {
+        return vec![(0, 1.0)];
+    }
+    within.into_iter().map(|(phase, objects)| (phase, objects as f64 / kept as f64)).collect()
+}

@@ -1,0 +1,258 @@
+//! What an order costs: weighted distinct cachelines per visit, over all views of the struct.
+//!
+//! A view is a line size, a build (what the compiler was told the line size is) and a phase (where objects begin
+//! within a line). Costs are integers, so that sums don't depend on their order.
+
+use crate::cells::Cells;
+use crate::random::Random;
+use crate::sharing::Sharing;
+use crate::visits::Visits;
+use fieldline_layout::Layout;
+use fieldline_layout::abi::{self, Slot};
+use fieldline_layout::constraint::Constraints;
+
+/// Line size, build and phase under which lines are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Index in [`Problem::builds`].
+    pub build: usize,
+    /// Weight of a line touched.
+    pub weight: u64,
+    /// Logarithm of the line size in bits.
+    shift: u32,
+    /// Where objects begin within a line, in bits.
+    phase: u64,
+}
+
+impl View {
+    /// A view on lines of `line` bytes, a power of two, of objects that begin `phase` bytes into a line.
+    pub fn new(build: usize, line: u64, phase: u64, weight: u64) -> Self {
+        Self {
+            build,
+            weight,
+            shift: line.max(1).trailing_zeros() + 3,
+            phase: phase * 8,
+        }
+    }
+
+    /// Line size in bytes.
+    pub fn line(&self) -> u64 {
+        1 << (self.shift - 3)
+    }
+
+    /// The line of a bit.
+    #[inline]
+    pub fn line_of(&self, bit: u64) -> usize {
+        ((bit + self.phase) >> self.shift) as usize
+    }
+
+    /// First and last line of the bits `start..end`.
+    #[inline]
+    pub fn lines_of(&self, start: u64, end: u64) -> (usize, usize) {
+        (self.line_of(start), self.line_of(end - 1))
+    }
+
+    /// Whether all bits of two stretches lie on one and the same line.
+    #[inline]
+    pub fn same_lines(&self, one: (u64, u64), other: (u64, u64)) -> bool {
+        let line = self.line_of(one.0);
+        line == self.line_of(one.1 - 1) && line == self.line_of(other.0) && line == self.line_of(other.1 - 1)
+    }
+}
+
+/// The slots of all units as one compiler sees them.
+#[derive(Clone, Debug)]
+pub struct Build {
+    /// Line size alignments follow, in bytes.
+    pub line: u64,
+    /// Size in bytes no order may exceed.
+    pub size_limit: u64,
+    slots: Vec<Vec<Slot>>,
+    align: u64,
+    tail: u64,
+}
+
+impl Build {
+    /// The build for a line size. The declared size is the limit.
+    pub fn new(layout: &Layout, constraints: &Constraints, build_line: u64, line: u64) -> Self {
+        let (slots, _) = abi::line_slots(layout, build_line, line);
+        let units = constraints.units.iter();
+        Self {
+            line,
+            size_limit: slots.place().size,
+            align: slots.align(),
+            tail: slots.tail,
+            slots: units
+                .map(|unit| unit.members.iter().map(|member| slots.slots[*member]).collect())
+                .collect(),
+        }
+    }
+
+    /// Whether two builds place every order alike.
+    pub fn places_like(&self, other: &Self) -> bool {
+        (self.align, self.tail) == (other.align, other.tail) && self.slots == other.slots
+    }
+
+    /// Places a unit behind bit `end`: its first bit and the bit behind it.
+    #[inline]
+    pub(crate) fn place(&self, unit: usize, end: u64) -> (u64, u64) {
+        let slots = &self.slots[unit];
+        let start = slots.first().map_or(end, |slot| abi::next_offset(slot, end));
+        let mut end = start;
+        for (index, slot) in slots.iter().enumerate() {
+            if index > 0 {
+                end = abi::next_offset(slot, end);
+            }
+            end += slot.bit_size;
+        }
+        (start, end)
+    }
+
+    /// Size in bytes of a struct whose last bit lies before `end`.
+    pub(crate) fn size(&self, end: u64) -> u64 {
+        abi::size_of(end + self.tail, self.align)
+    }
+}
+
+/// A cell as the search sees it, in bits from the start of its unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) cell: u32,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// Random number that stands for the cell (Zobrist, 1970).
+    pub(crate) key: u64,
+}
+
+/// Cost of a line of struct size, as a share of one line more touched in every visit: enough to prefer the smaller of
+/// two equally good structs, and of two nearly so.
+const SIZE_SHARE: u64 = 200;
+/// Cost of a line above the size limit, likewise.
+const OVER_SHARE: u64 = 8;
+/// Cost of two neighbours under different `#if` conditions, likewise.
+const GUARD_SHARE: u64 = 4000;
+
+/// Everything that doesn't change during a search.
+#[derive(Clone, Debug)]
+pub struct Problem<'a> {
+    /// Limits.
+    pub constraints: &'a Constraints,
+    /// Compilers' views of the units.
+    pub builds: Vec<Build>,
+    /// What is counted.
+    pub views: Vec<View>,
+    /// Visits.
+    pub visits: &'a Visits,
+    /// How CPUs take lines from each other.
+    pub sharing: &'a Sharing,
+    /// Cost of two neighbours under different `#if` conditions, which the source must separate.
+    pub guard_weight: u64,
+    /// Cost of a line of struct size.
+    pub size_weight: u64,
+    /// Cost of a line of struct size above the limit. No result exceeds it, but a way to one may.
+    pub over_weight: u64,
+    parts: Vec<Vec<Part>>,
+    kept: Vec<(usize, u64)>,
+}
+
+impl<'a> Problem<'a> {
+    /// A problem.
+    pub fn new(
+        constraints: &'a Constraints,
+        cells: &Cells,
+        visits: &'a Visits,
+        sharing: &'a Sharing,
+        builds: Vec<Build>,
+        views: Vec<View>,
+    ) -> Self {
+        let mut parts = vec![Vec::new(); constraints.units.len()];
+        let mut random = Random::new(cells.len() as u64);
+        for (number, cell) in (0..).zip(cells.iter()) {
+            parts[cell.unit].push(Part {
+                cell: number,
+                start: cell.start * 8,
+                end: (cell.start + cell.size) * 8,
+                key: random.bits(),
+            });
+        }
+        let units = constraints.units.iter().enumerate();
+        let kept = units.filter_map(|(index, unit)| Some((index, unit.kept_offset()?))).collect();
+        let views_weight: u64 = views.iter().map(|view| view.weight).sum();
+        let scale = visits.total().saturating_mul(views_weight);
+        Self {
+            constraints,
+            builds,
+            views,
+            visits,
+            sharing,
+            guard_weight: scale / GUARD_SHARE,
+            size_weight: scale / SIZE_SHARE,
+            over_weight: scale / OVER_SHARE,
+            parts,
+            kept,
+        }
+    }
+
+    /// Cost of one line more touched in every visit, in all views.
+    pub fn scale(&self) -> u64 {
+        let weights: u64 = self.views.iter().map(|view| view.weight).sum();
+        self.visits.total().saturating_mul(weights)
+    }
+
+    /// What a line with these cells costs in a view of weight 1.
+    pub(crate) fn line_cost(&self, cells: &[u32], room: &mut Vec<u64>) -> u64 {
+        self.visits.touching(cells, room) + self.sharing.excess(cells)
+    }
+
+    /// Cost of `#if` conditions between neighbours.
+    pub(crate) fn guard_cost(&self, units: impl Iterator<Item = usize>) -> u64 {
+        let mut before = None;
+        let mut changes = 0;
+        for unit in units {
+            let guard = self.constraints.units[unit].guard;
+            changes += u64::from(before.is_some_and(|before| before != guard));
+            before = Some(guard);
+        }
+        changes * self.guard_weight
+    }
+
+    /// The touched parts of a unit.
+    #[inline]
+    pub(crate) fn parts(&self, unit: usize) -> &[Part] {
+        &self.parts[unit]
+    }
+
+    /// Size in bits of a unit's members in the first build.
+    pub fn unit_bits(&self, unit: usize) -> u64 {
+        let slots = self.builds.first().map(|build| build.slots[unit].iter());
+        slots.into_iter().flatten().map(|slot| slot.bit_size).sum()
+    }
+
+    /// Alignment in bytes of a unit in the first build.
+    pub fn unit_align(&self, unit: usize) -> u64 {
+        let slots = self.builds.first().map(|build| build.slots[unit].iter());
+        slots.into_iter().flatten().map(|slot| slot.align).max().unwrap_or(1)
+    }
+
+    /// Units that must keep an offset, with that offset in bytes.
+    pub(crate) fn kept(&self) -> &[(usize, u64)] {
+        &self.kept
+    }
+
+    /// Whether an order leaves all kept units at their offsets.
+    pub(crate) fn keeps_all(&self, order: &[usize]) -> bool {
+        let Some(build) = self.builds.first() else { return true };
+        let mut end = 0;
+        order.iter().all(|unit| {
+            let (start, stop) = build.place(*unit, end);
+            end = stop;
+            let kept = self.kept.iter().find(|kept| kept.0 == *unit);
+            kept.is_none_or(|kept| start / 8 == kept.1)
+        })
+    }
+
+    pub(crate) fn size_cost(&self, build: &Build, size: u64) -> u64 {
+        let over = size.saturating_sub(build.size_limit).div_ceil(build.line);
+        size.div_ceil(build.line) * self.size_weight + over * self.over_weight
+    }
+}

@@ -1,0 +1,336 @@
+//! The plan as a value that can be a file (`docs/formats.md`), and the checks a plan read back must pass.
+
+use fieldline_layout::abi;
+use fieldline_layout::{Layout, Member};
+use serde::{Deserialize, Serialize};
+
+/// Value of [`Plan::format`].
+pub const FORMAT: &str = "fieldline-plan";
+/// Value of [`Plan::version`] this crate writes and reads.
+pub const VERSION: u32 = 1;
+
+/// Orders for some structs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// Format version.
+    pub version: u32,
+    /// Line sizes in bytes that were judged.
+    pub lines: Vec<u64>,
+    /// Line size in bytes of the machine that the layouts were compiled for.
+    pub build_line: u64,
+    /// One for each struct asked for, in that order.
+    pub structs: Vec<StructPlan>,
+}
+
+/// What came of a struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Members move.
+    Moved,
+    /// No order is worth a change; `chosen` equals `declared`.
+    NoGain,
+    /// The members can't be reordered, or the recording can't tell how; `chosen` equals `declared`.
+    Refused,
+    /// Advice needs more samples; `chosen` equals `declared`.
+    TooFewSamples,
+}
+
+/// The order chosen for one struct, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StructPlan {
+    /// Tag.
+    pub name: String,
+    /// [`Layout::fingerprint`] of the declared layout.
+    pub fingerprint: u64,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Why, unless members move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The layout as compiled.
+    pub declared: Arrangement,
+    /// The layout as proposed.
+    pub chosen: Arrangement,
+    /// Lines that visits touch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forecasts: Vec<Forecast>,
+    /// Sizes of the struct.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<SizeForecast>,
+    /// Members that change places among the others, in declared order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<MovedMember>,
+    /// Members that may not move freely, in declared order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<HeldMember>,
+    /// Samples of the struct.
+    pub samples: u64,
+    /// Samples that advice needs at least.
+    pub needed: u64,
+    /// How sure the search is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchReport>,
+}
+
+/// Top-level members in order of place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arrangement {
+    /// Size of the struct in bytes.
+    pub size: u64,
+    /// Its members.
+    pub members: Vec<PlacedMember>,
+}
+
+/// A member in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacedMember {
+    /// Its index in declared order, which also tells unnamed members apart.
+    pub index: usize,
+    /// Name; absent for an anonymous struct or union.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Type as C spells it.
+    pub type_name: String,
+    /// Offset in bytes of the first byte that holds a bit of it.
+    pub offset: u64,
+    /// Bytes that hold a bit of it.
+    pub size: u64,
+    /// For a bit-field, its offset in bits from the start of the struct.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_offset: Option<u64>,
+    /// For a bit-field, its width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_size: Option<u64>,
+}
+
+/// Lines a visit touches on average, before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// Line size in bytes by which lines are counted.
+    pub line: u64,
+    /// Line size in bytes that the struct is compiled for: alignments to the line follow it.
+    pub build_line: u64,
+    /// In visits as learnt from what runs in one go.
+    pub together: Change,
+    /// In visits as if each function ran alone.
+    pub alone: Change,
+    /// No order touches fewer lines in the visits of `together`.
+    pub bound: f64,
+}
+
+/// A number before and after.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// In the declared layout.
+    pub before: f64,
+    /// In the chosen one.
+    pub after: f64,
+}
+
+/// Size of the struct for one line size, before and after, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeForecast {
+    /// Line size in bytes that the struct is compiled for.
+    pub build_line: u64,
+    /// In the declared layout.
+    pub before: u64,
+    /// In the chosen one.
+    pub after: u64,
+}
+
+/// A member that changes its place, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MovedMember {
+    /// Index in declared order.
+    pub index: usize,
+    /// Name; absent for an anonymous struct or union.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Byte offset before.
+    pub from: u64,
+    /// Byte offset after.
+    pub to: u64,
+    /// Loads sampled.
+    pub loads: u64,
+    /// Stores sampled.
+    pub stores: u64,
+    /// Share of the struct's accesses.
+    pub share: f64,
+    /// Functions that touch it most, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<String>,
+    /// Members it now shares a cacheline with that are touched in the same visits, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<String>,
+    /// All of it in a sentence.
+    pub reason: String,
+}
+
+/// A member that may not move freely, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldMember {
+    /// Index in declared order.
+    pub index: usize,
+    /// Why.
+    pub reason: String,
+}
+
+/// How a search went.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SearchReport {
+    /// Whether all orders were tried, so that none is cheaper.
+    pub optimal: bool,
+    /// Independent searches.
+    pub chains: usize,
+    /// By how much the worst search's result costs more than the best one's, as a share.
+    pub spread: f64,
+}
+
+/// Why a plan can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Something else than a plan.
+    #[error("format is {0:?}, not {FORMAT:?}")]
+    Format(String),
+    /// A plan of another time.
+    #[error("plan version is {0}; this program reads version {VERSION}")]
+    Version(u32),
+    /// The struct has changed since, or is another one.
+    #[error("plan for another layout of struct {name}: it has fingerprint {planned:#018x}, the layout {actual:#018x}")]
+    OtherLayout {
+        /// Tag.
+        name: String,
+        /// The plan's fingerprint.
+        planned: u64,
+        /// The layout's.
+        actual: u64,
+    },
+    /// Members are missing or doubled.
+    #[error("struct {0}: the chosen members are no order of the declared ones")]
+    NotAnOrder(String),
+    /// An offset isn't what the C ABI gives the order.
+    #[error("struct {name}: member {index} is planned at bit {planned}, but its order puts it at bit {placed}")]
+    OtherPlace {
+        /// Tag.
+        name: String,
+        /// Declared index of the member.
+        index: usize,
+        /// Planned offset in bits.
+        planned: u64,
+        /// Offset in bits by the order.
+        placed: u64,
+    },
+    /// The size isn't what the C ABI gives the order.
+    #[error("struct {name}: {planned} bytes are planned, but its order takes {placed}")]
+    OtherSize {
+        /// Tag.
+        name: String,
+        /// Planned size in bytes.
+        planned: u64,
+        /// Size in bytes by the order.
+        placed: u64,
+    },
+}
+
+impl Plan {
+    /// Checks format and version of a plan that was read back.
+    ///
+    /// # Errors
+    /// If either is another one.
+    pub fn check_format(&self) -> Result<(), PlanError> {
+        if self.format != FORMAT {
+            return Err(PlanError::Format(self.format.clone()));
+        }
+        if self.version != VERSION {
+            return Err(PlanError::Version(self.version));
+        }
+        Ok(())
+    }
+
+    /// The plan of a struct.
+    pub fn struct_named(&self, name: &str) -> Option<&StructPlan> {
+        self.structs.iter().find(|plan| plan.name == name)
+    }
+}
+
+impl StructPlan {
+    /// Declared indices in chosen order.
+    pub fn order(&self) -> Vec<usize> {
+        self.chosen.members.iter().map(|member| member.index).collect()
+    }
+
+    /// Whether anything moves.
+    pub fn changes(&self) -> bool {
+        self.outcome == Outcome::Moved
+    }
+
+    /// The layout the plan predicts for a struct, computed anew from its order.
+    ///
+    /// # Errors
+    /// If the plan was made for another layout, or doesn't hold what its order gives.
+    pub fn predicted(&self, layout: &Layout) -> Result<Layout, PlanError> {
+        let actual = layout.fingerprint();
+        if self.name != layout.name || self.fingerprint != actual {
+            return Err(PlanError::OtherLayout {
+                name: self.name.clone(),
+                planned: self.fingerprint,
+                actual,
+            });
+        }
+        let order = self.order();
+        let placed = abi::reorder(layout, &order).ok_or_else(|| PlanError::NotAnOrder(self.name.clone()))?;
+        self.compare(&placed)?;
+        Ok(placed)
+    }
+
+    fn compare(&self, placed: &Layout) -> Result<(), PlanError> {
+        for (planned, member) in self.chosen.members.iter().zip(&placed.members) {
+            let bit_offset = planned.bit_offset.unwrap_or_else(|| planned.offset.saturating_mul(8));
+            if bit_offset != member.bit_offset {
+                return Err(PlanError::OtherPlace {
+                    name: self.name.clone(),
+                    index: planned.index,
+                    planned: bit_offset,
+                    placed: member.bit_offset,
+                });
+            }
+        }
+        if self.chosen.size == placed.size {
+            return Ok(());
+        }
+        Err(PlanError::OtherSize {
+            name: self.name.clone(),
+            planned: self.chosen.size,
+            placed: placed.size,
+        })
+    }
+}
+
+impl Arrangement {
+    /// The members of a layout that has them in `order`.
+    pub fn new(layout: &Layout, order: impl IntoIterator<Item = usize>) -> Self {
+        let members = order.into_iter().zip(&layout.members);
+        Self {
+            size: layout.size,
+            members: members.map(|(index, member)| PlacedMember::new(index, member)).collect(),
+        }
+    }
+}
+
+impl PlacedMember {
+    fn new(index: usize, member: &Member) -> Self {
+        let bits = member.is_bit_field().then_some((member.bit_offset, member.bit_size));
+        Self {
+            index,
+            name: member.name.clone(),
+            type_name: member.type_name.clone(),
+            offset: member.offset(),
+            size: member.size(),
+            bit_offset: bits.map(|bits| bits.0),
+            bit_size: bits.map(|bits| bits.1),
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! An order with its cost, changed move by move.
+//!
+//! A move replaces a stretch of the order. Only units whose lines change are looked at again, and a line's cost is
+//! remembered by what lies on it, so that most moves cost no count of visits at all.
+
+use crate::problem::{Problem, View};
+use rustc_hash::FxHashMap;
+
+/// Weights of lines by what lies on them, with room to work in.
+#[derive(Clone, Debug, Default)]
+pub struct Memo {
+    values: FxHashMap<u64, u64>,
+    room: Room,
+}
+
+/// An order of units and what it costs.
+#[derive(Clone, Debug)]
+pub struct State<'p> {
+    problem: &'p Problem<'p>,
+    order: Vec<usize>,
+    place_of: Vec<usize>,
+    /// By build: first bit of the unit at each place, bit behind it.
+    spans: Vec<Vec<(u64, u64)>>,
+    /// By build, in bytes.
+    sizes: Vec<u64>,
+    /// By view: what lies on each line.
+    lines: Vec<Vec<Line>>,
+    cost: u64,
+    undo: Undo,
+}
+
+/// What lies on a line and what that costs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    /// Exclusive or of the keys of all parts on it; 0 for none.
+    key: u64,
+    /// What that costs in a view of weight 1.
+    value: u64,
+    /// Number of the move that changed it last.
+    changed: u64,
+}
+
+/// What the last move replaced.
+#[derive(Clone, Debug, Default)]
+struct Undo {
+    first: usize,
+    order: Vec<usize>,
+    spans: Vec<Vec<(u64, u64)>>,
+    sizes: Vec<u64>,
+    lines: Vec<(usize, usize, Line)>,
+    cost: u64,
+    moves: u64,
+}
+
+/// Room to work in.
+#[derive(Clone, Debug, Default)]
+struct Room {
+    cells: Vec<u32>,
+    hit: Vec<u64>,
+}
+
+impl Memo {
+    /// Number of line contents met.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+}
+
+impl<'p> State<'p> {
+    /// The state of an order, a permutation of the problem's units.
+    pub fn new(problem: &'p Problem<'p>, order: &[usize], memo: &mut Memo) -> Self {
+        let builds = problem.builds.len();
+        let mut state = Self {
+            problem,
+            order: Vec::new(),
+            place_of: vec![0; order.len()],
+            spans: vec![Vec::new(); builds],
+            sizes: vec![0; builds],
+            lines: vec![Vec::new(); problem.views.len()],
+            cost: 0,
+            undo: Undo {
+                spans: vec![Vec::new(); builds],
+                ..Undo::default()
+            },
+        };
+        state.reset(order, memo);
+        state
+    }
+
+    /// Takes another order.
+    pub fn reset(&mut self, order: &[usize], memo: &mut Memo) {
+        self.order = order.to_vec();
+        for (place, unit) in order.iter().enumerate() {
+            self.place_of[*unit] = place;
+        }
+        for (build, spans) in self.problem.builds.iter().zip(&mut self.spans) {
+            spans.clear();
+            let mut end = 0;
+            for unit in order {
+                let span = build.place(*unit, end);
+                end = span.1;
+                spans.push(span);
+            }
+        }
+        for (size, (build, spans)) in self.sizes.iter_mut().zip(self.problem.builds.iter().zip(&self.spans)) {
+            *size = build.size(spans.last().map_or(0, |span| span.1));
+        }
+        self.fill_lines(memo);
+        self.cost = self.lines_cost() + self.size_cost() + self.problem.guard_cost(order.iter().copied());
+    }
+
+    fn fill_lines(&mut self, memo: &mut Memo) {
+        for (index, view) in self.problem.views.iter().enumerate() {
+            self.lines[index].clear();
+            for place in 0..self.order.len() {
+                let start = self.spans[view.build][place].0;
+                for part in self.problem.parts(self.order[place]) {
+                    let (first, last) = view.lines_of(start + part.start, start + part.end);
+                    grow(&mut self.lines[index], last);
+                    for line in first..=last {
+                        self.lines[index][line].key ^= part.key;
+                    }
+                }
+            }
+            for line in 0..self.lines[index].len() {
+                self.lines[index][line].value = self.value(index, line, memo);
+            }
+        }
+    }
+
+    fn lines_cost(&self) -> u64 {
+        let views = self.problem.views.iter().zip(&self.lines);
+        let costs = views.map(|(view, lines)| view.weight * lines.iter().map(|line| line.value).sum::<u64>());
+        costs.sum()
+    }
+
+    fn size_cost(&self) -> u64 {
+        let sizes = self.sizes.iter().zip(&self.problem.builds);
+        sizes.map(|(size, build)| self.problem.size_cost(build, *size)).sum()
+    }
+
+    /// Units in order.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Where a unit stands in the order.
+    #[inline]
+    pub fn place_of(&self, unit: usize) -> usize {
+        self.place_of[unit]
+    }
+
+    /// Cost of the order.
+    #[inline]
+    pub fn cost(&self) -> u64 {
+        self.cost
+    }
+
+    /// Sizes in bytes, by build.
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// Lines that all visits touch together, by view.
+    pub fn touched(&self) -> Vec<u64> {
+        let views = self.problem.views.iter().zip(&self.lines);
+        let mut room = Room::default();
+        let touched = views.map(|(view, lines)| {
+            let numbers = (0..lines.len()).filter(|number| lines[*number].key != 0);
+            let weights = numbers.map(|number| {
+                self.cells_on(view, number, &mut room.cells);
+                self.problem.visits.touching(&room.cells, &mut room.hit)
+            });
+            weights.sum()
+        });
+        touched.collect()
+    }
+
+    /// Whether no size exceeds its limit and kept members lie where they must.
+    pub fn fits(&self) -> bool {
+        let mut sizes = self.sizes.iter().zip(&self.problem.builds);
+        sizes.all(|(size, build)| *size <= build.size_limit) && self.keeps_offsets()
+    }
+
+    /// Whether kept members lie where they must.
+    #[inline]
+    pub fn keeps_offsets(&self) -> bool {
+        let kept = self.problem.kept();
+        let spans = self.spans.first();
+        kept.iter().all(|(unit, offset)| {
+            let span = spans.and_then(|spans| spans.get(self.place_of[*unit]));
+            span.is_some_and(|span| span.0 / 8 == *offset)
+        })
+    }
+
+    /// Whether the units from place `first` on may be replaced by these, as far as offsets don't matter.
+    pub fn allows(&self, first: usize, units: &[usize]) -> bool {
+        let unit = |index: usize| &self.problem.constraints.units[index];
+        let before = first.checked_sub(1).map(|place| self.order[place]);
+        let behind = self.order.get(first + units.len()).copied();
+        let mut around = before.into_iter().chain(units.iter().copied()).chain(behind);
+        let Some(mut last) = around.next() else { return true };
+        for next in around {
+            if unit(last).region > unit(next).region || unit(last).is_bit_run && unit(next).is_bit_run {
+                return false;
+            }
+            last = next;
+        }
+        let held = units.iter().filter(|index| unit(**index).keeps_order());
+        held.is_sorted()
+    }
+
+    /// The places of the units that begin on the line, of the first view, where the unit at `place` begins.
+    pub fn line_run(&self, place: usize) -> (usize, usize) {
+        let Some(view) = self.problem.views.first() else {
+            return (place, place + 1);
+        };
+        let spans = &self.spans[view.build];
+        let line = |place: usize| view.line_of(spans[place].0);
+        let here = line(place);
+        let first = (0..place).rev().take_while(|place| line(*place) == here).last();
+        let last = (place + 1..spans.len()).take_while(|place| line(*place) == here).last();
+        (first.unwrap_or(place), last.unwrap_or(place) + 1)
+    }
+
+    /// Replaces the units from place `first` on, by a permutation of them, and returns the new cost.
+    pub fn replace(&mut self, first: usize, units: &[usize], memo: &mut Memo) -> u64 {
+        let after = first + units.len();
+        let guards = self.guards_around(first, after);
+        self.undo.first = first;
+        self.undo.cost = self.cost;
+        self.undo.moves += 1;
+        self.undo.sizes.clone_from(&self.sizes);
+        self.undo.lines.clear();
+        self.undo.order.clear();
+        self.undo.order.extend_from_slice(&self.order[first..after]);
+        for build in 0..self.problem.builds.len() {
+            self.place_again(build, first, units);
+        }
+        for view in 0..self.problem.views.len() {
+            self.move_parts(view, first, units);
+        }
+        self.put(first, units);
+        let guards = self.guards_around(first, after).wrapping_sub(guards);
+        self.cost = self.cost_after_move(memo).wrapping_add(guards);
+        self.cost
+    }
+
+    /// Cost of guards that a change of places `first..after` can change.
+    fn guards_around(&self, first: usize, after: usize) -> u64 {
+        let end = (after + 1).min(self.order.len());
+        self.problem.guard_cost(self.order[first.saturating_sub(1)..end].iter().copied())
+    }
+
+    fn put(&mut self, first: usize, units: &[usize]) {
+        for (place, unit) in (first..).zip(units) {
+            self.order[place] = *unit;
+            self.place_of[*unit] = place;
+        }
+        for (spans, other) in self.spans.iter_mut().zip(&mut self.undo.spans) {
+            let end = first + other.len();
+            spans[first..end].swap_with_slice(other);
+        }
+    }
+
+    /// Places the new units, and those behind them up to the first that stays where it is, into `undo.spans`.
+    fn place_again(&mut self, index: usize, first: usize, units: &[usize]) {
+        let build = &self.problem.builds[index];
+        let old = &self.spans[index];
+        let new = &mut self.undo.spans[index];
+        new.clear();
+        let mut end = first.checked_sub(1).map_or(0, |before| old[before].1);
+        for (place, unit) in (first..).zip(units) {
+            let stays = self.order[place] == *unit && place > 0 && old[place - 1].1 == end;
+            let span = if stays { old[place] } else { build.place(*unit, end) };
+            end = span.1;
+            new.push(span);
+        }
+        for place in first + units.len()..old.len() {
+            let span = build.place(self.order[place], end);
+            if span == old[place] {
+                return;
+            }
+            end = span.1;
+            new.push(span);
+        }
+        self.sizes[index] = build.size(end);
+    }
+
+    /// Takes parts off the lines they leave and puts them on those they come to.
+    fn move_parts(&mut self, index: usize, first: usize, units: &[usize]) {
+        let view = self.problem.views[index];
+        for offset in 0..self.undo.spans[view.build].len() {
+            let place = first + offset;
+            let (unit, before) = match units.get(offset) {
+                Some(unit) => (*unit, self.place_of[*unit]),
+                None => (self.order[place], place),
+            };
+            let (old, new) = (self.spans[view.build][before], self.undo.spans[view.build][offset]);
+            if self.problem.parts(unit).is_empty() || view.same_lines(old, new) {
+                continue;
+            }
+            for part in self.problem.parts(unit) {
+                self.toggle(index, view.lines_of(old.0 + part.start, old.0 + part.end), part.key);
+                self.toggle(index, view.lines_of(new.0 + part.start, new.0 + part.end), part.key);
+            }
+        }
+    }
+
+    fn toggle(&mut self, view: usize, (first, last): (usize, usize), key: u64) {
+        grow(&mut self.lines[view], last);
+        for number in first..=last {
+            let line = &mut self.lines[view][number];
+            if line.changed != self.undo.moves {
+                self.undo.lines.push((view, number, *line));
+                line.changed = self.undo.moves;
+            }
+            line.key ^= key;
+        }
+    }
+
+    fn cost_after_move(&mut self, memo: &mut Memo) -> u64 {
+        let mut cost = self.cost.wrapping_sub(self.size_cost_before());
+        for index in 0..self.undo.lines.len() {
+            let (view, number, before) = self.undo.lines[index];
+            let key = self.lines[view][number].key;
+            if key != before.key {
+                let value = self.value(view, number, memo);
+                self.lines[view][number].value = value;
+                let weight = self.problem.views[view].weight;
+                cost = cost.wrapping_add(weight.wrapping_mul(value.wrapping_sub(before.value)));
+            }
+        }
+        cost.wrapping_add(self.size_cost())
+    }
+
+    fn size_cost_before(&self) -> u64 {
+        let sizes = self.undo.sizes.iter().zip(&self.problem.builds);
+        sizes.map(|(size, build)| self.problem.size_cost(build, *size)).sum()
+    }
+
+    /// Takes the last replacement back.
+    pub fn undo(&mut self) {
+        let first = self.undo.first;
+        let order = std::mem::take(&mut self.undo.order);
+        self.put(first, &order);
+        self.undo.order = order;
+        for (view, number, line) in self.undo.lines.drain(..) {
+            self.lines[view][number] = line;
+        }
+        std::mem::swap(&mut self.sizes, &mut self.undo.sizes);
+        self.cost = self.undo.cost;
+    }
+
+    fn value(&self, view: usize, number: usize, memo: &mut Memo) -> u64 {
+        let key = self.lines[view][number].key;
+        if key == 0 {
+            return 0;
+        }
+        if let Some(value) = memo.values.get(&key) {
+            return *value;
+        }
+        let Room { cells, hit } = &mut memo.room;
+        self.cells_on(&self.problem.views[view], number, cells);
+        let value = self.problem.line_cost(cells, hit);
+        memo.values.insert(key, value);
+        value
+    }
+
+    fn cells_on(&self, view: &View, number: usize, cells: &mut Vec<u32>) {
+        cells.clear();
+        let spans = &self.spans[view.build];
+        let from = spans.partition_point(|span| span.1 == 0 || view.line_of(span.1 - 1) < number);
+        for (unit, span) in self.order[from..].iter().zip(&spans[from..]) {
+            if view.line_of(span.0) > number {
+                break;
+            }
+            for part in self.problem.parts(*unit) {
+                let (first, last) = view.lines_of(span.0 + part.start, span.0 + part.end);
+                if (first..=last).contains(&number) {
+                    cells.push(part.cell);
+                }
+            }
+        }
+    }
+}
+
+fn grow(lines: &mut Vec<Line>, last: usize) {
+    if lines.len() <= last {
+        lines.resize(last + 1, Line::default());
+    }
+}

@@ -1,0 +1,183 @@
+//! An order made as like the declared one as its cost allows: every member that moves must be worth a reader's time.
+
+use crate::moves::Mover;
+use crate::problem::Problem;
+use crate::search::Found;
+use crate::state::{Memo, State};
+
+/// Cost of a moved unit, as a share of one line more touched in every visit.
+const MOVED_SHARE: u64 = 2_000;
+/// Passes over all units.
+const PASSES: usize = 12;
+/// Units up to which every place is tried for every unit; beyond, the places next to its declared neighbours.
+const FEW: usize = 80;
+/// Lines up to which every pair is tried.
+const FEW_LINES: usize = 24;
+
+/// Units that are not where the declared order has them, at least: all but the longest run of units in declared order.
+pub fn moved(order: &[usize]) -> Vec<usize> {
+    let kept = longest_increasing(order);
+    let mut stays = vec![false; order.len()];
+    for unit in kept {
+        stays[unit] = true;
+    }
+    (0..order.len()).filter(|unit| !stays[*unit]).collect()
+}
+
+/// The longest increasing subsequence, by patience sorting (Fredman, 1975); of several the one whose units come
+/// earliest.
+fn longest_increasing(order: &[usize]) -> Vec<usize> {
+    let mut tops: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = vec![None; order.len()];
+    for unit in order {
+        let pile = tops.partition_point(|top| top < unit);
+        before[*unit] = pile.checked_sub(1).map(|pile| tops[pile]);
+        if pile == tops.len() {
+            tops.push(*unit);
+        } else {
+            tops[pile] = *unit;
+        }
+    }
+    let mut kept: Vec<usize> = std::iter::successors(tops.last().copied(), |unit| before[*unit]).collect();
+    kept.reverse();
+    kept
+}
+
+/// Descends from an order: single units, and whole lines, go where cost and moved units are fewer together.
+pub fn tidy(problem: &Problem<'_>, found: &Found) -> Found {
+    let mut memo = Memo::default();
+    let mut tidying = Tidying {
+        mover: Mover::new(problem),
+        state: State::new(problem, &found.order, &mut memo),
+        memo,
+        moved_weight: problem.scale() / MOVED_SHARE,
+        units: Vec::new(),
+    };
+    for _ in 0..PASSES {
+        let lines = tidying.swap_lines();
+        let units = tidying.move_units();
+        if !lines && !units {
+            break;
+        }
+    }
+    Found {
+        cost: tidying.state.cost(),
+        order: tidying.state.order().to_vec(),
+    }
+}
+
+struct Tidying<'p> {
+    mover: Mover,
+    state: State<'p>,
+    memo: Memo,
+    moved_weight: u64,
+    units: Vec<usize>,
+}
+
+impl Tidying<'_> {
+    fn total(&self) -> u64 {
+        let kept = longest_increasing(self.state.order()).len();
+        self.state.cost() + (self.state.order().len() - kept) as u64 * self.moved_weight
+    }
+
+    /// Replaces `first..first + units.len()` if that is legal and cheaper.
+    fn try_units(&mut self, first: usize) -> bool {
+        if !self.state.allows(first, &self.units) {
+            return false;
+        }
+        let before = self.total();
+        let fitted = self.state.fits();
+        self.state.replace(first, &self.units, &mut self.memo);
+        let better = self.total() < before && (self.state.fits() || !fitted) && self.state.keeps_offsets();
+        if !better {
+            self.state.undo();
+        }
+        better
+    }
+
+    fn move_units(&mut self) -> bool {
+        let mut changed = false;
+        for unit in 0..self.state.order().len() {
+            for place in self.places_for(unit) {
+                changed |= self.move_unit(unit, place);
+            }
+        }
+        changed
+    }
+
+    /// Places worth trying for a unit.
+    fn places_for(&self, unit: usize) -> Vec<usize> {
+        let (low, high) = self.mover.region(self.state.place_of(unit));
+        if high - low <= FEW {
+            return (low..high).collect();
+        }
+        let count = self.state.order().len();
+        let before = unit.checked_sub(1).map(|unit| self.state.place_of(unit) + 1);
+        let after = (unit + 1 < count).then(|| self.state.place_of(unit + 1));
+        let places = before.into_iter().chain(after);
+        places.flat_map(|place| [place.saturating_sub(1), place]).filter(|place| (low..high).contains(place)).collect()
+    }
+
+    fn move_unit(&mut self, unit: usize, to: usize) -> bool {
+        let from = self.state.place_of(unit);
+        let (first, end) = (from.min(to), from.max(to) + 1);
+        if from == to {
+            return false;
+        }
+        self.units.clear();
+        self.units.extend_from_slice(&self.state.order()[first..end]);
+        if from < to {
+            self.units.rotate_left(1);
+        } else {
+            self.units.rotate_right(1);
+        }
+        self.try_units(first)
+    }
+
+    fn swap_lines(&mut self) -> bool {
+        let mut changed = false;
+        for one in 0..FEW_LINES {
+            for other in one + 1..FEW_LINES {
+                changed |= self.swap_pair(one, other);
+            }
+        }
+        changed
+    }
+
+    /// Exchanges what begins on two lines, if both hold units of one region.
+    fn swap_pair(&mut self, one: usize, other: usize) -> bool {
+        let runs = self.line_runs();
+        let (Some(a), Some(b)) = (runs.get(one), runs.get(other)) else {
+            return false;
+        };
+        self.units.clear();
+        for run in [b.0..b.1, a.1..b.0, a.0..a.1] {
+            self.units.extend_from_slice(&self.state.order()[run]);
+        }
+        self.try_units(a.0)
+    }
+
+    fn line_runs(&self) -> Vec<(usize, usize)> {
+        let mut runs = Vec::new();
+        let mut place = 0;
+        while place < self.state.order().len() && runs.len() < FEW_LINES {
+            let run = self.state.line_run(place);
+            runs.push((place, run.1));
+            place = run.1;
+        }
+        runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fewest_units_count_as_moved() {
+        assert_eq!(moved(&[0, 1, 2, 3]), [] as [usize; 0]);
+        assert_eq!(moved(&[3, 0, 1, 2]), [3]);
+        assert_eq!(moved(&[1, 0]).len(), 1);
+        assert_eq!(moved(&[4, 0, 3, 1, 2]), [3, 4]);
+    }
+}

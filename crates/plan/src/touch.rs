@@ -1,0 +1,65 @@
+//! How often a function touches each cell of a struct when it runs.
+//!
+//! A sample says that an instruction ran and what it touched. The hottest instruction of a function that touches the
+//! struct stands for one run on one object; an instruction sampled half as often runs in half of the runs.
+
+use crate::cells::Cells;
+use crate::names::{Names, Word};
+use fieldline_layout::access::Access;
+use std::collections::BTreeMap;
+
+/// How one function touches one struct.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Touch {
+    /// The word its samples have in windows.
+    pub word: Word,
+    /// Runs of the function on an object, in events.
+    pub runs: f64,
+    /// Cells with the share of runs that touch them, in order of cells.
+    pub cells: Vec<(usize, f64)>,
+}
+
+/// Events an access stands for: the sum of its samples' periods, or their number if the recording has none.
+pub fn events(access: &Access) -> f64 {
+    let period = access.loads.period.saturating_add(access.stores.period);
+    if period > 0 { period as f64 } else { access.samples() as f64 }
+}
+
+/// The touches of a struct by accesses to it, each with the index of the type the profile names it under. Their order
+/// doesn't matter.
+pub fn touches<'a>(
+    accesses: impl IntoIterator<Item = &'a (usize, Access)>,
+    cells: &Cells,
+    names: &Names,
+) -> Vec<Touch> {
+    let mut by_word: BTreeMap<Word, Vec<&Access>> = BTreeMap::new();
+    for (type_index, access) in accesses {
+        let word = names.word((i32::try_from(*type_index).unwrap_or(i32::MAX), access.function));
+        by_word.entry(word).or_default().push(access);
+    }
+    let touches = by_word.into_iter().map(|(word, accesses)| touch(word, &accesses, cells));
+    touches.filter(|touch| touch.runs > 0.0 && !touch.cells.is_empty()).collect()
+}
+
+fn touch(word: Word, accesses: &[&Access], cells: &Cells) -> Touch {
+    let mut by_instruction: BTreeMap<u64, f64> = BTreeMap::new();
+    let mut by_cell: BTreeMap<(usize, u64), f64> = BTreeMap::new();
+    for access in accesses {
+        let events = events(access);
+        *by_instruction.entry(access.ip).or_default() += events;
+        for cell in cells.touched(access.offset, access.size) {
+            *by_cell.entry((cell, access.ip)).or_default() += events;
+        }
+    }
+    let runs = by_instruction.values().copied().fold(0.0, f64::max);
+    let mut rates: BTreeMap<usize, f64> = BTreeMap::new();
+    for ((cell, _), events) in by_cell {
+        let rate = rates.entry(cell).or_default();
+        *rate = rate.max(events / runs);
+    }
+    Touch {
+        word,
+        runs,
+        cells: rates.into_iter().collect(),
+    }
+}

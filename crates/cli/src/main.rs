@@ -8,6 +8,7 @@ mod command;
 mod document;
 mod input;
 mod output;
+mod recordings;
 mod report;
 mod tree;
 

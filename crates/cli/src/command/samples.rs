@@ -1,9 +1,33 @@
-//! `fieldline samples`.
+//! `fieldline samples`: one row a sample, in file order.
 
 use crate::Outcome;
 use crate::args::SamplesArgs;
+use crate::{output, recordings};
 use anyhow::Result;
+use fieldline_profile::attribute::target::Target;
+use std::io::Write;
 
-pub(crate) fn run(_args: &SamplesArgs) -> Result<Outcome> {
-    anyhow::bail!("to be wired")
+pub(crate) fn run(args: &SamplesArgs) -> Result<Outcome> {
+    recordings::attributed(&args.recordings, |attributed| {
+        let mut out = output::buffered();
+        writeln!(out, "# ip addr type offset reason")?;
+        let answers = &attributed.attribution.answers;
+        for recording in 0..attributed.count() {
+            attributed.attribution.each(recording, |sample, found| {
+                let (ip, addr) = (sample.ip.unwrap_or(0), sample.addr.unwrap_or(0));
+                match found.target {
+                    Target::Place { ty, offset } => {
+                        let name = answers.ty(ty).map_or("?", |entry| &entry.name.name);
+                        writeln!(out, "{ip:x} {addr:x} {} {offset} -", name.replace(' ', "_"))?;
+                    }
+                    Target::Unknown(reason) => writeln!(out, "{ip:x} {addr:x} - - {reason}")?,
+                    Target::Within { .. } => writeln!(out, "{ip:x} {addr:x} - - unknown_offset")?,
+                    Target::Element { .. } => writeln!(out, "{ip:x} {addr:x} - - unknown_index")?,
+                }
+                Ok::<(), anyhow::Error>(())
+            })?;
+        }
+        out.flush()?;
+        Ok(Outcome::Done)
+    })
 }

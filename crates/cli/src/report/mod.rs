@@ -6,3 +6,4 @@ pub(crate) mod heat;
 pub(crate) mod heat_text;
 pub(crate) mod pahole;
 pub(crate) mod table;
+pub(crate) mod types;

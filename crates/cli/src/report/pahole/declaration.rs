@@ -5,12 +5,15 @@ use super::{Context, MAX_TEXT, Printer, Suffix};
 use fieldline_layout::types::{AggregateKind, PointerKind, Prototype, Qualifier, Type, TypeId};
 
 /// How deep declarations nest before corrupt debug info is assumed.
-const MAX_INDENT: usize = 32;
+const MAX_DEPTH: u32 = 64;
 
 impl<'t> Printer<'t> {
     /// Writes `type name`. Without a name a named struct, union or enum is written up to where the name goes.
     pub(super) fn declare(&mut self, id: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
-        let mut context = context;
+        let mut context = Context { depth: context.depth + 1, ..context };
+        if context.depth > MAX_DEPTH || self.text.len() > MAX_TEXT {
+            return self.text.word("…");
+        }
         if is_tagged(self.table.get(id)) {
             context.suffix = name;
             context.with_sums = false;
@@ -164,9 +167,6 @@ impl<'t> Printer<'t> {
             self.text.pad(start, context.type_column - i64::from(is_class));
             self.text.word(" ");
             return self.suffix_name(name);
-        }
-        if context.indent >= MAX_INDENT || self.text.len() > MAX_TEXT {
-            return self.text.word("…");
         }
         let inner = Context { type_column: context.type_column - 8, ..context };
         match ty {

@@ -17,6 +17,8 @@ mod facts;
 mod infer;
 mod member;
 mod names;
+#[cfg(test)]
+mod tests;
 mod text;
 mod trailer;
 
@@ -31,7 +33,7 @@ use text::Text;
 const MAX_DECLARATION: usize = 1 << 16;
 
 /// Longest text of one type. A struct of anonymous structs of anonymous structs doubles with each level.
-const MAX_TEXT: usize = 1 << 24;
+const MAX_TEXT: usize = 1 << 20;
 
 /// Where a top-level type's members have their columns: type, then name, then the comment.
 const TYPE_COLUMN: i64 = 26;
@@ -92,6 +94,8 @@ struct Context<'t> {
     is_first: bool,
     is_last: bool,
     in_union: bool,
+    /// How many declarations this one is part of.
+    depth: u32,
 }
 
 /// A name after a brace, with a star if it declares a pointer.
@@ -150,6 +154,7 @@ impl<'t> Printer<'t> {
             is_first: false,
             is_last: false,
             in_union: false,
+            depth: 0,
         };
         match table.get(id) {
             Type::Aggregate(aggregate) if is_union => self.union_body(id, aggregate, context),

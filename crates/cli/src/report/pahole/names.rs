@@ -30,8 +30,8 @@ impl Printer<'_> {
         match self.table.get(id) {
             Type::Void => self.text.word("void"),
             Type::Base(base) => self.base_name(base),
-            Type::Pointer { kind, target, .. } => self.pointer_name(*kind, *target, depth),
-            Type::Qualified { qualifier, target } => self.qualified_name(*qualifier, *target, depth),
+            Type::Pointer { kind, target, .. } => self.pointer_name(*kind, *target, max, depth),
+            Type::Qualified { qualifier, target } => self.qualified_name(*qualifier, *target, max, depth),
             Type::Tag { target, .. } => self.bounded_name(*target, max, depth),
             Type::Typedef { name, .. } => self.text.word(name),
             // The dimensions are left out, also behind a pointer.
@@ -63,7 +63,7 @@ impl Printer<'_> {
         self.text.word(if base.name.is_empty() { "nameless base type!" } else { &base.name });
     }
 
-    fn pointer_name(&mut self, kind: PointerKind, target: TypeId, depth: u32) {
+    fn pointer_name(&mut self, kind: PointerKind, target: TypeId, max: usize, depth: u32) {
         let sign = match kind {
             PointerKind::Pointer => "*",
             PointerKind::Reference => "&",
@@ -77,7 +77,7 @@ impl Printer<'_> {
             }
             _ => (target, ""),
         };
-        self.bounded_name(target, 1023, depth);
+        self.bounded_name(target, max, depth);
         self.text.word(" ");
         self.text.word(constant);
         self.text.word(sign);
@@ -88,7 +88,7 @@ impl Printer<'_> {
     }
 
     /// A qualified name ends with a space, so that `const char` behind a pointer is `const char  *`.
-    fn qualified_name(&mut self, qualifier: Qualifier, target: TypeId, depth: u32) {
+    fn qualified_name(&mut self, qualifier: Qualifier, target: TypeId, max: usize, depth: u32) {
         let (before, after) = match qualifier {
             Qualifier::Const => ("const ", ""),
             Qualifier::Volatile => ("volatile ", ""),
@@ -96,13 +96,13 @@ impl Printer<'_> {
             Qualifier::Atomic => ("_Atomic ", ""),
         };
         self.text.word(before);
-        self.bounded_name(target, MAX_NAME, depth);
+        self.bounded_name(target, max.min(MAX_NAME), depth);
         self.text.word(after);
         self.text.word(" ");
     }
 
     fn prototype_name(&mut self, prototype: &Prototype, max: usize, depth: u32) {
-        self.bounded_name(prototype.returns, MAX_NAME, depth);
+        self.bounded_name(prototype.returns, max.min(MAX_NAME), depth);
         self.text.word(" ()");
         self.parameters_within(prototype, max, depth);
     }
@@ -141,14 +141,14 @@ impl Printer<'_> {
             && let Some(depth) = depth.checked_sub(1)
         {
             let star = if pointee == ty { "" } else { "*" };
-            self.bounded_name(inner.returns, MAX_NAME, depth);
+            self.bounded_name(inner.returns, max.min(MAX_NAME), depth);
             self.text.word(" (");
             self.text.word(star);
             self.text.word(name.unwrap_or(""));
             self.text.word(")");
             return self.parameters_within(inner, max, depth);
         }
-        self.bounded_name(ty, MAX_NAME, depth);
+        self.bounded_name(ty, max.min(MAX_NAME), depth);
         if let Some(name) = name {
             self.text.word(" ");
             self.text.word(name);

@@ -1,0 +1,79 @@
+//! A program and its recordings, opened, checked to belong together, and attributed.
+
+use crate::args::Recordings;
+use crate::output;
+use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::dwarf::sections::{hex, open_alt_link};
+use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_layout::access::AccessProfile;
+use fieldline_profile::perf_data::PerfFile;
+use fieldline_profile::program::Program;
+use fieldline_profile::run::{self, Attribution};
+use std::path::{Path, PathBuf};
+
+/// What work on attributed recordings is given.
+pub(crate) struct Attributed<'w> {
+    pub(crate) attribution: &'w Attribution<'w>,
+    pub(crate) dwarf: &'w Dwarf<'w>,
+    files: &'w [PerfFile],
+    names: Vec<String>,
+    build_id: Option<String>,
+}
+
+impl Attributed<'_> {
+    /// The profile of all recordings.
+    pub(crate) fn profile(&self) -> Result<AccessProfile> {
+        let build_id = self.build_id.clone();
+        Ok(run::profile(self.dwarf, self.attribution, self.files, &self.names, build_id)?)
+    }
+
+    /// How many recordings there are.
+    pub(crate) fn count(&self) -> usize {
+        self.files.len()
+    }
+}
+
+/// Opens a program and its recordings, attributes their samples, and works on the result.
+pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>) -> Result<T>) -> Result<T> {
+    let bytes = FileBytes::open(&args.vmlinux)?;
+    let elf = Elf::parse(&bytes)?;
+    let files = args.perf.iter().map(|path| open_recording(path)).collect::<Result<Vec<_>>>()?;
+    for (file, path) in files.iter().zip(&args.perf) {
+        check(&elf, file, path, args.force)?;
+    }
+    let sup_bytes = open_alt_link(&elf)?;
+    let sup = sup_bytes.as_ref().map(Elf::parse).transpose()?;
+    let sections = DebugSections::load(&elf, sup.as_ref())?;
+    let dwarf = Dwarf::new(&sections)?;
+    let mut program = Program::new(&elf, &dwarf)?;
+    let attribution = Attribution::new(&elf, &mut program, &files)?;
+    work(&Attributed {
+        attribution: &attribution,
+        dwarf: &dwarf,
+        files: &files,
+        names: args.perf.iter().map(|path| base_name(path)).collect(),
+        build_id: elf.build_id().map(hex),
+    })
+}
+
+fn open_recording(path: &Path) -> Result<PerfFile> {
+    PerfFile::open(path).with_context(|| path.display().to_string())
+}
+
+fn check(elf: &Elf<'_>, file: &PerfFile, path: &PathBuf, force: bool) -> Result<()> {
+    match run::check_build_id(elf, file) {
+        Ok(()) => Ok(()),
+        Err(mismatch) if force => {
+            output::note(&format!("{}: {mismatch}; going on as asked", path.display()));
+            Ok(())
+        }
+        Err(mismatch) => {
+            bail!("{}: {mismatch}; give the program that was running, or --force to go on", path.display())
+        }
+    }
+}
+
+fn base_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}

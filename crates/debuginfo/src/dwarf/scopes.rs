@@ -65,6 +65,8 @@ pub struct Scopes {
     pub scopes: Vec<Scope>,
     /// Variables and parameters that have a place anywhere, in order of their DIEs.
     pub variables: Vec<Variable>,
+    /// Types of variables that have a place nowhere: they show what the code is about.
+    pub hidden: Vec<DieRef>,
     /// Types of the function's parameters in order, whether or not they have a place.
     pub parameters: Vec<Option<DieRef>>,
     /// Calls, sorted by return address.
@@ -227,15 +229,13 @@ impl<'s> Walk<'_, '_, 's> {
             .attr_value(gimli::DW_AT_type)
             .and_then(|value| dwarf.resolve(die.unit, &value));
         let location = entry.attr_value(gimli::DW_AT_location);
-        let of_function = is_parameter && scope == 0;
-        if location.is_none() && !of_function {
-            return;
-        }
         let ty = own.or_else(|| dwarf.type_die(die));
-        if of_function {
+        if is_parameter && scope == 0 {
             self.found.parameters.push(ty);
         }
-        let (Some(ty), Some(location)) = (ty, location) else {
+        let Some(ty) = ty else { return };
+        let Some(location) = location else {
+            self.found.hidden.push(ty);
             return;
         };
         let places = dwarf.places(die.unit, &self.reader.parsed, location, self.frame);

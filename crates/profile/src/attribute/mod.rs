@@ -1,11 +1,13 @@
 //! Samples to accesses: which struct, which byte of it, which object.
 //!
+//! * [`explain`]: how an instruction came to its answer.
 //! * [`reason`]: why a sample has no answer.
 //! * [`target`]: what an operand in memory is, as far as the code tells.
 //! * [`typing`]: targets of all instructions of a function.
 //! * [`answers`]: targets of sampled instructions, functions in parallel.
 
 pub mod answers;
+pub mod explain;
 pub mod reason;
 pub mod target;
 pub mod typing;

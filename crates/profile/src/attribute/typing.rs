@@ -3,7 +3,7 @@
 use super::reason::Reason;
 use super::target::{Fixed, Operand, Target};
 use crate::code::insn::InstructionReader;
-use crate::code::machine::{Instruction, Memory};
+use crate::code::machine::{Instruction, Memory, Register};
 use crate::flow::code::Code;
 use crate::flow::solve::Solution;
 use crate::flow::state::State;
@@ -70,8 +70,9 @@ fn patched(
         let end = alternative.replacement + u64::from(alternative.replacement_length);
         let bytes = program.image.code(alternative.replacement, end);
         for other in reader.read_all(begin, bytes) {
-            let explicit = other.memory().filter(|memory| !memory.is_implicit && memory.address.base.is_some());
-            let operands: Vec<_> = explicit
+            // Its address may count from where the instruction stands, which is elsewhere.
+            let movable = other.memory().filter(|memory| memory.address.base.is_some());
+            let operands: Vec<_> = movable
                 .map(|memory| operand(world, code, state, begin, memory))
                 .collect();
             if !operands.is_empty() {
@@ -87,15 +88,24 @@ fn operand(world: &mut World<'_>, code: &Code, state: &State, at: u64, memory: &
         Spot::Fixed { address, per_cpu } | Spot::FixedElement { address, per_cpu } => Some(Fixed { address, per_cpu }),
         _ => None,
     };
-    Operand::new(memory, target(world, code, state, at, spot), fixed)
+    let target = match spot {
+        // Whatever way the program came, rsp points to the stack.
+        Spot::Unknown if memory.address.base == Some(Register::RSP) => Target::Unknown(Reason::Stack),
+        spot => target(world, code, state, at, spot),
+    };
+    Operand::new(memory, target, fixed)
 }
 
 fn target(world: &mut World<'_>, code: &Code, state: &State, at: u64, spot: Spot) -> Target<Ty> {
     match spot {
         Spot::Unknown => Target::Unknown(Reason::UnknownPointer),
+        Spot::Frame => Target::Unknown(Reason::Stack),
         Spot::Stack(offset) => stack(world, code, state, at, offset),
         Spot::Pointer(pointer) => match pointer.place() {
-            Some(place) => of_place(world, place),
+            Some(place) => {
+                let place = world.around(place).unwrap_or(place);
+                of_place(world, place)
+            }
             None => Target::Within { ty: pointer.ty },
         },
         Spot::Fixed { .. } => match world.place(spot) {
@@ -149,7 +159,7 @@ fn element(world: &mut World<'_>, place: Place) -> Target<Ty> {
                 of_place(world, Place { offset: place.offset.rem_euclid(size), ..place })
             }
             Shape::Void => Target::Unknown(Reason::UnknownPointer),
-            _ => Target::Unknown(Reason::UnknownIndex),
+            _ => Target::Within { ty: place.ty },
         };
     };
     // Of an array that is in nothing the element is the whole.

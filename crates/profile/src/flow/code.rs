@@ -87,6 +87,9 @@ fn instructions(world: &World<'_>, reader: &mut InstructionReader, function: &Fu
     }
     for instruction in &mut instructions {
         *instruction = program.helpers.resolve(*instruction);
+        if instruction.flow == Flow::Stop && program.patches.only_warns(instruction.address) {
+            instruction.flow = Flow::Next;
+        }
     }
     instructions
 }

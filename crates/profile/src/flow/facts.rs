@@ -5,6 +5,7 @@ use crate::code::machine::Register;
 use crate::types::{Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::locations::{Place as VariablePlace, PlaceRange};
 use fieldline_debuginfo::dwarf::scopes::{Scopes, Variable};
+use std::collections::BTreeSet;
 
 /// Where a fact is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,8 @@ pub struct Facts {
     pub regions: Vec<Region>,
     /// Static variables of the function: address and type.
     pub statics: Vec<(u64, Ty)>,
+    /// Structs that variables of the function point to or are.
+    pub subjects: BTreeSet<Ty>,
 }
 
 impl Facts {
@@ -62,6 +65,14 @@ impl Facts {
         let mut facts = Self::default();
         for variable in &scopes.variables {
             facts.add_variable(scopes, variable, types);
+        }
+        let shown = scopes.variables.iter().map(|variable| variable.ty);
+        for die in shown.chain(scopes.hidden.iter().copied()) {
+            let ty = types.of_die(die);
+            let ty = types.pointee(ty).unwrap_or(ty);
+            if types.is_aggregate(ty) {
+                facts.subjects.insert(ty);
+            }
         }
         facts.facts.sort_by_key(|fact| (fact.begin, fact.end));
         facts.regions.sort_by_key(|region| (region.begin, region.end));
@@ -155,7 +166,7 @@ pub fn refine(types: &mut TypeSpace<'_, '_>, value: Value, fact: Place) -> Refin
     let taken = |origin| Value::to(fact, origin);
     let keep = Refined { value, learned: None };
     match value {
-        Value::Stack(_) | Value::PerCpuOffset => keep,
+        Value::Stack(_) | Value::Frame | Value::PerCpuOffset => keep,
         Value::Number(_) if !value.is_null() => keep,
         Value::Number(_) | Value::Null => Refined { value: taken(0), learned: None },
         Value::Word(origin) => Refined {
@@ -169,7 +180,9 @@ pub fn refine(types: &mut TypeSpace<'_, '_>, value: Value, fact: Place) -> Refin
 fn refine_pointer(types: &mut TypeSpace<'_, '_>, pointer: Pointer, fact: Place) -> Refined {
     let value = Value::Pointer(pointer);
     let Some(place) = pointer.place() else {
-        return Refined { value: Value::to(fact, 0), learned: None };
+        // Of a number somewhere in a struct the struct is what counts.
+        let value = if types.is_aggregate(fact.ty) { Value::to(fact, 0) } else { value };
+        return Refined { value, learned: None };
     };
     if place == fact || types.encloses(place, fact) {
         return Refined { value, learned: None };

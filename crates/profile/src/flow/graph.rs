@@ -38,6 +38,10 @@ impl Graph {
             .iter()
             .map(|instruction| targets(instructions, instruction, &jumps))
             .collect();
+        // What may be patched to be a jump may be patched not to be one.
+        let falls_through = |instruction: &Instruction| {
+            falls_through(instruction) || !jumps(instruction.address).is_empty()
+        };
         let ends: Vec<bool> = instructions
             .iter()
             .zip(&targets)
@@ -55,7 +59,7 @@ impl Graph {
                 successors: Vec::new(),
             });
         }
-        graph.connect(instructions, &targets, &stops);
+        graph.connect(instructions, &targets, |instruction| falls_through(instruction) && !stops(instruction));
         graph.arrange(index_of(instructions, entry).unwrap_or(0));
         graph
     }
@@ -70,7 +74,7 @@ impl Graph {
         &mut self,
         instructions: &[Instruction],
         targets: &[Vec<u32>],
-        stops: &impl Fn(&Instruction) -> bool,
+        falls: impl Fn(&Instruction) -> bool,
     ) {
         for block in 0..self.blocks.len() {
             let past = self.blocks[block].past;
@@ -80,8 +84,7 @@ impl Graph {
             };
             let mut successors: Vec<u32> = targets.iter().filter_map(|target| self.block_of(*target)).collect();
             let next = instructions.get(past as usize);
-            let falls = falls_through(instruction) && !stops(instruction);
-            if falls && next.is_some_and(|next| next.address == instruction.end()) {
+            if falls(instruction) && next.is_some_and(|next| next.address == instruction.end()) {
                 successors.extend(self.block_of(past));
             }
             successors.sort_unstable();

@@ -162,7 +162,8 @@ fn tell(
 /// be that of a PCI device is another matter.
 fn may_tell(world: &mut World<'_>, code: &Code, block: u32, origin: Origin, generic: Ty) -> bool {
     let made_in = match meeting_of(origin) {
-        Some((block, _)) => Some(block),
+        // What comes together was made on several ways, of which the block knows nothing.
+        Some(_) => None,
         None if origin >= origin_of_argument(Register::RAX) => code.graph.block_of(code.entry),
         None => origin.checked_sub(1).and_then(|index| code.graph.block_of(index)),
     };

@@ -7,7 +7,7 @@ use super::state::{Location, State};
 use super::transfer::{Context, frame_offset, origin_of_argument, origin_of_meeting};
 use super::value::{Origin, Value};
 use super::world::World;
-use crate::code::machine::{Flow, Instruction, Register};
+use crate::code::machine::{Address, Flow, Instruction, Register};
 use crate::types::Place;
 use rustc_hash::FxHashMap;
 
@@ -33,7 +33,7 @@ pub struct Solution<'c> {
 impl<'c> Solution<'c> {
     /// Solves a function.
     pub fn new(world: &mut World<'_>, code: &'c Code, arguments: &Arguments) -> Self {
-        world.set_statics(&code.facts.statics);
+        world.turn_to(&code.facts);
         let mut solution = Self {
             code,
             blocks: Vec::new(),
@@ -58,14 +58,25 @@ impl<'c> Solution<'c> {
     fn solve(&mut self, world: &mut World<'_>) {
         let graph = &self.code.graph;
         self.blocks = vec![None; graph.blocks.len()];
-        let mut visits = vec![0u32; graph.blocks.len()];
         for (number, root) in graph.roots.iter().enumerate() {
             if self.blocks.get(*root as usize).is_none_or(Option::is_some) {
                 continue;
             }
-            let start = if number == 0 { self.entry() } else { self.jumped_to(world) };
-            self.blocks[*root as usize] = Some(start);
-            self.settle(world, *root, &mut visits);
+            let jumped = if number == 0 { Some(self.entry()) } else { self.jumped_to(world) };
+            // Where nobody knows how the program came there it is not known either what it brings along, and that
+            // must not spoil what is known elsewhere.
+            let frozen = match jumped {
+                Some(_) => vec![false; graph.blocks.len()],
+                None => self.blocks.iter().map(Option::is_some).collect(),
+            };
+            let mut progress = Progress {
+                visits: vec![0; graph.blocks.len()],
+                pending: vec![false; graph.blocks.len()],
+                frozen,
+            };
+            self.blocks[*root as usize] = Some(jumped.unwrap_or_else(State::unknown));
+            progress.pending[*root as usize] = true;
+            self.settle(world, &mut progress);
         }
     }
 
@@ -82,7 +93,7 @@ impl<'c> Solution<'c> {
     }
 
     /// The state where nobody knows how the program came there: by a jump through a table, if the function has such.
-    fn jumped_to(&self, world: &mut World<'_>) -> State {
+    fn jumped_to(&self, world: &mut World<'_>) -> Option<State> {
         let mut state: Option<State> = None;
         for (block, start) in self.code.graph.blocks.iter().zip(&self.blocks) {
             let last = block.past.checked_sub(1).and_then(|last| self.code.instructions.get(last as usize));
@@ -97,19 +108,17 @@ impl<'c> Solution<'c> {
                 None => state = Some(end),
             }
         }
-        state.unwrap_or_else(State::unknown)
+        state
     }
 
-    /// Follows the program from a block until nothing changes.
-    fn settle(&mut self, world: &mut World<'_>, root: u32, visits: &mut [u32]) {
-        let mut pending = vec![false; self.code.graph.blocks.len()];
-        pending[root as usize] = true;
+    /// Follows the program from pending blocks until nothing changes.
+    fn settle(&mut self, world: &mut World<'_>, progress: &mut Progress) {
         for _ in 0..MAX_ROUNDS {
             let mut worked = false;
             for block in &self.code.graph.order {
-                if std::mem::take(&mut pending[*block as usize]) {
+                if std::mem::take(&mut progress.pending[*block as usize]) {
                     worked = true;
-                    self.visit(world, *block, visits, &mut pending);
+                    self.visit(world, *block, progress);
                 }
             }
             if !worked {
@@ -118,7 +127,7 @@ impl<'c> Solution<'c> {
         }
     }
 
-    fn visit(&mut self, world: &mut World<'_>, block: u32, visits: &mut [u32], pending: &mut [bool]) {
+    fn visit(&mut self, world: &mut World<'_>, block: u32, progress: &mut Progress) {
         let code = self.code;
         let (Some(graph), Some(Some(start))) =
             (code.graph.blocks.get(block as usize), self.blocks.get(block as usize))
@@ -127,8 +136,8 @@ impl<'c> Solution<'c> {
         };
         let mut state = start.clone();
         self.run(world, graph.first, graph.past, &mut state, &mut |_, _, _, _| {});
-        for successor in &graph.successors {
-            let visited = &mut visits[*successor as usize];
+        for successor in graph.successors.iter().filter(|block| !progress.frozen[**block as usize]) {
+            let visited = &mut progress.visits[*successor as usize];
             let changed = match &mut self.blocks[*successor as usize] {
                 Some(known) => meet(world, known, &state, *successor, *visited >= MAX_VISITS),
                 unseen => {
@@ -138,7 +147,7 @@ impl<'c> Solution<'c> {
             };
             if changed {
                 *visited += 1;
-                pending[*successor as usize] = true;
+                progress.pending[*successor as usize] = true;
             }
         }
     }
@@ -171,6 +180,7 @@ impl<'c> Solution<'c> {
                     lessons.extend(apply(world, state, fact.subject, fact.place));
                 }
             }
+            lessons.extend(instruction.operand().and_then(|memory| reach(world, state, &memory.address)));
             observe(world, index, state, &lessons);
             world.step(state, index, instruction, &context);
         }
@@ -178,7 +188,7 @@ impl<'c> Solution<'c> {
 
     /// Shows the state before each instruction that may run, in order of address.
     pub fn walk(&self, world: &mut World<'_>, observe: &mut dyn FnMut(&mut World<'_>, usize, &State)) {
-        world.set_statics(&self.code.facts.statics);
+        world.turn_to(&self.code.facts);
         for (block, start) in self.code.graph.blocks.iter().zip(&self.blocks) {
             if let Some(start) = start {
                 let mut state = start.clone();
@@ -211,6 +221,16 @@ impl<'c> Solution<'c> {
     }
 }
 
+/// How far the search for states has come, by block.
+struct Progress {
+    /// How often a block's state changed.
+    visits: Vec<u32>,
+    /// Blocks to look at again.
+    pending: Vec<bool>,
+    /// Blocks whose states must stay as they are.
+    frozen: Vec<bool>,
+}
+
 /// Applies a fact; what it teaches about where the value was made.
 fn apply(world: &mut World<'_>, state: &mut State, subject: Subject, place: Place) -> Option<Lesson> {
     let location = match subject {
@@ -224,6 +244,23 @@ fn apply(world: &mut World<'_>, state: &mut State, subject: Subject, place: Plac
         state.set(location, refined.value);
     }
     refined.learned.map(|(origin, place)| Lesson { origin, old, place })
+}
+
+/// What an access outside the type a pointer points to teaches about where the pointer was made.
+fn reach(world: &mut World<'_>, state: &State, address: &Address) -> Option<Lesson> {
+    // The pointer is in the base register nearly always, and then the address needs no second look.
+    let Value::Pointer(pointer) = state.register(address.base?) else {
+        return None;
+    };
+    let place = pointer.place().filter(|_| pointer.origin != 0 && address.index.is_none())?;
+    let reached = Place { offset: place.offset.checked_add(address.displacement)?, ..place };
+    let around = world.around(reached)?;
+    let offset = around.offset.checked_sub(address.displacement)?;
+    Some(Lesson {
+        origin: pointer.origin,
+        old: Value::Pointer(pointer),
+        place: Place { offset, ..around },
+    })
 }
 
 /// Joins a state into that at the start of a block; whether it changed. `give_up`: what differs becomes unknown.

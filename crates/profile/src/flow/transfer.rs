@@ -22,6 +22,8 @@ pub enum Spot {
     },
     /// To the stack, at a distance from the canonical frame address.
     Stack(i64),
+    /// Somewhere on the stack.
+    Frame,
     /// Into something, with nothing added that is not known.
     Pointer(Pointer),
     /// To some element behind a fixed address: the index is not known.
@@ -76,27 +78,30 @@ pub fn meeting_of(origin: Origin) -> Option<(u32, Register)> {
 impl World<'_> {
     /// Where an address leads in a state.
     pub fn spot(&mut self, state: &State, address: &Address) -> Spot {
-        let number = Value::Number(address.displacement as u64);
-        let base = address.base.map(|register| state.register(register));
-        let index = address.index.map(|register| (state.register(register), address.scale));
-        let scaled = match index {
-            None => Value::Number(0),
-            Some((Value::Number(index), scale)) if scale > 0 => Value::Number(index.wrapping_mul(u64::from(scale))),
-            Some((value, 1)) => value,
-            Some(_) => Value::UNKNOWN,
-        };
-        let base = base.unwrap_or(Value::Number(0));
-        let (base, added) = match (base, scaled) {
-            (Value::Word(_), Value::Pointer(_) | Value::Stack(_)) => (scaled, base),
-            _ => (base, scaled),
-        };
+        let base = address.base.map_or(Value::Number(0), |register| state.register(register));
+        let index = address.index.map_or(Value::Number(0), |register| {
+            scaled(state.register(register), address.scale)
+        });
         let per_cpu = address.segment == Segment::Gs;
-        let sum = self.add(base, number);
-        if let (Value::Word(_), false) = (added, added.is_null()) {
-            return element(sum, per_cpu);
+        // Numbers first: only all of them together are the address of a variable.
+        let (number, rest) = match (base, index) {
+            (Value::Number(base), Value::Number(index)) => (base.wrapping_add(index), [None, None]),
+            (Value::Number(number), other) | (other, Value::Number(number)) => (number, [Some(other), None]),
+            (a, b) => (0, [Some(a), Some(b)]),
+        };
+        let number = Value::Number(number.wrapping_add(address.displacement as u64));
+        match rest {
+            [None, _] => spot(number, per_cpu),
+            [Some(Value::Word(_) | Value::Null), None] if address.index.is_some() => element(number, per_cpu),
+            [Some(value), None] => spot(self.add(value, number), per_cpu),
+            [Some(Value::Word(_) | Value::Null), Some(value)] | [Some(value), Some(Value::Word(_) | Value::Null)] => {
+                element(self.add(value, number), per_cpu)
+            }
+            [Some(a), Some(b)] => {
+                let sum = self.add(a, b);
+                spot(self.add(sum, number), per_cpu)
+            }
         }
-        let sum = self.add(sum, added);
-        spot(sum, per_cpu)
     }
 
     /// The sum of two values.
@@ -110,6 +115,13 @@ impl World<'_> {
             }
             (Value::Stack(offset), Value::Number(number)) | (Value::Number(number), Value::Stack(offset)) => {
                 Value::Stack(offset.wrapping_add(number as i64))
+            }
+            (Value::Stack(_) | Value::Frame, Value::Word(_)) | (Value::Word(_), Value::Stack(_) | Value::Frame) => {
+                Value::Frame
+            }
+            (Value::Frame, Value::Number(_)) | (Value::Number(_), Value::Frame) => Value::Frame,
+            (Value::Pointer(pointer), Value::Word(_)) | (Value::Word(_), Value::Pointer(pointer)) => {
+                self.indexed(Spot::Element(pointer))
             }
             (Value::PerCpuOffset, Value::Number(number)) | (Value::Number(number), Value::PerCpuOffset) => {
                 self.per_cpu_variable(number).map_or(Value::UNKNOWN, |place| Value::to(place, 0))
@@ -154,6 +166,7 @@ impl World<'_> {
                 let offset = place.offset.rem_euclid(size);
                 Value::to(Place { offset, ..place }, 0)
             }
+            Shape::Aggregate { .. } => Value::Pointer(Pointer { ty: place.ty, offset: None, origin: 0 }),
             _ => Value::UNKNOWN,
         }
     }
@@ -164,6 +177,7 @@ impl World<'_> {
             Spot::Unknown => Value::UNKNOWN,
             Spot::Fixed { address, .. } => Value::Number(address),
             Spot::Stack(offset) => Value::Stack(offset),
+            Spot::Frame => Value::Frame,
             Spot::Pointer(pointer) => Value::Pointer(pointer),
             Spot::FixedElement { .. } | Spot::Element(_) => self.indexed(spot),
         }
@@ -200,11 +214,12 @@ impl World<'_> {
                 Value::Pointer(pointer) => pointer.place(),
                 _ => None,
             },
-            Spot::Unknown | Spot::Stack(_) => None,
+            Spot::Unknown | Spot::Stack(_) | Spot::Frame => None,
         }
     }
 
     fn load_place(&mut self, place: Option<Place>, origin: Origin) -> Value {
+        let place = place.map(|place| self.around(place).unwrap_or(place));
         let leaf = place.and_then(|place| self.types.leaf(place, 8));
         match leaf.and_then(|leaf| self.types.pointee(leaf)) {
             Some(Ty::VOID) | None => Value::Word(origin),
@@ -413,6 +428,15 @@ impl World<'_> {
     }
 }
 
+/// An index times its scale.
+fn scaled(value: Value, scale: u8) -> Value {
+    match (value, scale) {
+        (Value::Number(index), 1..) => Value::Number(index.wrapping_mul(u64::from(scale))),
+        (_, 1) => value,
+        _ => Value::UNKNOWN,
+    }
+}
+
 /// Registers get values nobody knows.
 fn clobber(state: &mut State, written: Registers, origin: Origin) {
     for register in written.iter() {
@@ -453,6 +477,7 @@ fn spot(value: Value, per_cpu: bool) -> Spot {
     match value {
         Value::Number(address) => Spot::Fixed { address, per_cpu },
         Value::Stack(offset) => Spot::Stack(offset),
+        Value::Frame => Spot::Frame,
         Value::Pointer(pointer) => Spot::Pointer(pointer),
         Value::Null | Value::PerCpuOffset | Value::Word(_) => Spot::Unknown,
     }
@@ -462,6 +487,7 @@ fn element(value: Value, per_cpu: bool) -> Spot {
     match value {
         Value::Number(address) => Spot::FixedElement { address, per_cpu },
         Value::Pointer(pointer) => Spot::Element(pointer),
+        Value::Stack(_) | Value::Frame => Spot::Frame,
         _ => Spot::Unknown,
     }
 }

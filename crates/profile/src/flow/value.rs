@@ -20,6 +20,8 @@ pub enum Value {
     Null,
     /// An address on the stack: distance from the canonical frame address.
     Stack(i64),
+    /// An address somewhere on the stack.
+    Frame,
     /// What turns a per-CPU symbol into an address.
     PerCpuOffset,
     /// A pointer.
@@ -112,9 +114,10 @@ pub fn join(types: &mut TypeSpace<'_, '_>, a: Value, b: Value, meeting: Origin) 
         _ if a == b => a,
         (Value::Word(_), Value::Word(_)) => Value::Word(meeting),
         (Value::Pointer(a), Value::Pointer(b)) => join_pointers(types, a, b, meeting),
+        (Value::Stack(_) | Value::Frame, Value::Stack(_) | Value::Frame) => Value::Frame,
         // A null pointer is never followed, so it adds nothing to a pointer.
         (null, other) | (other, null) if null.is_null() => match other {
-            Value::Pointer(_) | Value::Stack(_) => other,
+            Value::Pointer(_) | Value::Stack(_) | Value::Frame => other,
             _ if other.is_null() => Value::Null,
             _ => Value::UNKNOWN,
         },
@@ -125,7 +128,12 @@ pub fn join(types: &mut TypeSpace<'_, '_>, a: Value, b: Value, meeting: Origin) 
 fn join_pointers(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer, meeting: Origin) -> Value {
     let origin = if a.origin == b.origin { a.origin } else { meeting };
     if a.ty == b.ty {
-        let offset = if a.offset == b.offset { a.offset } else { None };
+        let offset = match a.offset == b.offset {
+            true => a.offset,
+            false if types.is_aggregate(a.ty) => None,
+            // Of numbers one behind the other one is like the other.
+            false => Some(0),
+        };
         return Value::Pointer(Pointer { ty: a.ty, offset, origin });
     }
     let places = a.place().zip(b.place());

@@ -1,11 +1,13 @@
 //! What the functions of a unit share: types, variables by address, and what callees return.
 
+use super::facts::Facts;
 use super::value::Value;
 use crate::program::Program;
 use crate::types::{Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::survey::Kind;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// What a call leaves behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub struct World<'a> {
     returned: FxHashMap<DieRef, Returned>,
     /// Static variables of the function that is looked at.
     statics: Vec<(u64, Ty)>,
+    /// Structs that function is about.
+    subjects: BTreeSet<Ty>,
 }
 
 impl<'a> World<'a> {
@@ -40,14 +44,23 @@ impl<'a> World<'a> {
             variables: FxHashMap::default(),
             returned: FxHashMap::default(),
             statics: Vec::new(),
+            subjects: BTreeSet::new(),
         }
     }
 
-    /// Sets the static variables that only one function sees.
-    pub fn set_statics(&mut self, statics: &[(u64, Ty)]) {
-        self.statics.clear();
-        self.statics.extend_from_slice(statics);
+    /// Turns to a function: to static variables that only it sees, and to the structs it is about.
+    pub fn turn_to(&mut self, facts: &Facts) {
+        self.statics.clone_from(&facts.statics);
         self.statics.sort_unstable();
+        self.subjects.clone_from(&facts.subjects);
+    }
+
+    /// A place outside its type, in the struct around it that the function is about.
+    pub fn around(&mut self, place: Place) -> Option<Place> {
+        if self.types.is_inside(place) || !self.types.is_aggregate(place.ty) {
+            return None;
+        }
+        self.types.around(place, self.subjects.iter().copied())
     }
 
     /// The variable at an address as linked, also per-CPU ones.

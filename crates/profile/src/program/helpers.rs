@@ -2,7 +2,7 @@
 //! (arch/x86/lib/retpoline.S, arch/x86/kernel/ftrace_64.S).
 
 use super::symbols::Symbols;
-use crate::code::machine::{Callee, Flow, Instruction, Register};
+use crate::code::machine::{Access, Address, Callee, Flow, Instruction, Memory, Register, Segment};
 use rustc_hash::FxHashMap;
 
 /// What a helper does.
@@ -15,6 +15,20 @@ pub enum Helper {
     /// Nothing the program can see: tracing.
     Nothing,
 }
+
+/// What a return reads. Kernels patch jumps to a helper that returns to be returns.
+const RETURN_ADDRESS: Memory = Memory {
+    address: Address {
+        base: Some(Register::RSP),
+        index: None,
+        scale: 1,
+        displacement: 0,
+        segment: Segment::Flat,
+    },
+    size: 8,
+    access: Access::Read,
+    is_implicit: true,
+};
 
 /// Helpers by address.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +48,9 @@ impl Helpers {
             Flow::Jump(target) => (target, false),
             _ => return instruction,
         };
+        if self.0.get(&target) == Some(&Helper::Return) && !is_call {
+            instruction.add_memory(RETURN_ADDRESS);
+        }
         instruction.flow = match (self.0.get(&target), is_call) {
             (Some(Helper::Return), false) => Flow::Return,
             (Some(Helper::Indirect(register)), true) => Flow::Call(Callee::Register(*register)),

@@ -4,6 +4,7 @@
 //!   by others depending on the processor. What is sampled may be the replacement.
 //! * `__jump_table` (`struct jump_entry` in include/linux/jump_label.h) lists `nop`s that may be jumps and the other
 //!   way round: both ways must be followed.
+//! * `__bug_table` (`struct bug_entry` in include/asm-generic/bug.h) lists `ud2`s. Those that only warn are passed.
 
 use super::symbols::Symbols;
 use fieldline_debuginfo::Elf;
@@ -27,25 +28,39 @@ pub struct Patches {
     alternatives: Vec<Alternative>,
     /// Address of the `nop` or jump, and where the jump leads.
     jumps: Vec<(u64, u64)>,
+    /// Addresses of `ud2`s that only warn.
+    warnings: Vec<u64>,
 }
 
 /// Bytes of a `struct alt_instr`: two offsets, two halves of flags, two lengths.
 const ALTERNATIVE_SIZE: usize = 14;
 /// Bytes of a `struct jump_entry`: two offsets and a key.
 const JUMP_SIZE: usize = 16;
+/// Bytes of a `struct bug_entry` with file and line (CONFIG_DEBUG_BUGVERBOSE): two offsets, line, flags.
+const BUG_SIZE: usize = 12;
+/// `BUGFLAG_WARNING`
+const BUG_IS_WARNING: u8 = 1;
 
 impl Patches {
     /// Reads the tables of a kernel; none for other programs. A table that is cut ends where it is cut.
     pub fn new(elf: &Elf<'_>, symbols: &Symbols<'_>) -> Self {
         let alternatives = table(elf, elf.section_range(".altinstructions"));
         let jumps = table(elf, jump_table(elf, symbols));
+        let bugs = table(elf, elf.section_range("__bug_table"));
         let mut patches = Self {
+            warnings: entries(&bugs, BUG_SIZE, warning),
             alternatives: entries(&alternatives, ALTERNATIVE_SIZE, alternative),
             jumps: entries(&jumps, JUMP_SIZE, jump),
         };
         patches.alternatives.sort_by_key(|entry| (entry.original, entry.replacement));
         patches.jumps.sort_unstable();
+        patches.warnings.sort_unstable();
         patches
+    }
+
+    /// Whether a `ud2` only warns, so that the program goes on behind it.
+    pub fn only_warns(&self, address: u64) -> bool {
+        self.warnings.binary_search(&address).is_ok()
     }
 
     /// Alternatives whose original covers an address, or whose replacement would when it stands there.
@@ -106,6 +121,11 @@ fn alternative(address: u64, entry: &[u8]) -> Option<Alternative> {
     })
 }
 
+fn warning(address: u64, entry: &[u8]) -> Option<u64> {
+    let is_warning = entry.get(10)? & BUG_IS_WARNING != 0;
+    target(address, entry, 0).filter(|_| is_warning)
+}
+
 fn jump(address: u64, entry: &[u8]) -> Option<(u64, u64)> {
     Some((target(address, entry, 0)?, target(address, entry, 4)?))
 }
@@ -123,7 +143,7 @@ mod tests {
         let found = entries(&(0x1000, &entry), ALTERNATIVE_SIZE, alternative);
         let expected = Alternative { original: 0xf00, length: 6, replacement: 0x1044, replacement_length: 3 };
         assert_eq!(found, [expected]);
-        let patches = Patches { alternatives: found, jumps: vec![(0x10, 0x90)] };
+        let patches = Patches { alternatives: found, jumps: vec![(0x10, 0x90)], warnings: Vec::new() };
         assert_eq!(patches.alternatives_at(0xf05).count(), 1);
         assert_eq!(patches.alternatives_at(0xf06).count(), 0);
         assert_eq!(patches.alternatives_at(0xeff).count(), 0);

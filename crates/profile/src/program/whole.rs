@@ -116,7 +116,9 @@ impl<'a> Program<'a> {
     /// The variable at an address, as a unit knows it: its type and the offset in it.
     pub fn variable_at(&self, unit: u32, address: u64, types: &mut TypeSpace<'_, '_>) -> Option<Place> {
         let symbol = self.symbols.data_at(address)?;
-        let die = self.variable_of(unit, symbol)?;
+        // A variable may have several names, of which a unit knows one.
+        let mut names = self.symbols.at(symbol.address).filter(|symbol| !symbol.is_function);
+        let die = names.find_map(|symbol| self.variable_of(unit, symbol))?;
         let ty = types.of_die(self.dwarf.type_die(die)?);
         let offset = i64::try_from(address - symbol.address).ok()?;
         (ty != Ty::VOID).then_some(Place { ty, offset })

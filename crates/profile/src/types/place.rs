@@ -7,6 +7,8 @@ use std::rc::Rc;
 const MAX_DEPTH: u32 = 24;
 /// How many of them may be looked at for one question; unions of unions could make it many.
 const MAX_STEPS: u32 = 512;
+/// How many members are looked at to find where something is embedded.
+const MAX_POSITION_STEPS: u32 = 20_000;
 /// Largest size of a link in bytes.
 const MAX_LINK_SIZE: u64 = 64;
 /// How many members of one level may cover a place; more than one do in unions.
@@ -199,6 +201,66 @@ impl TypeSpace<'_, '_> {
             level = next;
         }
         None
+    }
+
+    /// Where in a type others of some type are embedded by value, arrays left out; at most [`MAX_WIDTH`].
+    pub fn positions(&mut self, outer: Ty, inner: Ty) -> Rc<[i64]> {
+        if let Some(known) = self.positions.get(&(outer, inner)) {
+            return Rc::clone(known);
+        }
+        let mut found = Vec::new();
+        let mut steps = MAX_POSITION_STEPS;
+        self.find_positions(Place { ty: outer, offset: 0 }, inner, MAX_DEPTH, &mut steps, &mut found);
+        found.sort_unstable();
+        found.dedup();
+        let found: Rc<[i64]> = found.into();
+        self.positions.insert((outer, inner), Rc::clone(&found));
+        found
+    }
+
+    /// `at.offset` is where the type begins in the outermost one.
+    fn find_positions(&mut self, at: Place, inner: Ty, depth: u32, steps: &mut u32, found: &mut Vec<i64>) {
+        let Some(depth) = depth.checked_sub(1).filter(|_| found.len() < MAX_WIDTH) else {
+            return;
+        };
+        if self.size(at.ty) < self.size(inner) {
+            return;
+        }
+        for member in self.members(at.ty).iter() {
+            *steps = steps.saturating_sub(1);
+            if *steps == 0 {
+                return;
+            }
+            let Ok(offset) = i64::try_from(member.offset) else { continue };
+            let place = Place { ty: member.ty, offset: at.offset.saturating_add(offset) };
+            if member.ty == inner {
+                found.push(place.offset);
+            } else if self.is_aggregate(member.ty) {
+                self.find_positions(place, inner, depth, steps, found);
+            }
+        }
+    }
+
+    /// For a place outside its type: the place in the one struct that holds the type so that the place is inside,
+    /// among some. `None` if there are several.
+    pub fn around(&mut self, place: Place, structs: impl IntoIterator<Item = Ty>) -> Option<Place> {
+        let mut found = None;
+        for outer in structs {
+            for position in self.positions(outer, place.ty).iter() {
+                let at = Place { ty: outer, offset: place.offset.saturating_add(*position) };
+                if !self.is_inside(at) || found == Some(at) {
+                    continue;
+                }
+                found = match found {
+                    None => Some(at),
+                    // Of a struct and the one it is in, the smaller.
+                    Some(known) if self.encloses(known, at) => Some(at),
+                    Some(known) if self.encloses(at, known) => Some(known),
+                    Some(_) => return None,
+                };
+            }
+        }
+        found
     }
 
     /// Whether a struct is a link: small, and with a pointer to its own kind or to a link in it. Links are embedded in

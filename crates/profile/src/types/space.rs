@@ -92,6 +92,7 @@ pub struct TypeSpace<'a, 's> {
     dies: FxHashMap<Ty, DieRef>,
     members: FxHashMap<Ty, Rc<[Member]>>,
     pub(super) contained: FxHashMap<(Ty, i64, Ty), bool>,
+    pub(super) positions: FxHashMap<(Ty, Ty), Rc<[i64]>>,
     pub(super) commons: FxHashMap<(Place, Place), Option<(Ty, Option<i64>)>>,
     pub(super) leaves: FxHashMap<(Ty, i64, u16), Option<Ty>>,
 }
@@ -110,6 +111,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
             dies: FxHashMap::default(),
             members: FxHashMap::default(),
             contained: FxHashMap::default(),
+            positions: FxHashMap::default(),
             commons: FxHashMap::default(),
             leaves: FxHashMap::default(),
         }

@@ -49,9 +49,9 @@ pub enum Refusal {
     NotDeclared {
         /// The member, quoted.
         member: String,
-        /// The body's first line.
+        /// The definition's first line.
         from: u32,
-        /// The body's last line.
+        /// The definition's last line.
         to: u32,
     },
     /// The text declares something debug info doesn't have.

@@ -126,6 +126,9 @@ impl Noter<'_, '_, '_, '_> {
             return None;
         }
         let others = self.paragraph(index, chunk);
+        if others.is_empty() || !self.is_about_several(chunk) {
+            return None;
+        }
         let at = self.sequence.items.iter().position(|item| *item == index)?;
         let behind = self.sequence.items.iter().skip(at + 1).take(others.len());
         if behind.eq(others.iter()) {
@@ -138,6 +141,15 @@ impl Noter<'_, '_, '_, '_> {
             others: others.iter().map(|other| self.label(*other)).collect(),
         };
         Some((line, note))
+    }
+
+    /// Whether a comment above looks like one about a paragraph: several lines, a colon at the end, or such words.
+    fn is_about_several(&self, chunk: &Chunk) -> bool {
+        let lead = chunk.lines.start..chunk.lines.start + chunk.lead;
+        let text = lossy(self.join.body.lines_text(&lead)).to_lowercase();
+        let words = ["these", "both", "fields", "members", "following", "below", "related", "all "];
+        let end = text.trim_end_matches(['*', '/', ' ', '\t', '\r', '\n']);
+        chunk.lead > 1 || end.ends_with(':') || words.iter().any(|word| text.contains(word))
     }
 
     /// Units right below a chunk up to a blank line, another comment or another block.

@@ -203,13 +203,15 @@ impl Placer<'_, '_, '_, '_> {
         at
     }
 
-    /// Whether two chunks can stand under one `#if` at a depth.
+    /// Whether two chunks will stand under one `#if` at a depth: those that stayed keep their own.
     fn share_block(&self, one: usize, other: usize, depth: usize) -> bool {
-        let condition = |index: usize| {
-            let block = self.chunks.get(index)?.path.get(depth).copied()?;
-            Some(self.body.arm_literals(block, 0))
+        let block = |index: usize| self.chunks.get(index)?.path.get(depth).copied();
+        let (Some(first), Some(second)) = (block(one), block(other)) else {
+            return false;
         };
-        condition(one).is_some() && condition(one) == condition(other)
+        let has_moved = |index: usize| self.sequence.moved.get(index) == Some(&true);
+        let can_join = has_moved(one) || has_moved(other);
+        first == second || (can_join && self.body.arm_literals(first, 0) == self.body.arm_literals(second, 0))
     }
 
     /// Drops comments about the layout whose neighbours have changed.

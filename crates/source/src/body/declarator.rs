@@ -284,10 +284,9 @@ impl<'t> Reader<'_, 't> {
         let mut rest = before;
         while let Some((part, tail)) = rest.split_first() {
             let word = self.text(Some(part));
-            if attribute::is_tag_keyword(word) {
-                has_type = true;
-                rest = tail.get(1..).unwrap_or(&[]);
-            } else if attribute::is_typeof(word) && tail.first().is_some_and(|next| next.is_group(b'(')) {
+            let names_type =
+                attribute::is_typeof(word) && tail.first().is_some_and(|next| next.is_group(b'('));
+            if names_type || attribute::is_tag_keyword(word) {
                 has_type = true;
                 rest = tail.get(1..).unwrap_or(&[]);
             } else if attribute::is_type_word(word) {

@@ -1,7 +1,7 @@
 //! Comments that say where a member must stand.
 
 use super::comment::words;
-use super::own::PieceKind;
+use super::own::{Piece, PieceKind};
 use super::{Body, Shape};
 use crate::scan::SourceText;
 
@@ -89,17 +89,28 @@ const PHRASES: &[&[&str]] = &[
     &["nothing", "after", "this"],
 ];
 
+/// Words around a rule that a message shows.
+const SHOWN: usize = 4;
+
+/// How many members a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// This many, from its own on.
+    Count(usize),
+    /// All up to the next blank line or comment.
+    Paragraph,
+}
+
 /// Pins statements whose comments or shape fix their place.
 pub(crate) fn find_pins(body: &mut Body) {
     let mut found = Vec::new();
-    for piece in &body.pieces {
+    for (index, piece) in body.pieces.iter().enumerate() {
         let PieceKind::Statements(statements) = &piece.kind else {
             continue;
         };
         let rule = piece.comments.iter().find_map(|token| rule(body.source, *token));
-        if let Some((pin, count)) = rule {
-            let last = statements.last().copied().unwrap_or(0);
-            let more = (last + 1..body.statements.len()).take(count.saturating_sub(statements.len()));
+        if let Some((pin, reach)) = rule {
+            let more = reached(body, index, reach, statements);
             found.extend(statements.iter().copied().chain(more).map(|at| (at, pin.clone())));
         }
     }
@@ -109,6 +120,37 @@ pub(crate) fn find_pins(body: &mut Body) {
         }
     }
     pin_by_shape(body);
+}
+
+/// Statements behind a rule's own that it is about too.
+fn reached(body: &Body, piece: usize, reach: Reach, own: &[usize]) -> Vec<usize> {
+    let next = own.last().map_or(0, |last| last + 1);
+    match reach {
+        Reach::Count(count) => (next..body.statements.len()).take(count.saturating_sub(own.len())).collect(),
+        Reach::Paragraph => {
+            let below = body.pieces.get(piece + 1..).unwrap_or_default().iter();
+            let below =
+                below.take_while(|piece| piece.blank_before == 0 && !begins_with_comment(body, piece));
+            below
+                .map_while(|piece| match &piece.kind {
+                    PieceKind::Statements(statements) => Some(statements.clone()),
+                    _ => None,
+                })
+                .flatten()
+                .collect()
+        }
+    }
+}
+
+/// Whether the first line of a piece is a comment of its own.
+fn begins_with_comment(body: &Body, piece: &Piece) -> bool {
+    let first = piece.comments.first().and_then(|token| body.source.token(*token));
+    let lines = body.source.lines();
+    first.is_some_and(|comment| {
+        let line = lines.index(comment.start);
+        let before = body.source.slice(lines.start(line)..comment.start);
+        line == piece.lines.start && before.iter().all(u8::is_ascii_whitespace)
+    })
 }
 
 fn pin_by_shape(body: &mut Body) {
@@ -124,30 +166,33 @@ fn pin_by_shape(body: &mut Body) {
     }
 }
 
-/// The rule a comment states, and for how many members from its own on.
-fn rule(source: &SourceText, comment: usize) -> Option<(Pin, usize)> {
-    let text = source.text(comment);
-    let words = words(text);
+/// The rule a comment states, and how far it reaches.
+fn rule(source: &SourceText, comment: usize) -> Option<(Pin, Reach)> {
+    let words = words(source.text(comment));
     let place = place(&words);
-    let forbids = PHRASES.iter().any(|phrase| contains(&words, phrase));
-    let count = match place {
-        Some(at) => counted(words.get(at + 1).map(String::as_str)),
-        None if forbids => 1,
-        None => return None,
+    let at = place.or_else(|| PHRASES.iter().find_map(|phrase| find(&words, phrase)))?;
+    let reach = match place.and_then(|at| counted(words.get(at + 1))) {
+        Some(count) => Reach::Count(count),
+        None if words.iter().any(|word| is_plural(word)) => Reach::Paragraph,
+        None => Reach::Count(1),
     };
-    let shown: Vec<&str> = words.iter().take(12).map(String::as_str).collect();
-    let pin =
-        Pin { line: source.line_of(comment), reason: format!("its comment says \"{}\"", shown.join(" ")) };
-    Some((pin, count))
+    let shown = words.get(at.saturating_sub(SHOWN)..words.len().min(at + SHOWN));
+    let reason = format!("its comment says \"{}\"", shown.unwrap_or_default().join(" "));
+    let line = source.line_of(comment);
+    Some((Pin { line, reason }, reach))
 }
 
-fn counted(word: Option<&str>) -> usize {
-    match word {
-        Some("two" | "2") => 2,
-        Some("three" | "3") => 3,
-        Some("four" | "4") => 4,
-        _ => 1,
+fn counted(word: Option<&String>) -> Option<usize> {
+    match word?.as_str() {
+        "two" | "2" => Some(2),
+        "three" | "3" => Some(3),
+        "four" | "4" => Some(4),
+        _ => None,
     }
+}
+
+fn is_plural(word: &str) -> bool {
+    matches!(word, "these" | "fields" | "members" | "elements")
 }
 
 /// Index of a word for a place that a rule word governs.
@@ -164,32 +209,32 @@ fn governed(before: &[String]) -> bool {
     rule.is_some_and(|word| RULES.contains(&word.as_str()))
 }
 
-/// Whether an "offset", "start" or "end" is one of something else, as in `must be the start of the page`.
+/// Whether an "offset", "start" or "end" is none of the struct's, as in `must be the start of the page`, or no place
+/// at all, as in `should start`.
 fn is_of_something(words: &[String], at: usize) -> bool {
-    let next = words.get(at + 1).map(String::as_str);
-    let after = words.get(at + 2).map(String::as_str);
-    match words[at].as_str() {
-        "offset" => !matches!(next, Some("0" | "zero")),
-        "end" | "start" | "beginning" | "bottom" => {
-            let owner = words.get(at + 3).map(String::as_str);
-            let names_struct = |word: Option<&str>| matches!(word, Some("struct" | "structure" | "this"));
-            next == Some("of") && !names_struct(after) && !names_struct(owner)
+    let word = |at: usize| words.get(at).map(String::as_str);
+    match word(at) {
+        Some("offset") => !matches!(word(at + 1), Some("0" | "zero")),
+        Some("end" | "start" | "beginning" | "bottom") => {
+            let is_verb = !matches!(word(at.wrapping_sub(1)), Some("the" | "at" | "very"));
+            let names_struct = |at| matches!(word(at), Some("struct" | "structure" | "this"));
+            is_verb || (word(at + 1) == Some("of") && !names_struct(at + 2) && !names_struct(at + 3))
         }
         _ => false,
     }
 }
 
-fn contains(words: &[String], phrase: &[&str]) -> bool {
-    words.windows(phrase.len()).any(|window| window.iter().eq(phrase.iter()))
+fn find(words: &[String], phrase: &[&str]) -> Option<usize> {
+    words.windows(phrase.len()).position(|window| window.iter().eq(phrase.iter()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn pins(comment: &str) -> Option<usize> {
+    fn pins(comment: &str) -> Option<Reach> {
         let source = SourceText::new(comment.as_bytes());
-        rule(&source, 0).map(|(_, count)| count)
+        rule(&source, 0).map(|(_, reach)| reach)
     }
 
     #[test]
@@ -207,9 +252,10 @@ mod tests {
             "/* must be at offset 0 */",
             "/* do not reorder */",
         ] {
-            assert_eq!(pins(comment), Some(1), "{comment}");
+            assert_eq!(pins(comment), Some(Reach::Count(1)), "{comment}");
         }
-        assert_eq!(pins("/* sk and pinet6 has to be the first two members of it */"), Some(2));
+        assert_eq!(pins("/* sk and pinet6 has to be the first two members of it */"), Some(Reach::Count(2)));
+        assert_eq!(pins("/* These elements must be at the end */"), Some(Reach::Paragraph));
     }
 
     #[test]
@@ -221,6 +267,7 @@ mod tests {
             "/* must be set before the start of the page */",
             "/* Per entity load average tracking. */",
             "/* must be the start of the page */",
+            "/* pfn where the scanner should start */",
         ] {
             assert_eq!(pins(comment), None, "{comment}");
         }

@@ -19,6 +19,7 @@ pub(super) struct Program {
 }
 
 /// A node to compile, or what follows a block's arm.
+#[derive(Clone, Copy)]
 enum Work<'b> {
     Node(&'b Node),
     /// Remember a jump to the block's end.

@@ -59,6 +59,8 @@ struct Solver<'p> {
     /// For each step the ways that reach it, by members taken.
     ways: Vec<BTreeMap<usize, Way>>,
     labels: Vec<String>,
+    /// The definition's first and last line.
+    lines: (u32, u32),
 }
 
 /// What a statement can take.
@@ -93,6 +95,7 @@ impl<'p> Solver<'p> {
             is_stray: expected.iter().map(is_stray).collect(),
             present: expected.iter().filter_map(|member| member.name.as_deref()).collect(),
             ways: vec![BTreeMap::new(); program.steps.len() + 1],
+            lines: (body.definition.line, body.source.line_of(body.definition.close)),
             labels: body.statements().iter().map(|statement| statement.label(body.source)).collect(),
         }
         .started(body)
@@ -309,12 +312,7 @@ impl<'p> Solver<'p> {
             && wanted.name.is_some()
             && self.is_stray.get(taken) == Some(&true)
         {
-            let lines = |pick: fn(&Taker) -> u32| self.statements.iter().map(pick);
-            return Refusal::NotDeclared {
-                member: wanted.label(),
-                from: lines(|taker| *taker.lines.start()).min().unwrap_or(0),
-                to: lines(|taker| *taker.lines.end()).max().unwrap_or(0),
-            };
+            return Refusal::NotDeclared { member: wanted.label(), from: self.lines.0, to: self.lines.1 };
         }
         match self.program.steps.get(at) {
             Some(Step::Take(statement)) => Refusal::Differs {

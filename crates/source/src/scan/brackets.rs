@@ -3,7 +3,8 @@
 use super::directive::Directive;
 use super::token::{Token, TokenKind};
 
-/// For every token that is a bracket the index of the bracket it pairs with.
+/// For every token that is a bracket the index of the bracket it pairs with. One that several arms close pairs with the
+/// first that does.
 ///
 /// Each arm of an `#if` starts from the same open brackets; what follows `#endif` continues from the first arm.
 /// Text under `#if 0` and `#ifdef __cplusplus` opens nothing.
@@ -79,7 +80,8 @@ impl Pairing {
 
     fn pair(&mut self, open: usize, close: usize) {
         if let Some(slot) = self.partners.get_mut(open) {
-            *slot = Some(close);
+            // Closed in several arms: the first counts.
+            slot.get_or_insert(close);
         }
         if let Some(slot) = self.partners.get_mut(close) {
             *slot = Some(open);

@@ -3,6 +3,9 @@
 use super::token::{Token, TokenKind, tokens};
 use std::fmt;
 
+/// Conditions of more tokens are taken as they stand.
+const LONGEST: usize = 1000;
+
 /// What a preprocessor line does, as far as the layout of a body is concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Directive {
@@ -44,14 +47,21 @@ impl Literal {
         self.holds && matches!(self.atom.as_str(), "0" | "defined(__cplusplus)")
     }
 
-    fn parse(tokens: &[&[u8]]) -> Self {
-        match tokens.split_first() {
-            Some((&b"!", rest)) if is_primary(rest) => Self::parse(rest).negated(),
-            _ if is_enclosed(tokens) => {
-                let inner = tokens.get(1..tokens.len() - 1).unwrap_or_default();
-                Self::parse(inner)
+    /// Reads a condition's tokens; a negation of the whole is taken off. No recursion: depth is the input's choice.
+    fn parse(mut tokens: &[&[u8]]) -> Self {
+        let mut holds = true;
+        if tokens.len() > LONGEST {
+            return Self::new(joined(tokens), holds);
+        }
+        loop {
+            match tokens {
+                [b"!", rest @ ..] if is_primary(rest) => {
+                    holds = !holds;
+                    tokens = rest;
+                }
+                [_, inner @ .., _] if is_enclosed(tokens) => tokens = inner,
+                _ => return Self::new(joined(tokens), holds),
             }
-            _ => Self::new(joined(tokens), true),
         }
     }
 }
@@ -60,7 +70,9 @@ impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.holds {
             true => f.write_str(&self.atom),
-            false if self.atom.contains(' ') => write!(f, "!({})", self.atom),
+            false if self.atom.contains(|c: char| !(c.is_alphanumeric() || "_()".contains(c))) => {
+                write!(f, "!({})", self.atom)
+            }
             false => write!(f, "!{}", self.atom),
         }
     }
@@ -95,13 +107,12 @@ impl Directive {
     }
 }
 
-/// Whether these tokens are one operand: a word, a call, or something in parentheses.
+/// Whether these tokens are one operand: a word, a call, something in parentheses, or a negation of those.
 fn is_primary(tokens: &[&[u8]]) -> bool {
-    match tokens {
-        [_] => true,
-        [b"defined", _] => true,
-        [b"!", rest @ ..] => is_primary(rest),
-        [b"(", ..] => is_enclosed(tokens),
+    let signs = tokens.iter().take_while(|token| **token == b"!").count();
+    match tokens.get(signs..).unwrap_or_default() {
+        [_] | [b"defined", _] => true,
+        [b"(", ..] => is_enclosed(tokens.get(signs..).unwrap_or_default()),
         [_, call @ ..] => is_enclosed(call),
         [] => false,
     }
@@ -143,4 +154,52 @@ fn joined(tokens: &[&[u8]]) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn literal(line: &str) -> String {
+        match Directive::parse(line.as_bytes()) {
+            Directive::If(literal) | Directive::Elif(literal) => literal.to_string(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn equal_conditions_read_equal() {
+        for line in [
+            "#ifndef A",
+            "# ifndef A /* why */",
+            "#if !defined(A)",
+            "#if !defined A",
+            "#if !(defined(A))",
+            "#if !!!defined(A)",
+            "#\tif \\\n ! defined ( A ) // why",
+            "#elif (!defined(A))",
+            "#elifndef A",
+        ] {
+            assert_eq!(literal(line), "!defined(A)", "{line}");
+        }
+    }
+
+    #[test]
+    fn compound_conditions_stay_whole() {
+        assert_eq!(literal("#if defined(A) && !defined B"), "defined(A)&&!defined(B)");
+        assert_eq!(literal("#if !defined(A) || X > 2"), "!defined(A)||X>2");
+        assert_eq!(literal("#if !(A || B)"), "!(A||B)");
+        assert_eq!(literal("#if IS_ENABLED(CONFIG_X)"), "IS_ENABLED(CONFIG_X)");
+        assert_eq!(literal("#if !IS_ENABLED(CONFIG_X)"), "!IS_ENABLED(CONFIG_X)");
+        assert_eq!(literal("#if (A) && (B)"), "(A)&&(B)");
+    }
+
+    #[test]
+    fn other_lines_are_told_apart() {
+        assert_eq!(Directive::parse(b"#define X(a) 1"), Directive::Define("X".to_owned()));
+        assert_eq!(Directive::parse(b"#else /* X */"), Directive::Else);
+        assert_eq!(Directive::parse(b"# endif"), Directive::Endif);
+        assert_eq!(Directive::parse(b"#pragma pack(1)"), Directive::Other);
+        assert_eq!(Directive::parse(b"#"), Directive::Other);
+    }
 }

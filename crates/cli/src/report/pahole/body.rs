@@ -132,13 +132,13 @@ impl<'t> Printer<'t> {
             self.blank_once(lines);
             self.hole_remark("", bits, "bit", context);
             self.text.end_line();
-            lines.sums.bit_holes += bits;
+            lines.sums.bit_holes = lines.sums.bit_holes.saturating_add(bits);
         }
         if bytes > 0 {
             self.blank_once(lines);
             self.hole_remark("", bytes, "byte", context);
             self.text.end_line();
-            lines.sums.holes += bytes;
+            lines.sums.holes = lines.sums.holes.saturating_add(bytes);
         }
     }
 
@@ -277,12 +277,12 @@ impl<'t> Printer<'t> {
         if bits != 0 {
             self.blank_once(lines);
             self.hole_remark("\n", bits, "bit", context);
-            lines.sums.bit_holes += bits;
+            lines.sums.bit_holes = lines.sums.bit_holes.saturating_add(bits);
         }
         if bytes > 0 {
             self.blank_once(lines);
             self.hole_remark("\n", bytes, "byte", context);
-            lines.sums.holes += bytes;
+            lines.sums.holes = lines.sums.holes.saturating_add(bytes);
         }
     }
 
@@ -322,7 +322,7 @@ impl<'t> Printer<'t> {
         while added < padding.unsigned_abs() && self.text.len() <= MAX_TEXT {
             self.text.tabs(context.indent);
             self.unnamed_bits(last.ty, size.saturating_mul(8) as i64, context);
-            added += size;
+            added = added.saturating_add(size);
         }
     }
 }

@@ -21,7 +21,7 @@ impl<'t> Printer<'t> {
         let mut inner = context;
         let mut offset = placed.offset;
         if !context.is_relative {
-            offset += context.base;
+            offset = offset.saturating_add(context.base);
             if !in_union {
                 inner.base = offset;
             }

@@ -29,13 +29,13 @@ impl Sums {
         self.alignments += 1;
         if hole != 0 {
             self.alignments_after_hole += 1;
-            self.aligning_holes += hole;
+            self.aligning_holes = self.aligning_holes.saturating_add(hole);
         }
     }
 
     pub(super) fn count_member(&mut self, placed: &Placed) {
         if placed.bits != 0 {
-            self.bits += placed.bits;
+            self.bits = self.bits.saturating_add(placed.bits);
         } else {
             self.bytes = self.bytes.saturating_add(placed.size);
         }
@@ -48,9 +48,9 @@ impl Sums {
         self.with_bit_holes.0 += u64::from(held.bit_holes != 0);
         self.with_bit_holes.1 += held.bit_holes;
         self.with_padding.0 += u64::from(held.padding != 0);
-        self.with_padding.1 += held.padding;
+        self.with_padding.1 = self.with_padding.1.saturating_add(held.padding);
         self.with_bit_padding.0 += u64::from(held.bit_padding != 0);
-        self.with_bit_padding.1 += held.bit_padding;
+        self.with_bit_padding.1 = self.with_bit_padding.1.saturating_add(held.bit_padding);
     }
 }
 
@@ -223,12 +223,10 @@ impl<'t> Printer<'t> {
     /// pahole's alarm for sums that do not make the size, which overlapping members cause.
     fn contradiction(&mut self, aggregate: &Aggregate, facts: &Facts, sums: &Sums, context: Context<'t>) {
         // In 32 bits, as pahole computes it.
-        let counted = (sums.bytes as i64).wrapping_mul(8)
-            + sums.bits as i64
-            + sums.holes.wrapping_mul(8)
-            + sums.bit_holes
-            + facts.padding.wrapping_mul(8)
-            + facts.bit_padding;
+        let bytes = [sums.bytes as i64, sums.holes, facts.padding];
+        let bits = [sums.bits as i64, sums.bit_holes, facts.bit_padding];
+        let counted = bytes.iter().fold(0i64, |sum, bytes| sum.wrapping_add(bytes.wrapping_mul(8)));
+        let counted = bits.iter().fold(counted, |sum, bits| sum.wrapping_add(*bits));
         let difference = (aggregate.size as i64).wrapping_mul(8).wrapping_sub(counted) as i32;
         if difference == 0 || data_members(aggregate) == 0 {
             return;

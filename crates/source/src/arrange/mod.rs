@@ -52,7 +52,7 @@ impl Join<'_, '_, '_> {
         let notes = note::notes(self, &chunks, &sequence);
         let lines = render::render(self, &chunks, &sequence);
         let edits = line_edits(self, &lines);
-        readback::check(self, &edits, order)?;
+        readback::check(self, &edits, order, &lines)?;
         Ok(Reordering { edits, notes })
     }
 }

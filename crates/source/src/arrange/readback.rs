@@ -5,10 +5,17 @@ use crate::edits::Edits;
 use crate::join::{ExpectedMember, Join};
 use crate::refusal::Refusal;
 use crate::scan::{Literal, SourceText, TokenKind};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Parses the edited text and joins it with the members in their new order. Every statement, of every branch, must
 /// still be there under its conditions, and no comment may be lost but those about the layout.
-pub(super) fn check(join: &Join, edits: &Edits, order: &[usize]) -> Result<(), Refusal> {
+pub(super) fn check(
+    join: &Join,
+    edits: &Edits,
+    order: &[usize],
+    lines: &[Range<usize>],
+) -> Result<(), Refusal> {
     let old = join.body;
     let text = edits.apply(old.source.bytes());
     let source = SourceText::new(&text);
@@ -18,12 +25,13 @@ pub(super) fn check(join: &Join, edits: &Edits, order: &[usize]) -> Result<(), R
         .find(|found| found.keyword == old.definition.keyword)
         .ok_or_else(|| failed("the struct is gone"))?;
     let new = Body::parse(&source, &definition)?;
-    let expected: Vec<ExpectedMember> = order
-        .iter()
-        .filter_map(|member| join.expected.get(*member))
-        // Lines have changed.
-        .map(|member| member.clone().with_line(None))
-        .collect();
+    let new_lines = new_lines(old, lines);
+    let member = |index: &usize| {
+        let line = join.statement_of(*index)?.line;
+        let member = join.expected.get(*index)?.clone();
+        Some(member.with_line(new_lines.get(&line).copied()))
+    };
+    let expected: Vec<ExpectedMember> = order.iter().filter_map(member).collect();
     Join::new(&new, &expected)?;
     if inventory(old) != inventory(&new) {
         return Err(failed("a declaration is lost, doubled or under another condition"));
@@ -32,6 +40,13 @@ pub(super) fn check(join: &Join, edits: &Edits, order: &[usize]) -> Result<(), R
         return Err(failed("a comment is lost or doubled"));
     }
     Ok(())
+}
+
+/// For each line of the original body that is written once its new number, both 1-based.
+fn new_lines(body: &Body, lines: &[Range<usize>]) -> BTreeMap<u32, u32> {
+    let written = lines.iter().cloned().flatten();
+    let numbered = written.zip(body.lines.start..);
+    numbered.map(|(old, new)| (Body::number(old), Body::number(new))).collect()
 }
 
 fn failed(what: &str) -> Refusal {

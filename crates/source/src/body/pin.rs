@@ -1,9 +1,13 @@
 //! Comments that say where a member must stand.
 
+use super::attribute::is_tag_keyword;
 use super::comment::words;
 use super::own::{Piece, PieceKind};
 use super::{Body, Shape};
+use crate::definition::lossy;
 use crate::scan::SourceText;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// A member's place, and what fixes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +124,7 @@ pub(crate) fn find_pins(body: &mut Body) {
         }
     }
     pin_by_shape(body);
+    pin_by_use(body);
 }
 
 /// Statements behind a rule's own that it is about too.
@@ -164,6 +169,45 @@ fn pin_by_shape(body: &mut Body) {
             statement.pin.get_or_insert(Pin { line: statement.line, reason: reason.to_owned() });
         }
     }
+}
+
+/// Pins declarations that define a type or constant another declaration of the body names: that one must stay behind.
+fn pin_by_use(body: &mut Body) {
+    let mut users: BTreeMap<&[u8], BTreeSet<usize>> = BTreeMap::new();
+    for (index, statement) in body.statements.iter().enumerate() {
+        for word in statement.tokens.clone().filter_map(|token| body.source.word(token)) {
+            users.entry(word).or_default().insert(index);
+        }
+    }
+    for statement in &mut body.statements {
+        let defined = defined_names(body.source, statement.tokens.clone());
+        let used = defined.into_iter().find(|name| users.get(name).is_some_and(|users| users.len() > 1));
+        if let Some(name) = used {
+            let reason = format!("other declarations use `{}`, which it defines", lossy(name));
+            statement.pin.get_or_insert(Pin { line: statement.line, reason });
+        }
+    }
+}
+
+/// Tags and enumeration constants that a declaration defines.
+fn defined_names<'t>(source: &SourceText<'t>, tokens: Range<usize>) -> Vec<&'t [u8]> {
+    let mut names = Vec::new();
+    for keyword in tokens.clone().filter(|at| source.word(*at).is_some_and(is_tag_keyword)) {
+        let tag = source.skip_silent(keyword + 1, tokens.end);
+        let after = source.skip_silent(tag + 1, tokens.end);
+        let open = if source.is_punct(tag, b'{') { tag } else { after };
+        if !source.is_punct(open, b'{') {
+            continue;
+        }
+        names.extend(source.word(tag));
+        if source.text(keyword) == b"enum" {
+            let inside = open..source.partner(open).unwrap_or(open).min(tokens.end);
+            let begins = |at: &usize| source.is_punct(*at, b'{') || source.is_punct(*at, b',');
+            let constants = inside.clone().filter(begins);
+            names.extend(constants.filter_map(|at| source.word(source.skip_silent(at + 1, inside.end))));
+        }
+    }
+    names
 }
 
 /// The rule a comment states, and how far it reaches.

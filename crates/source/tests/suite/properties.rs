@@ -2,7 +2,7 @@
 
 use crate::generate::{Program, active, declarations, expected, permutation, program, shuffled};
 use fieldline_source::scan::{TokenKind, tokens};
-use fieldline_source::{Body, Join, Query, SourceText, diff};
+use fieldline_source::{Body, Edits, ExpectedMember, Join, Query, SourceText, diff};
 use proptest::prelude::*;
 
 /// Text that looks like C in places.
@@ -236,4 +236,35 @@ fn patched(old: &[u8], patch: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(&lines[at..].concat());
     out
+}
+
+/// Where two branches declare the same member, its line tells them apart: before the edit and in the edited text.
+#[test]
+fn lines_choose_between_branches() {
+    let text =
+        b"struct twice {\n#ifdef A\n\tint x;\n#endif\n#ifdef B\n\tint x;\n#endif\n\tint y;\n\tint z;\n};\n";
+    let source = SourceText::new(text);
+    let body = Body::parse(&source, &source.find(&Query::named("twice")).unwrap()).unwrap();
+    for (line, atom) in [(3, "defined(A)"), (6, "defined(B)")] {
+        let x = ExpectedMember::named("x").with_line(Some(line));
+        let join = Join::new(&body, &[x, ExpectedMember::named("y"), ExpectedMember::named("z")]).unwrap();
+        let x = join.statement_of(0).unwrap();
+        assert_eq!((x.line, body.conditions(x)[0].to_string().as_str()), (line, atom));
+        assert!(!join.reorder(&[2, 0, 1]).unwrap().edits.is_empty());
+    }
+}
+
+/// Edits of several structs of a file make one patch.
+#[test]
+fn edits_of_two_structs_merge() {
+    let text = b"struct one {\n\tint a;\n\tint b;\n};\n\nstruct two {\n\tint c;\n\tint d;\n};\n";
+    let source = SourceText::new(text);
+    let mut edits = Edits::default();
+    for (name, members) in [("one", ["a", "b"]), ("two", ["c", "d"])] {
+        let body = Body::parse(&source, &source.find(&Query::named(name)).unwrap()).unwrap();
+        let join = Join::new(&body, &members.map(ExpectedMember::named)).unwrap();
+        edits.merge(&join.reorder(&[1, 0]).unwrap().edits).unwrap();
+    }
+    let new = String::from_utf8(edits.apply(text)).unwrap();
+    assert_eq!(new, "struct one {\n\tint b;\n\tint a;\n};\n\nstruct two {\n\tint d;\n\tint c;\n};\n");
 }

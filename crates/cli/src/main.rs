@@ -10,6 +10,7 @@ mod input;
 mod output;
 mod recordings;
 mod report;
+mod stages;
 mod tree;
 
 use args::{Arguments, Command};

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use fieldline_layout::constraint::Note;
 use fieldline_layout::layout::Layout;
+use fieldline_plan::StructPlan;
 use fieldline_source::{Body, Edits, ExpectedMember, Join, Query, Refusal, Reordering, SourceText};
 use std::path::{Component, Path, PathBuf};
 
@@ -15,20 +16,60 @@ pub(crate) struct Header {
     pub(crate) text: Vec<u8>,
 }
 
+/// What debug info says of a struct's declaration.
+#[derive(Clone, Debug)]
+pub(crate) struct Declaration {
+    pub(crate) name: String,
+    pub(crate) file: Option<String>,
+    /// 0 when unknown.
+    pub(crate) line: u32,
+    /// Name and line of each top-level member in declared order.
+    pub(crate) members: Vec<(Option<String>, u32)>,
+}
+
+impl From<&Layout> for Declaration {
+    fn from(layout: &Layout) -> Self {
+        Self {
+            name: layout.name.clone(),
+            file: layout.file.clone(),
+            line: layout.line,
+            members: layout.members.iter().map(|member| (member.name.clone(), member.line)).collect(),
+        }
+    }
+}
+
+impl From<&StructPlan> for Declaration {
+    fn from(plan: &StructPlan) -> Self {
+        Self {
+            name: plan.name.clone(),
+            file: plan.file.clone(),
+            line: plan.line,
+            members: plan.declared.members.iter().map(|member| (member.name.clone(), member.line)).collect(),
+        }
+    }
+}
+
 /// Finds and reads the file that declares a struct.
-pub(crate) fn open(tree: &Path, layout: &Layout) -> Result<Header> {
+pub(crate) fn open(tree: &Path, declaration: &Declaration) -> Result<Header> {
     if !tree.is_dir() {
         bail!("{}: no folder with a source tree", tree.display());
     }
-    let declared = layout.file.as_deref().with_context(|| {
-        format!("struct {}: debug info does not say which file declares it (BTF never does)", layout.name)
+    let declared = declaration.file.as_deref().with_context(|| {
+        format!(
+            "struct {}: debug info does not say which file declares it (BTF never does)",
+            declaration.name
+        )
     })?;
     let path = find(tree, declared).with_context(|| {
-        format!("{}: struct {} is declared in {declared}, which is not in this tree", tree.display(), layout.name)
+        format!(
+            "{}: struct {} is declared in {declared}, which is not in this tree",
+            tree.display(),
+            declaration.name
+        )
     })?;
     let text = std::fs::read(tree.join(&path)).with_context(|| tree.join(&path).display().to_string())?;
     let header = Header { path: slashes(&path), text };
-    let query = query(layout);
+    let query = query(declaration);
     if let Err(refusal @ Refusal::NotFound { .. }) = SourceText::new(&header.text).find(&query) {
         bail!("{}: {refusal}", tree.join(&path).display());
     }
@@ -63,25 +104,21 @@ fn slashes(path: &Path) -> String {
     normalized(path).join("/")
 }
 
-fn query(layout: &Layout) -> Query {
-    Query::named(&layout.name).with_line((layout.line > 0).then_some(layout.line))
+fn query(declaration: &Declaration) -> Query {
+    Query::named(&declaration.name).with_line((declaration.line > 0).then_some(declaration.line))
 }
 
-fn expected(layout: &Layout) -> Vec<ExpectedMember> {
-    let line = |line: u32| (line > 0).then_some(line);
-    layout
-        .members
-        .iter()
-        .map(|member| match &member.name {
-            Some(name) => ExpectedMember::named(name).with_line(line(member.line)),
-            None => ExpectedMember::unnamed().with_line(line(member.line)),
-        })
-        .collect()
+fn expected(declaration: &Declaration) -> Vec<ExpectedMember> {
+    let member = |(name, line): &(Option<String>, u32)| {
+        let member = name.as_deref().map_or_else(ExpectedMember::unnamed, ExpectedMember::named);
+        member.with_line((*line > 0).then_some(*line))
+    };
+    declaration.members.iter().map(member).collect()
 }
 
 /// What the text says about each member, for the planner.
-pub(crate) fn notes(header: &Header, layout: &Layout) -> Result<Vec<Note>, Refusal> {
-    joined(header, layout, |join| {
+pub(crate) fn notes(header: &Header, declaration: &Declaration) -> Result<Vec<Note>, Refusal> {
+    joined(header, declaration, |join| {
         let constraints = join.constraints();
         let note = |place: &fieldline_source::MemberPlace| Note {
             unit: u32::try_from(place.unit).ok(),
@@ -94,19 +131,23 @@ pub(crate) fn notes(header: &Header, layout: &Layout) -> Result<Vec<Note>, Refus
 }
 
 /// The edits that give the members a new order.
-pub(crate) fn reorder(header: &Header, layout: &Layout, order: &[usize]) -> Result<Reordering, Refusal> {
-    joined(header, layout, |join| join.reorder(order))
+pub(crate) fn reorder(
+    header: &Header,
+    declaration: &Declaration,
+    order: &[usize],
+) -> Result<Reordering, Refusal> {
+    joined(header, declaration, |join| join.reorder(order))
 }
 
 fn joined<T>(
     header: &Header,
-    layout: &Layout,
+    declaration: &Declaration,
     work: impl FnOnce(&Join<'_, '_, '_>) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let source = SourceText::new(&header.text);
-    let definition = source.find(&query(layout))?;
+    let definition = source.find(&query(declaration))?;
     let body = Body::parse(&source, &definition)?;
-    work(&Join::new(&body, &expected(layout))?)
+    work(&Join::new(&body, &expected(declaration))?)
 }
 
 /// One file's change.
@@ -150,7 +191,11 @@ mod tests {
             "./include/linux/list.h",
             "/build/linux-6.1/debian/build/../../include/linux/list.h",
         ] {
-            assert_eq!(find(tree.path(), declared), Some(PathBuf::from("include/linux/list.h")), "{declared}");
+            assert_eq!(
+                find(tree.path(), declared),
+                Some(PathBuf::from("include/linux/list.h")),
+                "{declared}"
+            );
         }
         assert_eq!(find(tree.path(), "include/linux/other.h"), None);
     }

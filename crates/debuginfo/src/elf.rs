@@ -136,6 +136,16 @@ impl<'d> Elf<'d> {
         self.file.architecture()
     }
 
+    /// Bytes in a cacheline of the machine as its kernel is compiled (L1_CACHE_SHIFT in arch/*/include/asm/cache.h):
+    /// 128 for 64-bit Power, 256 for s390, 64 else.
+    pub fn cacheline(&self) -> u64 {
+        match self.machine() {
+            object::Architecture::PowerPc64 => 128,
+            object::Architecture::S390x => 256,
+            _ => 64,
+        }
+    }
+
     /// Whether it is a relocatable file (`.o`, `.ko`), whose sections all begin at address 0.
     pub fn is_relocatable(&self) -> bool {
         self.file.kind() == object::ObjectKind::Relocatable

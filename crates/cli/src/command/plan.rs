@@ -1,9 +1,34 @@
-//! `fieldline plan`.
+//! `fieldline plan`: a member order that touches fewer cachelines.
 
 use crate::Outcome;
 use crate::args::PlanArgs;
+use crate::report::color::Paint;
+use crate::report::plan_text;
+use crate::stages::{self, PlanInput};
+use crate::{document, output};
 use anyhow::Result;
+use fieldline_plan::{Outcome as Planned, Plan};
 
-pub(crate) fn run(_args: &PlanArgs) -> Result<Outcome> {
-    anyhow::bail!("to be wired")
+pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
+    let profile = document::read_profile(&args.profile)?;
+    let plan = stages::plan(&PlanInput {
+        types: &args.types,
+        profile: &profile,
+        vmlinux: &args.vmlinux,
+        tree: args.tree.as_deref(),
+        lines: &args.lines,
+    })?;
+    if let Some(path) = &args.output {
+        document::write(path, &plan)?;
+    }
+    let mut out = String::new();
+    plan_text::draw(&mut out, &plan, Paint::new(output::use_color()));
+    output::print(&out)?;
+    Ok(verdict(&plan))
+}
+
+/// A refused struct is the answer no; no gain is an answer too, and not a no.
+pub(crate) fn verdict(plan: &Plan) -> Outcome {
+    let refused = plan.structs.iter().any(|of| of.outcome == Planned::Refused);
+    if refused { Outcome::No } else { Outcome::Done }
 }

@@ -1,9 +1,42 @@
-//! `fieldline propose`.
+//! `fieldline propose`: recordings to report, profile, plan and patches.
 
+use super::{patch, plan};
 use crate::Outcome;
 use crate::args::ProposeArgs;
-use anyhow::Result;
+use crate::report::color::Paint;
+use crate::report::{coverage, plan_text, proposal};
+use crate::stages::{self, PlanInput};
+use crate::{document, output, recordings};
+use anyhow::{Result, bail};
 
-pub(crate) fn run(_args: &ProposeArgs) -> Result<Outcome> {
-    anyhow::bail!("to be wired")
+pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
+    if !args.tree.is_dir() {
+        bail!("{}: no folder with a source tree", args.tree.display());
+    }
+    output::progress("attributing samples");
+    let profile = recordings::attributed(&args.recordings, |attributed| attributed.profile())?;
+    output::progress("planning");
+    let plan = stages::plan(&PlanInput {
+        types: &args.types,
+        profile: &profile,
+        vmlinux: &args.recordings.vmlinux,
+        tree: Some(&args.tree),
+        lines: &args.lines,
+    })?;
+    output::progress("editing the source");
+    let patched = stages::patch(&plan, &args.tree)?;
+    output::progress("writing");
+    let files = [
+        ("report.md", proposal::markdown(&profile, &plan, &patched).into_bytes()),
+        ("profile.json", document::text(&profile)?),
+        ("plan.json", document::text(&plan)?),
+    ];
+    patch::write(&patched, &args.output, &files)?;
+    let mut out = String::new();
+    let paint = Paint::new(output::use_color());
+    coverage::draw(&mut out, &profile, paint);
+    plan_text::draw(&mut out, &plan, paint);
+    out.push_str(&patch::text(&patched, &args.output));
+    output::print(&out)?;
+    Ok(if patched.refusals.is_empty() { plan::verdict(&plan) } else { Outcome::No })
 }

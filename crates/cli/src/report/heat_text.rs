@@ -69,7 +69,8 @@ fn levels(member: &MemberHeat) -> String {
     let total: u64 = member.levels.iter().filter(|(level, _)| *level != "HITM").map(|(_, count)| count).sum();
     let mut ranked: Vec<(&String, &u64)> = member.levels.iter().collect();
     ranked.sort_by(|left, right| right.1.cmp(left.1).then_with(|| left.0.cmp(right.0)));
-    let shares = ranked.iter().take(4).map(|(level, count)| format!("{level} {}", share(**count, total)));
+    let worth_saying = |count: u64| count * 200 >= total;
+    let shares = ranked.iter().filter(|(_, count)| worth_saying(**count)).take(4).map(|(level, count)| format!("{level} {}", share(**count, total)));
     shares.collect::<Vec<_>>().join(" ")
 }
 

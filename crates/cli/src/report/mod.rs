@@ -5,5 +5,7 @@ pub(crate) mod coverage;
 pub(crate) mod heat;
 pub(crate) mod heat_text;
 pub(crate) mod pahole;
+pub(crate) mod plan_text;
+pub(crate) mod proposal;
 pub(crate) mod table;
 pub(crate) mod types;

@@ -2,7 +2,9 @@
 
 use super::link::Linker;
 use crate::attribute::answers::Answers;
-use crate::attribute::reason::Reason;
+use crate::attribute::decide::decide;
+use crate::attribute::evidence::{Evidence, Seen};
+use crate::attribute::objects::{Object, Objects};
 use crate::attribute::target::{Target, TypeIndex};
 use crate::perf_data::{Error, PerfFile, Record};
 use crate::program::Program;
@@ -14,6 +16,9 @@ use rustc_hash::FxHashSet;
 struct Source<'f> {
     file: &'f PerfFile,
     linker: Linker,
+    /// What each sample touched, in file order, where addresses were used.
+    decided: Vec<Target<TypeIndex>>,
+    objects: Vec<Object>,
 }
 
 /// Recordings of one program whose sampled functions were analysed.
@@ -30,8 +35,10 @@ pub struct Attributed {
     pub ip: Option<u64>,
     /// Its function, an index of [`Answers::functions`].
     pub function: Option<u32>,
-    /// What it touched.
+    /// What it touched: the outermost type that code and address show.
     pub target: Target<TypeIndex>,
+    /// What the code alone tells that it touched.
+    pub by_code: Target<TypeIndex>,
     /// Bytes touched.
     pub size: u64,
     /// Whether it stored.
@@ -39,7 +46,7 @@ pub struct Attributed {
 }
 
 impl<'f> Attribution<'f> {
-    /// Analyses the functions that the recordings' samples fall in.
+    /// Analyses the functions that the recordings' samples fall in, and finds the objects their addresses show.
     ///
     /// # Errors
     /// If a record can't be read.
@@ -48,24 +55,43 @@ impl<'f> Attribution<'f> {
         program: &'a mut Program<'a>,
         files: &'f [PerfFile],
     ) -> Result<Self, Error> {
-        let mut sources = Vec::new();
-        let mut sampled: FxHashSet<u64> = FxHashSet::default();
-        for file in files {
-            let mut linker = Linker::new(elf, file)?;
-            let mut records = file.records();
-            while let Some(record) = records.next_record()? {
-                match record {
-                    Record::Mmap(mmap) => linker.note(&mmap),
-                    Record::Sample(sample) => sampled.extend(linker.link(&sample)),
-                    _ => {}
-                }
-            }
-            sources.push(Source { file, linker });
+        let mut sources = Self::open(elf, files)?;
+        let addresses = sampled(&mut sources)?;
+        program.load(addresses.iter().copied());
+        let program: &'a Program<'a> = program;
+        let mut answers = Answers::new(program, &addresses);
+        for source in &mut sources {
+            source.use_addresses(program, &mut answers)?;
         }
-        let mut addresses: Vec<u64> = sampled.into_iter().collect();
-        addresses.sort_unstable();
+        Ok(Self { sources, answers })
+    }
+
+    /// The same without a look at the addresses of data: what the code alone tells.
+    ///
+    /// # Errors
+    /// If a record can't be read.
+    pub fn by_code<'a>(
+        elf: &Elf<'a>,
+        program: &'a mut Program<'a>,
+        files: &'f [PerfFile],
+    ) -> Result<Self, Error> {
+        let mut sources = Self::open(elf, files)?;
+        let addresses = sampled(&mut sources)?;
         program.load(addresses.iter().copied());
         Ok(Self { sources, answers: Answers::new(program, &addresses) })
+    }
+
+    fn open(elf: &Elf<'_>, files: &'f [PerfFile]) -> Result<Vec<Source<'f>>, Error> {
+        let open = |file| {
+            let linker = Linker::new(elf, file)?;
+            Ok(Source { file, linker, decided: Vec::new(), objects: Vec::new() })
+        };
+        files.iter().map(open).collect()
+    }
+
+    /// Objects in memory that a recording's addresses show, in order of address.
+    pub fn objects(&self, recording: usize) -> &[Object] {
+        self.sources.get(recording).map_or(&[], |source| &source.objects)
     }
 
     /// Goes over the samples of one recording in file order.
@@ -79,40 +105,120 @@ impl<'f> Attribution<'f> {
     ) -> Result<(), E> {
         let Some(source) = self.sources.get(recording) else { return Ok(()) };
         let mut records = source.file.records();
+        let mut decided = source.decided.iter();
         while let Some(record) = records.next_record()? {
             if let Record::Sample(sample) = record {
-                each(&sample, &self.attribute(&source.linker, &sample))?;
+                let mut attributed = source.by_code(&self.answers, &sample);
+                if let Some(target) = decided.next() {
+                    attributed.target = *target;
+                }
+                each(&sample, &attributed)?;
             }
         }
         Ok(())
     }
+}
 
-    fn attribute(&self, linker: &Linker, sample: &Sample<'_>) -> Attributed {
-        let sampled = sample.data_source.map(|source| source.operation());
-        let is_store = sampled.and_then(|operation| match (operation.is_load(), operation.is_store()) {
-            (true, false) => Some(false),
-            (false, true) => Some(true),
-            _ => None,
-        });
-        let nothing = |reason: Reason| Attributed {
-            ip: None,
-            function: None,
-            target: Target::Unknown(reason),
-            size: 0,
-            is_store: is_store.unwrap_or(false),
-        };
-        let ip = match linker.link(sample) {
+/// Instructions that were sampled, as linked, in order of address. Mappings are taken note of on the way.
+fn sampled(sources: &mut [Source<'_>]) -> Result<Vec<u64>, Error> {
+    let mut sampled: FxHashSet<u64> = FxHashSet::default();
+    for source in sources {
+        let mut records = source.file.records();
+        while let Some(record) = records.next_record()? {
+            match record {
+                Record::Mmap(mmap) => source.linker.note(&mmap),
+                Record::Sample(sample) => sampled.extend(source.linker.link(&sample)),
+                _ => {}
+            }
+        }
+    }
+    let mut addresses: Vec<u64> = sampled.into_iter().collect();
+    addresses.sort_unstable();
+    Ok(addresses)
+}
+
+/// Whether a sample says that it is of a store, or of a load.
+fn is_store(sample: &Sample<'_>) -> Option<bool> {
+    let operation = sample.data_source?.operation();
+    match (operation.is_load(), operation.is_store()) {
+        (true, false) => Some(false),
+        (false, true) => Some(true),
+        _ => None,
+    }
+}
+
+impl Source<'_> {
+    fn by_code(&self, answers: &Answers, sample: &Sample<'_>) -> Attributed {
+        let is_store = is_store(sample);
+        let ip = match self.linker.link(sample) {
             Ok(ip) => ip,
-            Err(reason) => return nothing(reason),
+            Err(reason) => {
+                return Attributed {
+                    ip: None,
+                    function: None,
+                    target: Target::Unknown(reason),
+                    by_code: Target::Unknown(reason),
+                    size: 0,
+                    is_store: is_store.unwrap_or(false),
+                };
+            }
         };
-        let answer = self.answers.at(ip);
+        let answer = answers.at(ip);
         let operand = answer.operand(is_store);
+        let target = answer.target(is_store);
         Attributed {
             ip: Some(ip),
             function: answer.function,
-            target: answer.target(is_store),
+            target,
+            by_code: target,
             size: operand.map_or(0, |operand| u64::from(operand.size)),
             is_store: is_store.unwrap_or_else(|| operand.is_some_and(|operand| operand.access.is_write())),
         }
+    }
+
+    /// Finds objects by the addresses of the samples, then decides with both.
+    fn use_addresses<'a>(&mut self, program: &'a Program<'a>, answers: &mut Answers) -> Result<(), Error> {
+        let mut evidence = Evidence::default();
+        let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();
+        self.each_sample(|linker, sample| {
+            let Ok(ip) = linker.link(sample) else { return };
+            if let Some(operand) = answers.at(ip).operand(is_store(sample)) {
+                evidence.add(seen(sample), operand, |ty| is_struct.get(ty.0 as usize).is_some_and(|is| *is));
+            }
+        })?;
+        let mut objects = Objects::new(program, answers, &evidence, self.linker.slide());
+        let mut decided = Vec::new();
+        self.each_sample(|linker, sample| {
+            let is_store = is_store(sample);
+            decided.push(match linker.link(sample) {
+                Ok(ip) => {
+                    let answer = answers.at(ip);
+                    let (operand, by_code) = (answer.operand(is_store).copied(), answer.target(is_store));
+                    decide(&mut objects, answers, seen(sample), operand.as_ref(), by_code)
+                }
+                Err(reason) => Target::Unknown(reason),
+            });
+        })?;
+        self.decided = decided;
+        self.objects = objects.into_objects();
+        Ok(())
+    }
+
+    fn each_sample(&self, mut each: impl FnMut(&Linker, &Sample<'_>)) -> Result<(), Error> {
+        let mut records = self.file.records();
+        while let Some(record) = records.next_record()? {
+            if let Record::Sample(sample) = record {
+                each(&self.linker, &sample);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn seen(sample: &Sample<'_>) -> Seen {
+    Seen {
+        address: sample.addr.unwrap_or(0),
+        time: sample.time.unwrap_or(0),
+        cpu: sample.cpu,
     }
 }

@@ -123,6 +123,14 @@ impl Linker {
         }
     }
 
+    /// Recorded address less address as linked: of the kernel, or of the program as it was mapped first.
+    pub fn slide(&self) -> u64 {
+        match self.is_kernel {
+            true => self.slide,
+            false => self.maps.first().map_or(0, |map| map.slide),
+        }
+    }
+
     /// The address as linked of a sample's instruction.
     ///
     /// # Errors

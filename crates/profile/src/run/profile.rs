@@ -71,8 +71,7 @@ fn profile_one(
     let tally = file.tally()?;
     builder.set_lost(tally.lost_samples.saturating_add(tally.lost_records));
     let spots = blind_spots(file.facts(), &tally);
-    Ok(builder
-        .finish(spots.iter().map(|spot| format!("{spot} {}", spot.remedy()).trim_end().to_owned()).collect()))
+    Ok(builder.finish(spots.iter().map(|spot| format!("{spot}; {}", spot.remedy())).collect()))
 }
 
 /// Makes a struct known to the builder; numbers and pointers are none.

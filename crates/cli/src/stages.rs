@@ -1,0 +1,142 @@
+//! The stages between recording and patch, each a function of the one before.
+
+use crate::input::{self, Types};
+use crate::tree::{self, Change, Declaration};
+use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_layout::access::AccessProfile;
+use fieldline_layout::constraint::Wishes;
+use fieldline_layout::layout::Layout;
+use fieldline_plan::{Options, Outcome as Planned, Plan, Request, StructPlan};
+use std::path::Path;
+
+/// What a plan is made of.
+pub(crate) struct PlanInput<'p> {
+    pub(crate) types: &'p [String],
+    pub(crate) profile: &'p AccessProfile,
+    pub(crate) vmlinux: &'p Path,
+    pub(crate) tree: Option<&'p Path>,
+    pub(crate) lines: &'p [u64],
+}
+
+/// Plans an order for each struct.
+pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
+    let layouts = input::with_types(input.vmlinux, None, None, |types| {
+        input
+            .types
+            .iter()
+            .map(|name| layout_of(types, input.profile, input::bare(name)))
+            .collect::<Result<Vec<_>>>()
+    })?;
+    let mut wishes = Vec::new();
+    let mut refusals = Vec::new();
+    for layout in &layouts {
+        let (wish, refusal) = wishes_of(input.tree, layout)?;
+        wishes.push(wish);
+        refusals.push(refusal);
+    }
+    let requests: Vec<Request<'_>> =
+        layouts.iter().zip(&wishes).map(|(layout, wishes)| Request { layout, wishes }).collect();
+    let options = Options { lines: input.lines.to_vec(), build_line: build_line(input.vmlinux)? };
+    let mut plan = fieldline_plan::plan(input.profile, &requests, &options);
+    for (of, refusal) in plan.structs.iter_mut().zip(refusals) {
+        if let Some(reason) = refusal {
+            refuse(of, reason);
+        }
+    }
+    Ok(plan)
+}
+
+/// The layout the profile was made with; without samples, the one most units share.
+fn layout_of(types: &Types<'_, '_>, profile: &AccessProfile, name: &str) -> Result<Layout> {
+    let sampled = profile.types.iter().filter(|of| of.name == name).max_by_key(|of| of.samples());
+    match sampled {
+        Some(of) => types.layout_like(name, of.fingerprint),
+        None => types.layouts(name)?.into_iter().next().with_context(|| format!("{name} is no struct")),
+    }
+}
+
+/// What the source says about a struct, or why it can't be changed there.
+fn wishes_of(tree: Option<&Path>, layout: &Layout) -> Result<(Wishes, Option<String>)> {
+    let Some(tree) = tree else { return Ok((Wishes::default(), None)) };
+    let declaration = Declaration::from(layout);
+    let header = tree::open(tree, &declaration)?;
+    match tree::notes(&header, &declaration) {
+        Ok(notes) => Ok((Wishes { notes, ..Wishes::default() }, None)),
+        Err(refusal) => Ok((Wishes::default(), Some(format!("{}: {refusal}", header.path)))),
+    }
+}
+
+/// A plan that can't be carried out proposes nothing.
+fn refuse(of: &mut StructPlan, reason: String) {
+    of.outcome = Planned::Refused;
+    of.reason = Some(reason);
+    of.chosen = of.declared.clone();
+    of.moved.clear();
+    of.forecasts.clear();
+    of.sizes.clear();
+    of.search = None;
+}
+
+/// The line size the program's machine compiles for (arch/*/include/asm/cache.h: L1_CACHE_SHIFT).
+fn build_line(vmlinux: &Path) -> Result<u64> {
+    let file = FileBytes::open(vmlinux)?;
+    Ok(Elf::parse(&file)?.cacheline())
+}
+
+/// What came of editing the tree.
+pub(crate) struct Patched {
+    /// File name of the patch and its text.
+    pub(crate) patches: Vec<(String, Vec<u8>)>,
+    /// Remarks, a sentence each.
+    pub(crate) notes: Vec<String>,
+    /// Structs that were refused, and why.
+    pub(crate) refusals: Vec<(String, String)>,
+}
+
+/// Turns a plan into patches, one for each file that changes.
+pub(crate) fn patch(plan: &Plan, tree: &Path) -> Result<Patched> {
+    let mut changes: Vec<Change> = Vec::new();
+    let mut patched = Patched { patches: Vec::new(), notes: Vec::new(), refusals: Vec::new() };
+    for of in &plan.structs {
+        match of.outcome {
+            Planned::Moved => add_struct(&mut changes, &mut patched, of, tree)?,
+            Planned::Refused => {
+                patched.refusals.push((of.name.clone(), of.reason.clone().unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    for (number, change) in (1..).zip(&changes) {
+        let name: String = change
+            .header
+            .path
+            .chars()
+            .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
+            .collect();
+        patched.patches.push((format!("{number:04}-{name}.patch"), change.diff()));
+    }
+    Ok(patched)
+}
+
+fn add_struct(changes: &mut Vec<Change>, patched: &mut Patched, of: &StructPlan, tree: &Path) -> Result<()> {
+    let order = of.order();
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    if sorted != (0..of.declared.members.len()).collect::<Vec<_>>() {
+        bail!("the plan of struct {} does not hold each member once", of.name);
+    }
+    let declaration = Declaration::from(of);
+    let header = tree::open(tree, &declaration)?;
+    match tree::reorder(&header, &declaration, &order) {
+        Ok(reordering) => {
+            let path = header.path.clone();
+            patched.notes.extend(reordering.notes.iter().map(|note| format!("{path}: {note}")));
+            tree::add(changes, header, &reordering.edits)
+        }
+        Err(refusal) => {
+            patched.refusals.push((of.name.clone(), format!("{}: {refusal}", header.path)));
+            Ok(())
+        }
+    }
+}

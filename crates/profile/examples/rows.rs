@@ -1,55 +1,51 @@
-//! Prints a row per sample, for judging: `rows VMLINUX PERF_DATA`.
+//! Prints a row per sample, for judging: `rows [--no-addresses] VMLINUX PERF_DATA`.
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::attribute::answers::Answers;
 use fieldline_profile::attribute::target::Target;
-use fieldline_profile::perf_data::{PerfFile, Record};
+use fieldline_profile::perf_data::PerfFile;
 use fieldline_profile::program::Program;
+use fieldline_profile::run::Attribution;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+#[allow(clippy::print_stderr, reason = "an example shows")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let args: Vec<String> = std::env::args().collect();
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    let no_addresses = args.first().is_some_and(|arg| arg == "--no-addresses");
+    if no_addresses {
+        args.remove(0);
+    }
     let t = Instant::now();
-    let file = FileBytes::open(Path::new(&args[1]))?;
+    let file = FileBytes::open(Path::new(&args[0]))?;
     let elf = Elf::parse(&file)?;
     let sections = DebugSections::load(&elf, None)?;
     let dwarf = Dwarf::new(&sections)?;
-    eprintln!("dwarf {:?}", t.elapsed());
-    let perf = PerfFile::open(Path::new(&args[2]))?;
-    let mut samples = Vec::new();
-    let mut records = perf.records();
-    while let Some(record) = records.next_record()? {
-        if let Record::Sample(sample) = record {
-            let store = sample.data_source.and_then(|s| { let op = s.operation(); if op.is_store() { Some(true) } else if op.is_load() { Some(false) } else { None } });
-            samples.push((sample.ip.unwrap_or(0), sample.addr.unwrap_or(0), store));
-        }
-    }
-    eprintln!("samples {} {:?}", samples.len(), t.elapsed());
-    let mut ips: Vec<u64> = samples.iter().map(|s| s.0).collect();
-    ips.sort_unstable();
-    ips.dedup();
+    let perf = [PerfFile::open(Path::new(&args[1]))?];
     let mut program = Program::new(&elf, &dwarf)?;
     eprintln!("program {:?}", t.elapsed());
-    program.load(ips.iter().copied());
-    eprintln!("loaded {:?}", t.elapsed());
-    let answers = Answers::new(&program, &ips);
-    eprintln!("answers {} functions, {} types {:?}", answers.functions.len(), answers.types.len(), t.elapsed());
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    for (ip, addr, store) in &samples {
-        let target = answers.at(*ip).target(*store);
-        match target {
-            Target::Place { ty, offset } => {
-                let name = answers.ty(ty).map(|e| e.name.name.replace(' ', "_")).unwrap_or_default();
-                writeln!(out, "{ip:x} {addr:x} {name} {offset} -")?;
-            }
-            Target::Unknown(reason) => writeln!(out, "{ip:x} {addr:x} - - {reason}")?,
-            Target::Within { ty } => writeln!(out, "{ip:x} {addr:x} - - unknown_offset:{}", answers.ty(ty).map(|e| e.name.name.replace(' ', "_")).unwrap_or_default())?,
-            Target::Element { ty, .. } => writeln!(out, "{ip:x} {addr:x} - - unknown_index:{}", answers.ty(ty).map(|e| e.name.name.replace(' ', "_")).unwrap_or_default())?,
-        }
+    let attribution = match no_addresses {
+        true => Attribution::by_code(&elf, &mut program, &perf)?,
+        false => Attribution::new(&elf, &mut program, &perf)?,
+    };
+    eprintln!("attribution {:?} {} functions {} types {} objects", t.elapsed(), attribution.answers.functions.len(), attribution.answers.types.len(), attribution.objects(0).len());
+    if let Some(path) = args.get(2) {
+        let lines = attribution.objects(0).iter().map(|o| format!("{:x} {:x} {} {} {}-{}\n", o.base, o.base + o.size, attribution.answers.ty(o.ty).map(|entry| entry.name.name.clone()).unwrap_or_default(), o.votes.samples, o.votes.first, o.votes.last));
+        std::fs::write(path, lines.collect::<String>())?;
     }
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let name = |ty| attribution.answers.ty(ty).map(|entry| entry.name.name.replace(' ', "_")).unwrap_or_default();
+    attribution.each(0, |sample, found| {
+        let (ip, addr) = (sample.ip.unwrap_or(0), sample.addr.unwrap_or(0));
+        match found.target {
+            Target::Place { ty, offset } => writeln!(out, "{ip:x} {addr:x} {} {offset} - {}", name(ty), sample.time.unwrap_or(0))?,
+            Target::Unknown(reason) => writeln!(out, "{ip:x} {addr:x} - - {reason} {} {}", sample.time.unwrap_or(0), match found.by_code { Target::Place { ty, offset } => format!("{}+{offset}", name(ty)), _ => String::new() })?,
+            Target::Within { ty } => writeln!(out, "{ip:x} {addr:x} - - unknown_offset:{}", name(ty))?,
+            Target::Element { ty, .. } => writeln!(out, "{ip:x} {addr:x} - - unknown_index:{}", name(ty))?,
+        }
+        Ok::<(), Box<dyn std::error::Error>>(())
+    })?;
     out.flush()?;
-    eprintln!("done {:?}", t.elapsed());
+    eprintln!("done {:?} {}", t.elapsed(), std::fs::read_to_string("/proc/self/status")?.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("RssAnon")).collect::<Vec<_>>().join(" "));
     Ok(())
 }

@@ -114,6 +114,16 @@ impl Answers {
         }
     }
 
+    /// The index of a type, which becomes known if it is not.
+    pub fn intern(&mut self, entry: TypeEntry) -> TypeIndex {
+        let known = self.types.iter().position(|known| known.name == entry.name);
+        let index = known.unwrap_or(self.types.len());
+        if known.is_none() {
+            self.types.push(entry);
+        }
+        TypeIndex(index as u32)
+    }
+
     /// A type.
     pub fn ty(&self, index: TypeIndex) -> Option<&TypeEntry> {
         self.types.get(index.0 as usize)
@@ -235,7 +245,8 @@ impl Names {
     }
 }
 
-fn entry(types: &TypeSpace<'_, '_>, ty: Ty) -> TypeEntry {
+/// A type as it is shown to others.
+pub(crate) fn entry(types: &TypeSpace<'_, '_>, ty: Ty) -> TypeEntry {
     let kind = match types.shape(ty) {
         Shape::Aggregate { kind, .. } => Some(*kind),
         _ => None,

@@ -66,26 +66,28 @@ fn patched(
 ) {
     let program = world.program;
     let begin = instruction.address;
+    let mut others: Vec<Typed<Ty>> = Vec::new();
     for alternative in program.patches.alternatives_at(begin).filter(|entry| entry.original == begin) {
         let end = alternative.replacement + u64::from(alternative.replacement_length);
         let bytes = program.image.code(alternative.replacement, end);
         for other in reader.read_all(begin, bytes) {
             // Its address may count from where the instruction stands, which is elsewhere.
             let movable = other.memory().filter(|memory| memory.address.base.is_some());
-            let operands: Vec<_> = movable
-                .map(|memory| operand(world, code, state, begin, memory))
-                .collect();
+            let operands: Vec<_> = movable.map(|memory| operand(world, code, state, begin, memory)).collect();
             if !operands.is_empty() {
-                all.push(Typed { address: other.address, operands });
+                others.push(Typed { address: other.address, operands });
             }
         }
     }
+    // Of several others the one that names its operand is more likely meant than one that only pushes.
+    others.sort_by_key(|typed| typed.operands.iter().all(|operand| operand.is_implicit));
+    all.extend(others);
 }
 
 fn operand(world: &mut World<'_>, code: &Code, state: &State, at: u64, memory: &Memory) -> Operand<Ty> {
     let spot = world.spot(state, &memory.address);
     let fixed = match spot {
-        Spot::Fixed { address, per_cpu } | Spot::FixedElement { address, per_cpu } => Some(Fixed { address, per_cpu }),
+        Spot::Fixed { address, per_cpu } => Some(Fixed { address, per_cpu }),
         _ => None,
     };
     let target = match spot {

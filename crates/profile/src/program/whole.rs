@@ -124,6 +124,13 @@ impl<'a> Program<'a> {
         (ty != Ty::VOID).then_some(Place { ty, offset })
     }
 
+    /// The variable at an address, as any unit that was loaded knows it.
+    pub fn variable_anywhere(&self, address: u64, types: &mut TypeSpace<'_, '_>) -> Option<Place> {
+        let loaded = (0u32..).zip(&self.surveys).filter(|(_, survey)| survey.get().is_some());
+        let mut units = loaded.map(|(unit, _)| unit);
+        units.find_map(|unit| self.variable_at(unit, address, types))
+    }
+
     fn variable_of(&self, unit: u32, symbol: Named<'_>) -> Option<DieRef> {
         let survey = self.survey(unit)?;
         let defined = survey.variable_at(symbol.address);

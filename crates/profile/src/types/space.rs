@@ -149,6 +149,13 @@ impl<'a, 's> TypeSpace<'a, 's> {
         }
     }
 
+    /// Alignment of a struct in bytes; 1 of anything else.
+    pub fn align(&mut self, ty: Ty) -> u64 {
+        let die = self.die(ty).filter(|_| self.is_aggregate(ty));
+        let id = die.and_then(|die| self.reader.read(die).ok());
+        id.map_or(1, |id| self.reader.table().align_of(id)).max(1)
+    }
+
     /// What a pointer points to.
     pub fn pointee(&self, ty: Ty) -> Option<Ty> {
         match self.shape(ty) {

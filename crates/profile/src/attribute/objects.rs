@@ -1,0 +1,254 @@
+//! Instances of structs in memory: variables, known from symbols, and objects that samples agree on.
+
+use super::answers::{Answers, entry};
+use super::evidence::{Evidence, PAGE, Votes};
+use super::target::{TypeEntry, TypeIndex};
+use crate::program::Program;
+use crate::types::{Place, Shape, Ty, TypeSpace};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// An instance of a struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its type.
+    pub ty: TypeIndex,
+    /// Where it begins.
+    pub base: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Samples that agree on it.
+    pub votes: Votes,
+}
+
+/// How many times stronger evidence must be to overrule other evidence.
+const OVERRULES: u64 = 4;
+
+/// All objects of one recording.
+pub struct Objects<'a> {
+    program: &'a Program<'a>,
+    types: TypeSpace<'a, 'a>,
+    /// Types of [`Answers`] in the space.
+    tys: Vec<Ty>,
+    indices: FxHashMap<Ty, TypeIndex>,
+    /// Recorded address less address as linked.
+    slide: u64,
+    /// Where each CPU's data begins.
+    per_cpu: BTreeMap<u32, u64>,
+    objects: Vec<Object>,
+    /// Objects by the pages they touch.
+    pages: FxHashMap<u64, Vec<u32>>,
+    variables: FxHashMap<u64, Option<Place>>,
+}
+
+/// A struct that covers an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cover {
+    /// The struct.
+    pub ty: Ty,
+    /// Bytes from its start to the address.
+    pub offset: u64,
+    /// Samples that agree on it; `None` of a variable, of which there is no doubt.
+    pub samples: Option<u64>,
+}
+
+impl<'a> Objects<'a> {
+    /// Objects that samples agree on. `slide`: recorded address less address as linked.
+    pub fn new(program: &'a Program<'a>, answers: &Answers, evidence: &Evidence, slide: u64) -> Self {
+        let mut objects = Self {
+            program,
+            types: program.types(),
+            tys: Vec::new(),
+            indices: FxHashMap::default(),
+            slide,
+            per_cpu: evidence.per_cpu_offsets(),
+            objects: Vec::new(),
+            pages: FxHashMap::default(),
+            variables: FxHashMap::default(),
+        };
+        for (index, entry) in (0u32..).zip(&answers.types) {
+            let ty = entry.die.map_or(Ty::VOID, |die| objects.types.of_die(die));
+            objects.tys.push(ty);
+            objects.indices.insert(ty, TypeIndex(index));
+        }
+        objects.settle(evidence);
+        objects
+    }
+
+    /// Takes candidates, strongest first, unless stronger ones contradict.
+    fn settle(&mut self, evidence: &Evidence) {
+        let mut sizes: FxHashMap<TypeIndex, u64> = FxHashMap::default();
+        for ty in evidence.reached.keys() {
+            let of = self.ty(*ty);
+            sizes.insert(*ty, evidence.size_of(*ty, self.types.size(of)));
+        }
+        let mut candidates: Vec<Object> = evidence
+            .candidates
+            .iter()
+            .filter_map(|((ty, base), votes)| self.candidate(*ty, *base, *votes, sizes.get(ty).copied()?))
+            .filter(|object| !object.pages().any(|page| evidence.stacks.contains(&page)))
+            .collect();
+        candidates.sort_unstable_by_key(|object| {
+            (std::cmp::Reverse(object.votes.samples), object.base, object.size, object.ty)
+        });
+        for candidate in candidates {
+            if self.agrees(&candidate) {
+                let index = self.objects.len() as u32;
+                self.objects.push(candidate);
+                for page in candidate.pages() {
+                    self.pages.entry(page).or_default().push(index);
+                }
+            }
+        }
+    }
+
+    fn candidate(&mut self, ty: TypeIndex, base: u64, votes: Votes, size: u64) -> Option<Object> {
+        let of = self.ty(ty);
+        let aligned = size > 0 && base.is_multiple_of(self.types.align(of));
+        aligned.then_some(Object { ty, base, size, votes })
+    }
+
+    /// Whether a candidate fits among variables and stronger objects: apart from them, in them or around them, or at
+    /// another time.
+    fn agrees(&mut self, candidate: &Object) -> bool {
+        let ty = self.ty(candidate.ty);
+        if let Some((outer, offset)) = self.variable_at(candidate.base) {
+            return self.types.contains(Place { ty: outer, offset: offset as i64 }, ty);
+        }
+        let near: Vec<Object> = candidate.pages().flat_map(|page| self.on_page(page)).collect();
+        near.into_iter().all(|known| {
+            !known.overlaps(candidate) || known.is_apart_in_time(candidate) || self.nest(&known, candidate)
+        })
+    }
+
+    fn on_page(&self, page: u64) -> Vec<Object> {
+        let indices = self.pages.get(&page).map_or(&[][..], Vec::as_slice);
+        indices.iter().filter_map(|index| self.objects.get(*index as usize)).copied().collect()
+    }
+
+    fn nest(&mut self, a: &Object, b: &Object) -> bool {
+        let (outer, inner) = if a.size >= b.size { (a, b) } else { (b, a) };
+        let Some(offset) = inner.base.checked_sub(outer.base) else {
+            return false;
+        };
+        let (outer, inner) = (self.ty(outer.ty), self.ty(inner.ty));
+        self.types.contains(Place { ty: outer, offset: offset as i64 }, inner)
+    }
+
+    /// The type behind an index.
+    pub fn ty(&self, index: TypeIndex) -> Ty {
+        self.tys.get(index.0 as usize).copied().unwrap_or(Ty::VOID)
+    }
+
+    /// The types.
+    pub fn types(&mut self) -> &mut TypeSpace<'a, 'a> {
+        &mut self.types
+    }
+
+    /// The offset of a CPU's data.
+    pub fn per_cpu_offset(&self, cpu: u32) -> Option<u64> {
+        self.per_cpu.get(&cpu).copied()
+    }
+
+    /// Recorded address less address as linked, of code and variables.
+    pub fn slide(&self) -> u64 {
+        self.slide
+    }
+
+    /// Objects that samples agree on, in order of address.
+    pub fn into_objects(mut self) -> Vec<Object> {
+        self.objects.sort_unstable_by_key(|object| (object.base, object.size, object.ty));
+        self.objects
+    }
+
+    /// The variable that covers an address, a per-CPU one too: its type and the offset in it.
+    fn variable_at(&mut self, address: u64) -> Option<(Ty, u64)> {
+        let range = self.program.per_cpu.range.clone();
+        let mut linked = self.per_cpu.values().map(|offset| address.wrapping_sub(*offset));
+        let linked = linked.find(|linked| range.contains(linked));
+        let linked = linked.unwrap_or_else(|| address.wrapping_sub(self.slide));
+        let symbol = self.program.symbols.data_at(linked)?;
+        let begin = match self.variables.get(&symbol.address) {
+            Some(known) => *known,
+            None => {
+                let found = self.program.variable_anywhere(symbol.address, &mut self.types);
+                self.variables.insert(symbol.address, found);
+                found
+            }
+        };
+        let mut place = Place { offset: i64::try_from(linked - symbol.address).ok()?, ..begin? };
+        while let Shape::Array { element, .. } = *self.types.shape(place.ty) {
+            let size = self.types.size(element) as i64;
+            place = Place { ty: element, offset: place.offset.checked_rem(size)? };
+        }
+        let is_struct = self.types.is_aggregate(place.ty) && self.types.is_inside(place);
+        is_struct.then_some((place.ty, place.offset as u64))
+    }
+
+    /// Structs that cover an address at a time: a variable, or objects, largest first.
+    pub fn covering(&mut self, address: u64, time: u64) -> Vec<Cover> {
+        if let Some((ty, offset)) = self.variable_at(address) {
+            return vec![Cover { ty, offset, samples: None }];
+        }
+        let mut found: Vec<Object> = self.on_page(address / PAGE);
+        found.retain(|object| object.covers(address));
+        // Memory is used again: of objects that exclude each other the one nearest in time is meant.
+        let nearest = found.iter().map(|object| object.distance(time)).min().unwrap_or(0);
+        let best = found.iter().copied().find(|object| object.distance(time) == nearest);
+        found.retain(|object| best.is_some_and(|best| self.nest(object, &best)));
+        found.sort_unstable_by_key(|object| (std::cmp::Reverse(object.size), object.base, object.ty));
+        let covers = found.iter().map(|object| Cover {
+            ty: self.ty(object.ty),
+            offset: address - object.base,
+            samples: Some(object.votes.samples),
+        });
+        covers.collect()
+    }
+
+    /// Whether evidence of an object overrules that of another.
+    pub fn overrules(stronger: Option<u64>, weaker: u64) -> bool {
+        stronger.is_none_or(|stronger| stronger >= weaker.saturating_mul(OVERRULES))
+    }
+
+    /// The index of a type, which becomes known to the answers if it is not.
+    pub fn index(&mut self, answers: &mut Answers, ty: Ty) -> TypeIndex {
+        if let Some(known) = self.indices.get(&ty) {
+            return *known;
+        }
+        let entry: TypeEntry = entry(&self.types, ty);
+        let index = answers.intern(entry);
+        self.indices.insert(ty, index);
+        if self.tys.len() <= index.0 as usize {
+            self.tys.resize(index.0 as usize + 1, Ty::VOID);
+        }
+        if let Some(place) = self.tys.get_mut(index.0 as usize).filter(|place| **place == Ty::VOID) {
+            *place = ty;
+        }
+        index
+    }
+}
+
+impl Object {
+    fn pages(&self) -> impl Iterator<Item = u64> + use<> {
+        let end = self.base.saturating_add(self.size.saturating_sub(1));
+        // Nothing larger than this is sampled byte by byte.
+        (self.base / PAGE..=end / PAGE).take(4096)
+    }
+
+    fn covers(&self, address: u64) -> bool {
+        address.checked_sub(self.base).is_some_and(|offset| offset < self.size)
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        self.base < other.base.saturating_add(other.size) && other.base < self.base.saturating_add(self.size)
+    }
+
+    fn is_apart_in_time(&self, other: &Self) -> bool {
+        self.votes.last < other.votes.first || other.votes.last < self.votes.first
+    }
+
+    /// How far a time is from the time the object was seen.
+    fn distance(&self, time: u64) -> u64 {
+        self.votes.first.saturating_sub(time).max(time.saturating_sub(self.votes.last))
+    }
+}

@@ -1,9 +1,199 @@
-//! `fieldline demo`.
+//! `fieldline demo`: the road from a recording to a patch on an example in the binary, every step by the
+//! command a user would type.
 
-use crate::Outcome;
-use crate::args::DemoArgs;
-use anyhow::Result;
+mod files;
 
-pub(crate) fn run(_args: &DemoArgs) -> Result<Outcome> {
-    anyhow::bail!("to be wired")
+use super::{layout, patch, plan, profile, report};
+use crate::args::{Arguments, Command, DemoArgs};
+use crate::{Outcome, output};
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use files::{FILES, PROGRAM, RECORDING, TREE};
+use std::path::{Path, PathBuf};
+
+/// Folder for the patches.
+const PATCHES: &str = "patches";
+/// The structs of the example.
+const TYPES: [&str; 2] = ["tx_class", "tx_flow"];
+
+pub(crate) fn run(args: &DemoArgs) -> Result<Outcome> {
+    let folder = folder(args)?;
+    write_files(&folder)?;
+    let mut text =
+        format!("The example is in {}: a program, its source and a recording.\n", folder.display());
+    for step in steps(&folder)? {
+        output::print(&format!("{text}\n{}\n$ {}\n\n", step.what, shown(&step.words)))?;
+        if let Outcome::No = take(&step)? {
+            return Ok(Outcome::No);
+        }
+        text.clear();
+    }
+    output::print(&ending(&folder)?)?;
+    Ok(Outcome::Done)
+}
+
+/// The folder given, or a new one.
+fn folder(args: &DemoArgs) -> Result<PathBuf> {
+    match &args.dir {
+        Some(dir) => Ok(dir.clone()),
+        None => {
+            let folder = tempfile::Builder::new().prefix("fieldline-demo-").tempdir();
+            Ok(folder.context("cannot make a folder for the demo")?.keep())
+        }
+    }
+}
+
+fn write_files(folder: &Path) -> Result<()> {
+    let files: Vec<(PathBuf, &[u8])> =
+        FILES.iter().map(|(path, bytes)| (folder.join(path), *bytes)).collect();
+    for (path, _) in &files {
+        output::make_folder(path.parent().unwrap_or(folder))?;
+    }
+    let files: Vec<(&Path, &[u8])> = files.iter().map(|(path, bytes)| (path.as_path(), *bytes)).collect();
+    output::write_files(&files)
+}
+
+/// A command of the road.
+struct Step {
+    /// What it is for.
+    what: &'static str,
+    /// The words a user would type.
+    words: Vec<String>,
+}
+
+/// The road from the program to a patch.
+fn steps(folder: &Path) -> Result<Vec<Step>> {
+    let path = |name: &str| {
+        let path = folder.join(name);
+        path.to_str().map(str::to_owned).with_context(|| format!("{}: not UTF-8", path.display()))
+    };
+    let (program, recording, tree) = (path(PROGRAM)?, path(RECORDING)?, path(TREE)?);
+    let (profile, plan, patches) = (path("profile.json")?, path("plan.json")?, path(PATCHES)?);
+    let step = |what, words: &[&[&str]]| Step {
+        what,
+        words: words.concat().into_iter().map(str::to_owned).collect(),
+    };
+    let [first, _] = TYPES;
+    Ok(vec![
+        step("How a struct is laid out today:", &[&["layout", first, "--from", &program]]),
+        step(
+            "Which members the recorded accesses touched:",
+            &[&["profile", "--vmlinux", &program, "--perf", &recording, "-o", &profile]],
+        ),
+        step("What is hot, and what is touched together:", &[&["report"], &TYPES, &["--profile", &profile]]),
+        step(
+            "An order that touches fewer cachelines:",
+            &[
+                &["plan"],
+                &TYPES,
+                &["--profile", &profile, "--vmlinux", &program, "--tree", &tree, "-o", &plan],
+            ],
+        ),
+        step(
+            "The header in that order, as a patch:",
+            &[&["patch", "--plan", &plan, "--tree", &tree, "-o", &patches]],
+        ),
+    ])
+}
+
+/// The command line, ready to be typed.
+fn shown(words: &[String]) -> String {
+    let mut line = String::from("fieldline");
+    for word in words {
+        let is_plain = word.chars().all(|letter| letter.is_alphanumeric() || "-_./,+=:@%".contains(letter));
+        let quoted = if is_plain { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) };
+        line.push(' ');
+        line.push_str(&quoted);
+    }
+    line
+}
+
+/// Does what the command line says.
+fn take(step: &Step) -> Result<Outcome> {
+    let words = std::iter::once("fieldline").chain(step.words.iter().map(String::as_str));
+    match Arguments::try_parse_from(words).context("a step of the demo")?.command {
+        Command::Layout(args) => layout::run(&args),
+        Command::Profile(args) => profile::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Patch(args) => patch::run(&args),
+        _ => bail!("the demo has no such step"),
+    }
+}
+
+/// What to do with the patches, and how all of this is done in one go.
+fn ending(folder: &Path) -> Result<String> {
+    let tree = folder.join(TREE);
+    let mut text = String::from("\nTo apply:\n");
+    for patch in patches(&folder.join(PATCHES))? {
+        text.push_str(&format!("$ patch -p1 -d {} < {}\n", tree.display(), patch.display()));
+    }
+    text.push_str(
+        "\nThe same in one go, on a kernel:\n\
+         $ fieldline propose TYPE… --vmlinux VMLINUX --perf perf.data --tree LINUX -o DIR\n",
+    );
+    Ok(text)
+}
+
+/// The patches written, in order of their names.
+fn patches(folder: &Path) -> Result<Vec<PathBuf>> {
+    let place = || folder.display().to_string();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(place)? {
+        found.push(entry.with_context(place)?.path());
+    }
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "patch"));
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All of fixtures/demo but the table that only tests need.
+    #[test]
+    fn every_file_of_the_example_is_embedded() {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo");
+        let mut found = Vec::new();
+        walk(&fixtures, &mut found);
+        let mut names: Vec<String> = found
+            .iter()
+            .map(|path| path.strip_prefix(&fixtures).unwrap().to_str().unwrap().to_owned())
+            .filter(|name| name != "objects.tsv")
+            .collect();
+        names.sort();
+        assert_eq!(names, FILES.iter().map(|(path, _)| *path).collect::<Vec<_>>());
+    }
+
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() { walk(&path, found) } else { found.push(path) }
+        }
+    }
+
+    #[test]
+    fn files_are_written_into_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let demo = folder.path().join("new/demo");
+        write_files(&demo).unwrap();
+        for (path, bytes) in FILES {
+            assert_eq!(std::fs::read(demo.join(path)).unwrap(), *bytes, "{path}");
+        }
+    }
+
+    #[test]
+    fn steps_are_command_lines_the_tool_takes() {
+        for step in steps(Path::new("/a folder")).unwrap() {
+            let words = std::iter::once("fieldline").chain(step.words.iter().map(String::as_str));
+            Arguments::try_parse_from(words).unwrap();
+        }
+    }
+
+    #[test]
+    fn words_with_blanks_are_quoted() {
+        let words = ["layout", "a b", "it's"].map(str::to_owned);
+        assert_eq!(shown(&words), r"fieldline layout 'a b' 'it'\''s'");
+    }
 }

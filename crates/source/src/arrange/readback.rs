@@ -55,9 +55,13 @@ fn failed(what: &str) -> Refusal {
 
 /// Every statement's text with its conditions.
 fn inventory<'t>(body: &Body<'_, 't>) -> Vec<(&'t [u8], Vec<Literal>)> {
-    let statements = body.statements().iter();
-    let mut found: Vec<(&[u8], Vec<Literal>)> =
-        statements.map(|statement| (body.text(statement), body.conditions(statement))).collect();
+    let entry = |statement| {
+        // `#ifdef` lines may be nested the other way round.
+        let mut conditions = body.conditions(statement);
+        conditions.sort();
+        (body.text(statement), conditions)
+    };
+    let mut found: Vec<(&[u8], Vec<Literal>)> = body.statements().iter().map(entry).collect();
     found.sort();
     found
 }

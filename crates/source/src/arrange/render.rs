@@ -4,6 +4,7 @@ use super::chunk::{Chunk, Chunks};
 use super::sequence::Sequence;
 use crate::body::{Body, Piece};
 use crate::join::Join;
+use crate::scan::Literal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -64,6 +65,7 @@ impl Guards {
     /// changes; one that has moved joins what is there.
     fn stack(&mut self, body: &Body, path: &[usize], moved: bool) -> Vec<usize> {
         let before = self.stacks.last().cloned().unwrap_or_default();
+        let path = &self.nested_like(&before, body, path, moved);
         let mut stack = Vec::with_capacity(path.len());
         for (depth, block) in path.iter().enumerate() {
             let open = before.get(depth).filter(|_| stack.len() == depth).copied();
@@ -77,6 +79,27 @@ impl Guards {
             stack.push(guard);
         }
         stack
+    }
+
+    /// A moved chunk's blocks, those of conditions already open first: `#ifdef` lines can be nested either way. Other
+    /// conditions may make sense only inside those around them.
+    fn nested_like(&self, open: &[usize], body: &Body, path: &[usize], moved: bool) -> Vec<usize> {
+        let mut rest = path.to_vec();
+        let condition = |block: &usize| body.arm_literals(*block, 0);
+        let is_free = |block: &usize| condition(block).iter().all(Literal::is_definedness);
+        if !moved || !path.iter().all(is_free) {
+            return rest;
+        }
+        let mut nested = Vec::with_capacity(path.len());
+        for guard in open {
+            let wanted = condition(&self.block(*guard));
+            let Some(at) = rest.iter().position(|block| condition(block) == wanted) else {
+                break;
+            };
+            nested.push(rest.remove(at));
+        }
+        nested.append(&mut rest);
+        nested
     }
 
     fn fits(&self, body: &Body, guard: usize, block: usize, moved: bool) -> bool {

@@ -42,6 +42,12 @@ impl Literal {
         Self::new(self.atom.clone(), !self.holds)
     }
 
+    /// Whether it asks for one macro being defined and nothing else.
+    pub(crate) fn is_definedness(&self) -> bool {
+        let name = self.atom.strip_prefix("defined(").and_then(|rest| rest.strip_suffix(')'));
+        name.is_some_and(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))
+    }
+
     /// Whether no C compilation of it can hold.
     pub(super) fn is_never(&self) -> bool {
         self.holds && matches!(self.atom.as_str(), "0" | "defined(__cplusplus)")

@@ -125,9 +125,10 @@ pub(crate) fn active(text: &[u8], config: u8) -> Vec<String> {
     all(text).into_iter().filter(|(_, path)| holds(path, config)).map(|(name, _)| name).collect()
 }
 
-/// Every member with the conditions around it, sorted.
+/// Every member with the conditions around it, both sorted.
 pub(crate) fn declarations(text: &[u8]) -> Vec<(String, Vec<(String, bool)>)> {
     let mut all = all(text);
+    all.iter_mut().for_each(|(_, path)| path.sort());
     all.sort();
     all
 }

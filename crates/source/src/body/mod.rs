@@ -1,6 +1,6 @@
 //! A struct's body: declarations with their comments, in their nest of `#if` blocks.
 //!
-//! Every line between the braces belongs to exactly one [`Piece`], to a [`Block`]'s preprocessor lines, or is blank;
+//! Every line between the braces belongs to exactly one piece, to a block's preprocessor lines, or is blank;
 //! so an order of pieces is an order of whole lines.
 
 pub(crate) mod attribute;

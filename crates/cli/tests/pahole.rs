@@ -1,5 +1,7 @@
 //! `fieldline layout --style pahole` against what pahole 1.30 printed for the fixtures.
 
+#![expect(clippy::expect_used, reason = "a test says what is wrong by failing")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,5 +1,7 @@
 //! BTF as compilers and kernels write it, put together record by record, and BTF that is broken.
 
+#![expect(clippy::expect_used, reason = "a test says what is wrong by failing")]
+
 use fieldline_debuginfo::btf::{self, Btf, BtfError, BtfTypeId, Kind, Reader};
 use fieldline_layout::types::{AggregateKind, Encoding, Type, TypeId, TypeTable};
 use std::path::Path;
@@ -37,7 +39,7 @@ impl Writer {
     }
 
     fn int(&mut self, name: &str, size: u32, encoding: u32) {
-        self.record(name, 1, 0, false, size, &[encoding << 24 | size * 8]);
+        self.record(name, 1, 0, false, size, &[(encoding << 24) | (size * 8)]);
     }
 
     fn structure(&mut self, name: &str, size: u32, flag: bool, members: &[(&str, u32, u32)]) {

@@ -56,7 +56,11 @@ fn formats(file: &Path) -> Result<Vec<&'static str>> {
     }
     let elf = Elf::parse(&bytes)?;
     let sections = [("dwarf", ".debug_info"), ("btf", ".BTF")];
-    Ok(sections.into_iter().filter(|(_, section)| elf.has_section(section)).map(|(format, _)| format).collect())
+    Ok(sections
+        .into_iter()
+        .filter(|(_, section)| elf.has_section(section))
+        .map(|(format, _)| format)
+        .collect())
 }
 
 /// pahole of the release we follow: the host's, or one in a root made for it.
@@ -150,7 +154,13 @@ struct Difference<'t> {
     theirs: &'t str,
 }
 
-fn compare(peer: &Peer, format: &str, ours: &Texts, theirs: &Texts, listed: &[(String, String)]) -> Result<bool> {
+fn compare(
+    peer: &Peer,
+    format: &str,
+    ours: &Texts,
+    theirs: &Texts,
+    listed: &[(String, String)],
+) -> Result<bool> {
     let missing: Vec<&String> = theirs.0.keys().filter(|name| !ours.0.contains_key(*name)).collect();
     let extra: Vec<&String> = ours.0.keys().filter(|name| !theirs.0.contains_key(*name)).collect();
     let differing: Vec<Difference<'_>> = theirs
@@ -251,7 +261,10 @@ mod tests {
 
     #[test]
     fn the_table_of_differences_is_read() {
-        assert_eq!(row("| dwarf | `struct foo` | why |"), Some(("dwarf".to_owned(), "struct foo".to_owned())));
+        assert_eq!(
+            row("| dwarf | `struct foo` | why |"),
+            Some(("dwarf".to_owned(), "struct foo".to_owned()))
+        );
         assert_eq!(row("| format | type | why |"), None);
         assert_eq!(row("| --- | --- | --- |"), None);
     }

@@ -34,7 +34,7 @@ impl<'t> Printer<'t> {
     fn alignment_at(&self, offset: u64, natural: u64, end: u64) -> u64 {
         // pahole counts in 32 bits and lets a member that lies before the end of the last one wrap around.
         let gap = (offset as u32).wrapping_sub(end as u32);
-        if gap == 0 || offset % 2 != 0 {
+        if gap == 0 || !offset.is_multiple_of(2) {
             return 0;
         }
         let align = 1u64.checked_shl(u32::BITS - gap.leading_zeros()).unwrap_or(0) & u64::from(u32::MAX);
@@ -42,7 +42,7 @@ impl<'t> Printer<'t> {
         if align <= natural || align == 1 {
             return 0;
         }
-        let could_be_line = align < line && line % align == 0 && offset % line == 0;
+        let could_be_line = align < line && line.is_multiple_of(align) && offset.is_multiple_of(line);
         if could_be_line { line } else { align }
     }
 
@@ -105,18 +105,18 @@ impl<'t> Printer<'t> {
             }
             let natural = self.natural_alignment(member.ty);
             strictest = strictest.max(natural);
-            if placed.offset % natural != 0 {
+            if !placed.offset.is_multiple_of(natural) {
                 return true;
             }
         }
-        (strictest != 1 && align == 1) || aggregate.size % strictest != 0
+        (strictest != 1 && align == 1) || !aggregate.size.is_multiple_of(strictest)
     }
 
     /// Structs held at an offset that is none for them can only be packed.
     fn mark_displaced(&mut self, aggregate: &'t Aggregate, members: &[Placed]) {
         for (member, placed) in aggregate.members.iter().zip(members) {
             let natural = self.natural_alignment(member.ty);
-            if placed.offset % natural != 0 {
+            if !placed.offset.is_multiple_of(natural) {
                 self.mark_packed(member.ty);
             }
         }
@@ -129,7 +129,7 @@ impl<'t> Printer<'t> {
         }
         for member in &aggregate.members {
             let natural = self.natural_alignment(member.ty);
-            if aggregate.size % natural != 0 {
+            if !aggregate.size.is_multiple_of(natural) {
                 self.mark_packed(member.ty);
             }
         }

@@ -289,6 +289,20 @@ impl<'d> Elf<'d> {
             .collect()
     }
 
+    /// Sections that are loaded, hold no machine code and have content: name, address and content.
+    pub fn data_sections(&self) -> Vec<(&'d str, u64, &'d [u8])> {
+        let loaded = self.file.sections().filter(|section| {
+            let object::SectionFlags::Elf { sh_flags, .. } = section.flags() else {
+                return false;
+            };
+            sh_flags.contains(object::elf::SHF_ALLOC) && section.kind() != object::SectionKind::Text
+        });
+        loaded
+            .filter_map(|section| Some((section.name().ok()?, section.address(), section.data().ok()?)))
+            .filter(|(_, _, content)| !content.is_empty())
+            .collect()
+    }
+
     /// Address and size of a section as linked, whether or not it has content.
     pub fn section_range(&self, name: &str) -> Option<(u64, u64)> {
         self.file.section_by_name(name).map(|section| (section.address(), section.size()))

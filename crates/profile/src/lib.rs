@@ -3,6 +3,7 @@
 pub mod aggregate;
 pub mod attribute;
 pub mod blind_spots;
+pub mod calls;
 pub mod code;
 pub mod data_source;
 pub mod perf_data;

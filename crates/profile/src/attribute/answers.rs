@@ -2,23 +2,15 @@
 
 use super::reason::Reason;
 use super::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
-use super::typing::{Typed, typed};
-use crate::code::insn::InstructionReader;
-use crate::flow::code::Code;
-use crate::flow::solve::{Arguments, Solution};
+use super::rounds::Rounds;
+use super::typing::Typed;
 use crate::flow::world::World;
 use crate::program::Program;
 use crate::types::{Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
-use fieldline_debuginfo::dwarf::scopes::ScopeReader;
 use fieldline_debuginfo::dwarf::survey::Function;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 use std::ops::Range;
-
-/// How many functions of a unit are analysed in one go. Each go reads the types it needs anew.
-const FUNCTIONS_AT_ONCE: usize = 64;
 
 /// A function and what its instructions touch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,11 +50,9 @@ pub struct Answer<'a> {
 impl Answers {
     /// Analyses the functions around some instructions.
     pub fn new<'a>(program: &'a Program<'a>, addresses: &[u64]) -> Self {
-        let jobs = jobs(program, addresses);
-        let parts: Vec<Part> = jobs.par_iter().map(|(unit, functions)| analyse(program, *unit, functions)).collect();
         let mut answers = Self::default();
         let mut known = FxHashMap::default();
-        for part in parts {
+        for part in Rounds::new(program, addresses).run() {
             answers.add(part, &mut known);
         }
         for (index, function) in (0..).zip(&answers.functions) {
@@ -73,7 +63,7 @@ impl Answers {
         answers
     }
 
-    fn add(&mut self, part: Part, known: &mut FxHashMap<TypeName, TypeIndex>) {
+    fn add(&mut self, part: TypedPart, known: &mut FxHashMap<TypeName, TypeIndex>) {
         let mut places = Vec::new();
         for entry in part.types {
             let next = TypeIndex(self.types.len() as u32);
@@ -84,13 +74,11 @@ impl Answers {
             places.push(index);
         }
         let rename = |ty: TypeIndex| places.get(ty.0 as usize).copied().unwrap_or(ty);
-        for mut function in part.functions {
-            let operands = function.instructions.iter_mut().flat_map(|typed| &mut typed.operands);
-            for operand in operands {
-                operand.target = operand.target.map(rename);
-            }
-            self.functions.push(function);
+        let mut function = part.function;
+        for operand in function.instructions.iter_mut().flat_map(|typed| &mut typed.operands) {
+            operand.target = operand.target.map(rename);
         }
+        self.functions.push(function);
     }
 
     /// The function around an instruction.
@@ -151,64 +139,31 @@ impl<'a> Answer<'a> {
     }
 }
 
-type Job = (u32, Vec<Function>);
-
-/// The functions around some instructions, by unit.
-fn jobs(program: &Program<'_>, addresses: &[u64]) -> Vec<Job> {
-    let mut functions: BTreeMap<(u32, usize), Function> = BTreeMap::new();
-    for address in addresses {
-        let Some(unit) = program.unit_at(*address) else { continue };
-        let function = program.survey(unit).and_then(|survey| survey.function_at(*address));
-        if let Some(function) = function {
-            functions.entry((unit, function.die.offset)).or_insert_with(|| function.clone());
-        }
-    }
-    let mut jobs: Vec<Job> = Vec::new();
-    for ((unit, _), function) in functions {
-        match jobs.last_mut() {
-            Some((last, functions)) if *last == unit && functions.len() < FUNCTIONS_AT_ONCE => functions.push(function),
-            _ => jobs.push((unit, vec![function])),
-        }
-    }
-    jobs
+/// A function with types of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct TypedPart {
+    pub(crate) types: Vec<TypeEntry>,
+    pub(crate) function: TypedFunction,
 }
 
-/// What one job found, with types of its own.
-struct Part {
-    types: Vec<TypeEntry>,
-    functions: Vec<TypedFunction>,
-}
-
-fn analyse<'a>(program: &'a Program<'a>, unit: u32, functions: &[Function]) -> Part {
-    let mut world = World::new(program, unit);
-    let scopes = ScopeReader::new(program.dwarf, unit);
-    let mut reader = InstructionReader::new();
-    let mut names = Names::default();
-    let mut part = Part { types: Vec::new(), functions: Vec::new() };
-    for function in functions {
-        let code = match &scopes {
-            Ok(scopes) => Code::read(&mut world, scopes, &mut reader, function),
-            Err(_) => None,
-        };
-        let instructions = code.as_ref().map(|code| {
-            let solution = Solution::new(&mut world, code, &Arguments::default());
-            typed(&mut world, code, &solution, &mut reader)
-        });
-        let unread = instructions.is_none();
-        let instructions = instructions.unwrap_or_default().into_iter().map(|typed| Typed {
+impl TypedPart {
+    /// A function's operands as others understand them; `None`: it could not be read.
+    pub(crate) fn new(world: &World<'_>, function: &Function, typed: Option<Vec<Typed<Ty>>>) -> Self {
+        let mut names = Names::default();
+        let unread = typed.is_none();
+        let instructions = typed.unwrap_or_default().into_iter().map(|typed| Typed {
             address: typed.address,
             operands: typed.operands.iter().map(|operand| names.operand(&world.types, operand)).collect(),
         });
-        part.functions.push(TypedFunction {
-            name: name(program, function.die),
+        let function = TypedFunction {
+            name: name(world.program, function.die),
             die: function.die,
             ranges: function.ranges.clone(),
             instructions: instructions.collect(),
             unread,
-        });
+        };
+        Self { types: names.entries, function }
     }
-    part.types = names.entries;
-    part
 }
 
 fn name(program: &Program<'_>, die: DieRef) -> String {
@@ -216,7 +171,7 @@ fn name(program: &Program<'_>, die: DieRef) -> String {
     name.map_or_else(String::new, |name| String::from_utf8_lossy(name).into_owned())
 }
 
-/// Types of a job as they are shown to others.
+/// Types of a function as they are shown to others.
 #[derive(Default)]
 struct Names {
     entries: Vec<TypeEntry>,

@@ -7,6 +7,7 @@
 //! * [`reason`]: why a sample has no answer.
 //! * [`target`]: what an operand in memory is, as far as the code tells.
 //! * [`typing`]: targets of all instructions of a function.
+//! * [`rounds`]: functions analysed until what they pass to each other is known.
 //! * [`answers`]: targets of sampled instructions, functions in parallel.
 
 pub mod answers;
@@ -15,5 +16,6 @@ pub mod evidence;
 pub mod explain;
 pub mod objects;
 pub mod reason;
+pub mod rounds;
 pub mod target;
 pub mod typing;

@@ -66,6 +66,11 @@ impl Code {
         })
     }
 
+    /// Whether an instruction of it is at an address.
+    pub fn has(&self, address: u64) -> bool {
+        index_of(&self.instructions, address).is_some()
+    }
+
     /// Whether an instruction is a call that keeps registers because the compiler does not know of it.
     pub fn keeps_registers(&self, instruction: &Instruction) -> bool {
         self.assembly.contains(&instruction.address)

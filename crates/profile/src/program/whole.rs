@@ -20,6 +20,8 @@ pub struct Program<'a> {
     pub dwarf: &'a Dwarf<'a>,
     /// Its machine code.
     pub image: Image<'a>,
+    /// Address and content of its data.
+    pub data: Vec<(u64, &'a [u8])>,
     /// Its symbols.
     pub symbols: Symbols<'a>,
     /// What of its code is patched at run time.
@@ -70,6 +72,7 @@ impl<'a> Program<'a> {
         Ok(Self {
             dwarf,
             image: Image::new(elf),
+            data: elf.data_sections().into_iter().map(|(_, address, bytes)| (address, bytes)).collect(),
             patches: Patches::new(elf, &symbols),
             helpers: Helpers::new(&symbols),
             per_cpu: PerCpu::new(&symbols),
@@ -83,13 +86,18 @@ impl<'a> Program<'a> {
 
     /// Surveys the units that hold some instructions, so that types may be defined in any of them.
     pub fn load(&mut self, addresses: impl IntoIterator<Item = u64>) {
+        self.survey_all(addresses);
+        let loaded = self.surveys.iter().filter_map(|survey| survey.get()?.as_ref());
+        self.definitions = Definitions::new(loaded);
+    }
+
+    /// Surveys the units that hold some instructions, in parallel.
+    pub fn survey_all(&self, addresses: impl IntoIterator<Item = u64>) {
         let units: BTreeSet<u32> = addresses.into_iter().filter_map(|at| self.units.unit_at(at)).collect();
         let units: Vec<u32> = units.into_iter().collect();
         units.par_iter().for_each(|unit| {
             self.survey(*unit);
         });
-        let loaded = self.surveys.iter().filter_map(|survey| survey.get()?.as_ref());
-        self.definitions = Definitions::new(loaded);
     }
 
     /// The unit that holds an instruction.
@@ -106,6 +114,18 @@ impl<'a> Program<'a> {
     /// A space for types of this program.
     pub fn types(&'a self) -> TypeSpace<'a, 'a> {
         TypeSpace::new(self.dwarf, &self.definitions)
+    }
+
+    /// Tables that list functions without anybody calling them by it: places to trace
+    /// (`__mcount_loc`, include/asm-generic/vmlinux.lds.h) and functions that must not be probed.
+    pub fn listing_tables(&self) -> Vec<Range<u64>> {
+        let tables = [
+            ("__start_mcount_loc", "__stop_mcount_loc"),
+            ("__start_kprobe_blacklist", "__stop_kprobe_blacklist"),
+        ];
+        let address = |name| self.symbols.named(name).map(|symbol| symbol.address);
+        let ranges = tables.into_iter().filter_map(|(start, stop)| Some(address(start)?..address(stop)?));
+        ranges.collect()
     }
 
     /// Where structs are defined.

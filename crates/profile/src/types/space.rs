@@ -91,6 +91,7 @@ pub struct TypeSpace<'a, 's> {
     /// Where aggregates are defined.
     dies: FxHashMap<Ty, DieRef>,
     members: FxHashMap<Ty, Rc<[Member]>>,
+    aligns: FxHashMap<Ty, u64>,
     pub(super) contained: FxHashMap<(Ty, i64, Ty), bool>,
     pub(super) positions: FxHashMap<(Ty, Ty), Rc<[i64]>>,
     pub(super) commons: FxHashMap<(Place, Place), Option<(Ty, Option<i64>)>>,
@@ -110,6 +111,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
             of_dies: FxHashMap::default(),
             dies: FxHashMap::default(),
             members: FxHashMap::default(),
+            aligns: FxHashMap::default(),
             contained: FxHashMap::default(),
             positions: FxHashMap::default(),
             commons: FxHashMap::default(),
@@ -151,6 +153,15 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     /// Alignment of a struct in bytes; 1 of anything else.
     pub fn align(&mut self, ty: Ty) -> u64 {
+        if let Some(known) = self.aligns.get(&ty) {
+            return *known;
+        }
+        let align = self.read_align(ty);
+        self.aligns.insert(ty, align);
+        align
+    }
+
+    fn read_align(&mut self, ty: Ty) -> u64 {
         let die = self.die(ty).filter(|_| self.is_aggregate(ty));
         let id = die.and_then(|die| self.reader.read(die).ok());
         id.map_or(1, |id| self.reader.table().align_of(id)).max(1)

@@ -1,0 +1,75 @@
+//! What a function is given by all its callers.
+
+use super::exports::{Passed, Shown, Use};
+use crate::flow::code::Code;
+use crate::flow::solve::Arguments;
+use crate::flow::world::World;
+use crate::types::{Place, Ty, TypeSpace};
+use fieldline_debuginfo::dwarf::DieRef;
+
+/// The arguments that all uses of a function agree on. Nothing is known of an argument that some use leaves open.
+pub fn arguments(world: &mut World<'_>, code: &Code, uses: &[Use]) -> Arguments {
+    let parameters: Vec<Ty> = code.scopes.parameters.iter().map(|die| pointee(&mut world.types, *die)).collect();
+    let mut arguments = Arguments::default();
+    for (index, argument) in arguments.iter_mut().enumerate() {
+        let parameter = parameters.get(index).copied().unwrap_or(Ty::VOID);
+        *argument = agreed(&mut world.types, index, parameter, uses);
+    }
+    arguments
+}
+
+fn pointee(types: &mut TypeSpace<'_, '_>, die: Option<DieRef>) -> Ty {
+    let ty = die.map_or(Ty::VOID, |die| types.of_die(die));
+    types.pointee(ty).unwrap_or(Ty::VOID)
+}
+
+fn agreed(types: &mut TypeSpace<'_, '_>, index: usize, parameter: Ty, uses: &[Use]) -> Option<Place> {
+    let mut agreed: Option<Place> = None;
+    for usage in uses {
+        let given = match usage {
+            Use::Address => return None,
+            Use::Call(passed) => match passed.get(index)? {
+                Passed::Unknown => return None,
+                Passed::Nothing => continue,
+                Passed::Pointer(shown) => read(types, *shown),
+            },
+            // A call may be given more structs than the one it hands on.
+            Use::Callback(shown) => match holder(types, *shown, parameter) {
+                Some(place) => place,
+                None => continue,
+            },
+        };
+        agreed = match agreed {
+            None => Some(given),
+            Some(known) => {
+                let (ty, offset) = types.common(known, given)?;
+                Some(Place { ty, offset: offset? })
+            }
+        };
+    }
+    agreed
+}
+
+fn read(types: &mut TypeSpace<'_, '_>, shown: Shown) -> Place {
+    Place {
+        ty: types.of_die(shown.die),
+        offset: shown.offset,
+    }
+}
+
+/// The struct a callback is called with: that of its parameter's type which holds the place the callback was put in.
+fn holder(types: &mut TypeSpace<'_, '_>, shown: Shown, parameter: Ty) -> Option<Place> {
+    if !types.is_aggregate(parameter) {
+        return None;
+    }
+    let place = read(types, shown);
+    let positions = match place.ty == parameter {
+        true => vec![0],
+        false => types.positions(place.ty, parameter).to_vec(),
+    };
+    let size = types.size(parameter) as i64;
+    let begin = positions
+        .into_iter()
+        .find(|begin| *begin <= place.offset && place.offset < begin.saturating_add(size))?;
+    Some(Place { ty: place.ty, offset: begin })
+}

@@ -1,0 +1,147 @@
+//! All places that may call a function or take its address.
+//!
+//! Machine code names a function by a 4-byte distance (`call`, `jmp`, `lea`) or address (`mov`) somewhere in an
+//! instruction, data by an 8-byte address. Every position is tried: what is found too much does no harm, because
+//! nobody finds an instruction there.
+
+use crate::program::Program;
+use rayon::prelude::*;
+
+/// How much code is searched at once.
+const CHUNK: usize = 1 << 20;
+
+/// Positions that name functions.
+#[derive(Clone, Debug, Default)]
+pub struct References {
+    /// Function's entry and position in code; sorted.
+    code: Vec<(u64, u64)>,
+    /// Entries that are named in data; sorted.
+    data: Vec<u64>,
+}
+
+impl References {
+    /// Finds all positions that name one of some entries.
+    pub fn find(program: &Program<'_>, entries: &[u64]) -> Self {
+        let Some(wanted) = Wanted::new(entries) else {
+            return Self::default();
+        };
+        let chunks: Vec<(u64, &[u8])> = program
+            .image
+            .sections()
+            .iter()
+            .flat_map(|(address, bytes)| chunks(*address, bytes))
+            .collect();
+        let code = chunks.par_iter().flat_map_iter(|(address, bytes)| in_code(&wanted, *address, bytes));
+        let mut code: Vec<_> = code.collect();
+        code.sort_unstable();
+        code.dedup();
+        let tables = program.listing_tables();
+        let data = program.data.par_iter().flat_map_iter(|(address, bytes)| {
+            let words = (0u64..).zip(bytes.chunks_exact(8));
+            let words = words.filter_map(|(index, word)| Some((index, u64::from_le_bytes(word.try_into().ok()?))));
+            let named = words.filter(|(_, word)| wanted.has(*word));
+            let listed = named.filter(|(index, _)| {
+                let at = address.wrapping_add(index * 8);
+                !tables.iter().any(|table| table.contains(&at))
+            });
+            listed.map(|(_, word)| word).collect::<Vec<_>>()
+        });
+        let mut data: Vec<_> = data.collect();
+        data.sort_unstable();
+        data.dedup();
+        Self { code, data }
+    }
+
+    /// Positions in code that name an entry; `None` if data names it too, so that anybody may call it.
+    pub fn of(&self, entry: u64) -> Option<&[(u64, u64)]> {
+        if self.data.binary_search(&entry).is_ok() {
+            return None;
+        }
+        let first = self.code.partition_point(|(target, _)| *target < entry);
+        let past = self.code.partition_point(|(target, _)| *target <= entry);
+        self.code.get(first..past)
+    }
+}
+
+/// Overlapping pieces of a section.
+fn chunks(address: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    (0..bytes.len()).step_by(CHUNK).map(move |begin| {
+        let end = bytes.len().min(begin + CHUNK + 3);
+        (address.wrapping_add(begin as u64), bytes.get(begin..end).unwrap_or(&[]))
+    })
+}
+
+fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    for (index, word) in bytes.windows(4).enumerate() {
+        let Ok(word) = <[u8; 4]>::try_from(word) else { continue };
+        let number = i64::from(i32::from_le_bytes(word));
+        let position = address.wrapping_add(index as u64);
+        let near = position.wrapping_add(4).wrapping_add_signed(number);
+        for target in [near, number as u64] {
+            if wanted.has(target) {
+                found.push((target, position));
+            }
+        }
+    }
+    found
+}
+
+/// A set of addresses that lie close together.
+struct Wanted {
+    first: u64,
+    bits: Vec<u64>,
+}
+
+/// Largest distance between the addresses of a set, in bytes.
+const MAX_SPAN: u64 = 1 << 30;
+
+impl Wanted {
+    /// `None` if there are none, or they are absurdly far apart.
+    fn new(entries: &[u64]) -> Option<Self> {
+        let (first, last) = (*entries.iter().min()?, *entries.iter().max()?);
+        let span = last.checked_sub(first).filter(|span| *span < MAX_SPAN)?;
+        let mut bits = vec![0; (span / 64) as usize + 1];
+        for entry in entries {
+            let distance = entry - first;
+            if let Some(word) = bits.get_mut((distance / 64) as usize) {
+                *word |= 1 << (distance % 64);
+            }
+        }
+        Some(Self { first, bits })
+    }
+
+    #[inline]
+    fn has(&self, address: u64) -> bool {
+        let distance = address.wrapping_sub(self.first);
+        match self.bits.get((distance / 64) as usize) {
+            Some(word) => word >> (distance % 64) & 1 == 1,
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_and_addresses_are_found_at_any_position() {
+        let wanted = Wanted::new(&[0x1100, 0x1130]).unwrap();
+        // call 0x1100 from 0x1000, then mov $0x1130
+        let mut code = vec![0xe8];
+        code.extend(0xfb_i32.to_le_bytes());
+        code.push(0xb8);
+        code.extend(0x1130_i32.to_le_bytes());
+        assert_eq!(in_code(&wanted, 0x1000, &code), [(0x1100, 0x1001), (0x1130, 0x1006)]);
+        assert!(!wanted.has(0x1101) && !wanted.has(0) && !wanted.has(u64::MAX));
+        assert!(Wanted::new(&[]).is_none() && Wanted::new(&[0, u64::MAX]).is_none());
+    }
+
+    #[test]
+    fn pieces_overlap_so_that_nothing_is_cut() {
+        let bytes = vec![0; CHUNK + 10];
+        let pieces: Vec<_> = chunks(0x10, &bytes).map(|(address, bytes)| (address, bytes.len())).collect();
+        assert_eq!(pieces, [(0x10, CHUNK + 3), (0x10 + CHUNK as u64, 10)]);
+    }
+}

@@ -57,6 +57,8 @@ pub struct Survey {
     names: Vec<(u64, Kind, u32)>,
     /// Address and offset of the DIE of variables with a fixed address; sorted.
     variables: Vec<(u64, u32)>,
+    /// Hashes of the names of structs that other structs hold by value; sorted.
+    embedded: Vec<u64>,
     unit: u32,
 }
 
@@ -84,6 +86,8 @@ impl Survey {
         found.ranges.sort_unstable();
         found.names.sort_unstable();
         found.variables.sort_unstable();
+        found.embedded.sort_unstable();
+        found.embedded.dedup();
         Ok(found)
     }
 
@@ -116,6 +120,11 @@ impl Survey {
             let offset = *offset as usize;
             (*hash, DieRef { unit: self.unit, offset })
         })
+    }
+
+    /// Hashes (see [`name_hash`]) of the names of structs that other structs hold by value.
+    pub fn embedded(&self) -> &[u64] {
+        &self.embedded
     }
 
     /// The variable that begins at an address.
@@ -169,9 +178,52 @@ impl Walk<'_, '_> {
             gimli::DW_TAG_namespace => drop(self.children(at, depth)),
             tag if is_aggregate(tag) && !seen.shape.has(Attr::Declaration) => {
                 self.name(Kind::Aggregate, at, seen);
+                self.members(seen, depth);
             }
             _ => {}
         }
+    }
+
+    /// Notes what the members of an aggregate are, those of anonymous ones in it too.
+    fn members(&mut self, aggregate: Seen<'_>, depth: u32) -> Option<()> {
+        let depth = depth.checked_sub(1).filter(|_| aggregate.shape.has_children)?;
+        let mut at = self.scan.end(aggregate)?;
+        while let Some(seen) = self.scan.die(at) {
+            if seen.shape.tag == gimli::DW_TAG_member {
+                self.member(seen);
+            } else if is_aggregate(seen.shape.tag) {
+                self.members(seen, depth);
+            }
+            at = self.scan.next_sibling(seen)?;
+        }
+        Some(())
+    }
+
+    fn member(&mut self, member: Seen<'_>) -> Option<()> {
+        let mut seen = member;
+        for _ in 0..MAX_DEPTH {
+            let Raw::Local(offset) = self.scan.get(seen, Attr::Type) else {
+                return None;
+            };
+            seen = self.scan.die(usize::try_from(offset).ok()?)?;
+            match seen.shape.tag {
+                gimli::DW_TAG_typedef
+                | gimli::DW_TAG_const_type
+                | gimli::DW_TAG_volatile_type
+                | gimli::DW_TAG_array_type => {}
+                tag if is_aggregate(tag) => {
+                    let name = match self.scan.get(seen, Attr::Name) {
+                        Raw::Inline(bytes) => bytes,
+                        Raw::Str(form, value) => self.dwarf.string(self.unit, form, value)?,
+                        _ => return None,
+                    };
+                    self.found.embedded.push(hash(name));
+                    return Some(());
+                }
+                _ => return None,
+            }
+        }
+        None
     }
 
     fn name(&mut self, kind: Kind, at: usize, seen: Seen<'_>) {

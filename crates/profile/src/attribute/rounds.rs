@@ -1,12 +1,14 @@
 //! Functions analysed until what they pass to each other is known.
 //!
-//! First come the functions that were sampled, then those that call them or hand out their addresses, and the callers
-//! of those. Each is analysed knowing nothing of its arguments but their declared types. What all callers agree on is
-//! then known at the callee's entry, and those that are told something new are analysed again.
+//! First come the functions that were sampled. Where their callers may know more of what is touched, those are
+//! analysed too, and theirs in turn. Each is analysed knowing nothing of its arguments but their declared types. What
+//! all callers agree on is then known at the callee's entry, and those that are told something new are analysed again.
 
 use super::answers::TypedPart;
-use super::typing::typed;
-use crate::calls::exports::{Export, Use, exports};
+use super::reason::Reason;
+use super::target::Target;
+use super::typing::{Typed, typed};
+use crate::calls::exports::{Export, Passed, Shown, Use, exports};
 use crate::calls::inputs::arguments;
 use crate::calls::references::References;
 use crate::code::insn::InstructionReader;
@@ -14,6 +16,7 @@ use crate::flow::code::Code;
 use crate::flow::solve::{Arguments, Solution};
 use crate::flow::world::World;
 use crate::program::Program;
+use crate::types::Ty;
 use fieldline_debuginfo::dwarf::scopes::ScopeReader;
 use fieldline_debuginfo::dwarf::survey::Function;
 use rayon::prelude::*;
@@ -44,26 +47,34 @@ struct Item {
     uses: Vec<Use>,
     exports: Vec<Export>,
     part: Option<TypedPart>,
+    /// Whether callers may know more of what it touches, or of what it passes on.
+    is_curious: bool,
 }
 
 /// All functions under analysis.
-pub(crate) struct Rounds<'a> {
+pub(crate) struct Rounds<'a, 's> {
     program: &'a Program<'a>,
     items: BTreeMap<Key, Item>,
-    /// Entries of the functions whose uses matter.
+    /// Entries of functions whose uses may matter.
     entries: FxHashSet<u64>,
+    /// Entries of those whose uses do matter.
+    wanted: FxHashSet<u64>,
+    /// Instructions that were sampled, sorted.
+    sampled: &'s [u64],
 }
 
-impl<'a> Rounds<'a> {
-    /// The functions around some instructions, and those that use them.
-    pub(crate) fn new(program: &'a Program<'a>, addresses: &[u64]) -> Self {
-        let mut rounds = Self { program, items: BTreeMap::new(), entries: FxHashSet::default() };
-        for address in addresses {
+impl<'a, 's> Rounds<'a, 's> {
+    /// The functions around some instructions, sorted.
+    pub(crate) fn new(program: &'a Program<'a>, sampled: &'s [u64]) -> Self {
+        let mut rounds = Self {
+            program,
+            items: BTreeMap::new(),
+            entries: FxHashSet::default(),
+            wanted: FxHashSet::default(),
+            sampled,
+        };
+        for address in sampled {
             rounds.add(*address, 0);
-        }
-        let references = References::find(program, &rounds.loaded_entries());
-        for level in 0..MAX_LEVELS {
-            rounds.add_users(&references, level);
         }
         rounds
     }
@@ -87,13 +98,14 @@ impl<'a> Rounds<'a> {
             uses: Vec::new(),
             exports: Vec::new(),
             part: None,
+            is_curious: false,
         });
         Some(key)
     }
 
-    /// Adds the functions that use those of a level.
-    fn add_users(&mut self, references: &References, level: u8) {
-        let of_level = self.items.iter().filter(|(_, item)| item.level == level);
+    /// Adds the functions that use those of a level which want to know; returns those that are new.
+    fn add_users(&mut self, references: &References, level: u8) -> Vec<Key> {
+        let of_level = self.items.iter().filter(|(_, item)| item.level == level && item.is_curious);
         let mut used: Vec<(Key, u64, &[(u64, u64)])> = Vec::new();
         for (key, item) in of_level {
             let entry = item.function.entry();
@@ -109,19 +121,29 @@ impl<'a> Rounds<'a> {
             if let Some(item) = self.items.get_mut(&key) {
                 item.is_closed = users.iter().all(Option::is_some);
             }
-            self.entries.insert(entry);
+            self.wanted.insert(entry);
         }
+        let new = self.items.iter().filter(|(_, item)| item.level == level + 1);
+        new.map(|(key, _)| *key).collect()
     }
 
     /// Analyses all functions; those that were sampled come back in order.
     pub(crate) fn run(mut self) -> Vec<TypedPart> {
         let mut keys: Vec<Key> = self.items.keys().copied().collect();
-        for _ in 0..MAX_ROUNDS {
+        let entries = self.loaded_entries();
+        self.entries = entries.iter().copied().collect();
+        self.analyse(&keys);
+        let references = References::find(self.program, &entries);
+        for level in 0..MAX_LEVELS {
+            keys = self.add_users(&references, level);
             self.analyse(&keys);
+        }
+        for _ in 0..MAX_ROUNDS {
             keys = self.news();
             if keys.is_empty() {
                 break;
             }
+            self.analyse(&keys);
         }
         let sampled = self.items.into_values().filter(|item| item.level == 0);
         sampled.filter_map(|item| item.part).collect()
@@ -134,6 +156,7 @@ impl<'a> Rounds<'a> {
             if let Some(item) = self.items.get_mut(&key) {
                 item.exports = found.exports;
                 item.part = found.part;
+                item.is_curious = found.is_curious;
             }
         }
     }
@@ -155,6 +178,18 @@ impl<'a> Rounds<'a> {
             }
         }
         news
+    }
+
+    /// Whether something that was sampled may be part of something larger.
+    fn is_partial(&self, world: &World<'_>, typed: &[Typed<Ty>]) -> bool {
+        let sampled = typed.iter().filter(|typed| self.sampled.binary_search(&typed.address).is_ok());
+        let mut targets = sampled.flat_map(|typed| &typed.operands).map(|operand| operand.target);
+        targets.any(|target| match target {
+            Target::Place { ty, .. } | Target::Within { ty } | Target::Element { ty, .. } => {
+                world.types.may_be_part(ty)
+            }
+            Target::Unknown(reason) => matches!(reason, Reason::UnknownPointer | Reason::OutsideType),
+        })
     }
 
     fn job(&self, keys: &[Key]) -> Vec<(Key, Found)> {
@@ -189,7 +224,12 @@ impl<'a> Rounds<'a> {
             let solution = Solution::new(world, code, &arguments);
             found.exports = exports(world, code, &solution, &|address| self.entries.contains(&address));
             if item.level == 0 {
-                operands = Some(typed(world, code, &solution, reader));
+                let all = typed(world, code, &solution, reader);
+                found.is_curious = self.is_partial(world, &all);
+                operands = Some(all);
+            } else {
+                let mut wanted = found.exports.iter().filter(|export| self.wanted.contains(&export.function));
+                found.is_curious = wanted.any(|export| is_partial(world, &export.usage));
             }
         }
         if item.level == 0 {
@@ -199,10 +239,28 @@ impl<'a> Rounds<'a> {
     }
 }
 
+/// Whether what is passed may be part of something larger.
+fn is_partial(world: &mut World<'_>, usage: &Use) -> bool {
+    let mut may_be_part = |shown: &Shown| {
+        let ty = world.types.of_die(shown.die);
+        world.types.may_be_part(ty)
+    };
+    match usage {
+        Use::Call(passed) => passed.iter().any(|passed| match passed {
+            Passed::Unknown => true,
+            Passed::Nothing => false,
+            Passed::Pointer(shown) => may_be_part(shown),
+        }),
+        Use::Callback(shown) => may_be_part(shown),
+        Use::Address => false,
+    }
+}
+
 /// What an analysis of a function gives.
 #[derive(Default)]
 struct Found {
     exports: Vec<Export>,
+    is_curious: bool,
     part: Option<TypedPart>,
 }
 

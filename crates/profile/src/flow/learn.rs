@@ -8,7 +8,7 @@ use super::state::{Location, State};
 use super::transfer::{meeting_of, origin_of, origin_of_argument, origin_of_meeting};
 use super::value::{Origin, Value};
 use super::world::World;
-use crate::code::machine::Register;
+use crate::code::machine::{Flow, Register};
 use crate::types::{Place, Ty};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ impl Lessons {
     }
 
     /// The state behind the instruction before: what that made is seen here first.
-    pub fn made_before(&mut self, index: usize, state: &State) {
+    pub fn made_before(&mut self, code: &Code, index: usize, state: &State) {
         let Some(before) = index.checked_sub(1) else {
             for register in Register::ARGUMENTS {
                 self.made.insert(origin_of_argument(register), offset(state.register(register)));
@@ -62,8 +62,15 @@ impl Lessons {
             return;
         };
         let origin = origin_of(before);
-        let made = state.locations().find(|(_, value)| origin != 0 && value.origin() == origin);
-        if let Some((_, value)) = made {
+        let Some(instruction) = code.instructions.get(before).filter(|_| origin != 0) else {
+            return;
+        };
+        let mut written = instruction.written;
+        if matches!(instruction.flow, Flow::Call(_)) {
+            written.insert(Register::RAX);
+        }
+        let mut values = written.iter().map(|register| state.register(register));
+        if let Some(value) = values.find(|value| value.origin() == origin) {
             self.made.entry(origin).or_insert_with(|| offset(value));
         }
     }

@@ -28,6 +28,8 @@ pub struct Solution<'c> {
     blocks: Vec<Option<State>>,
     /// What is known better of values by where they were made.
     pub refined: FxHashMap<Origin, Place>,
+    /// Whether facts knew more of some value than was known where it was made.
+    was_taught: bool,
 }
 
 impl<'c> Solution<'c> {
@@ -38,6 +40,7 @@ impl<'c> Solution<'c> {
             code,
             blocks: Vec::new(),
             refined: FxHashMap::default(),
+            was_taught: false,
         };
         for (register, place) in Register::ARGUMENTS.into_iter().zip(arguments) {
             if let Some(place) = place {
@@ -46,6 +49,9 @@ impl<'c> Solution<'c> {
         }
         solution.solve(world);
         for _ in 0..MAX_LESSONS {
+            if !std::mem::take(&mut solution.was_taught) {
+                break;
+            }
             let lessons = solution.lessons(world);
             if !lessons.apply(world, code, &mut solution.refined) {
                 break;
@@ -135,7 +141,12 @@ impl<'c> Solution<'c> {
             return;
         };
         let mut state = start.clone();
-        self.run(world, graph.first, graph.past, &mut state, &mut |_, _, _, _| {});
+        let mut was_taught = false;
+        self.run(world, graph.first, graph.past, &mut state, &mut |_, index, _, lessons| {
+            // At the entry variables tell what arguments are, which is no news to anybody before.
+            was_taught |= !lessons.is_empty() && index != code.entry as usize;
+        });
+        self.was_taught |= was_taught;
         for successor in graph.successors.iter().filter(|block| !progress.frozen[**block as usize]) {
             let visited = &mut progress.visits[*successor as usize];
             let changed = match &mut self.blocks[*successor as usize] {
@@ -202,15 +213,16 @@ impl<'c> Solution<'c> {
     /// What facts say of values that were made earlier.
     fn lessons(&self, world: &mut World<'_>) -> Lessons {
         let mut lessons = Lessons::default();
+        let code = self.code;
         for (number, (block, start)) in (0u32..).zip(self.code.graph.blocks.iter().zip(&self.blocks)) {
             let Some(start) = start else { continue };
             lessons.met(number, start);
             let mut state = start.clone();
             self.run(world, block.first, block.past, &mut state, &mut |_, index, state, learned| {
-                lessons.made_before(index, state);
+                lessons.made_before(code, index, state);
                 lessons.learned(number, learned);
             });
-            lessons.made_before(block.past as usize, &state);
+            lessons.made_before(code, block.past as usize, &state);
             for successor in &block.successors {
                 if let Some(Some(met)) = self.blocks.get(*successor as usize) {
                     lessons.flows(*successor, &state, met);

@@ -189,6 +189,14 @@ impl<'a, 's> TypeSpace<'a, 's> {
         }
     }
 
+    /// Whether a pointer to a type may be one into something larger: numbers, and structs that others hold by value.
+    pub fn may_be_part(&self, ty: Ty) -> bool {
+        match self.shape(ty) {
+            Shape::Aggregate { name: Some(name), .. } => self.definitions.is_embedded(name),
+            _ => true,
+        }
+    }
+
     /// A type as C spells it, for people.
     pub fn spelled(&self, ty: Ty) -> String {
         match self.shape(ty) {

@@ -30,12 +30,7 @@ pub struct Slot {
 impl Slot {
     /// A member of whole bytes.
     pub fn bytes(size: u64, align: u64) -> Self {
-        Self {
-            bit_size: size.saturating_mul(8),
-            align: align.max(1),
-            bit_field_storage: None,
-            skip: 0,
-        }
+        Self { bit_size: size.saturating_mul(8), align: align.max(1), bit_field_storage: None, skip: 0 }
     }
 }
 
@@ -62,25 +57,14 @@ pub fn place(slots: &[Slot], struct_align: u64) -> Placement {
         end = offset.saturating_add(slot.bit_size);
         align = align.max(slot.align);
     }
-    Placement {
-        bit_offsets,
-        size: size_of(end, align),
-        align,
-    }
+    Placement { bit_offsets, size: size_of(end, align), align }
 }
 
 /// Places the members of a union: all at 0.
 pub fn place_union(slots: &[Slot], struct_align: u64) -> Placement {
-    let align = slots
-        .iter()
-        .map(|slot| slot.align)
-        .fold(struct_align.max(1), u64::max);
+    let align = slots.iter().map(|slot| slot.align).fold(struct_align.max(1), u64::max);
     let bits = slots.iter().map(|slot| slot.bit_size).max().unwrap_or(0);
-    Placement {
-        bit_offsets: vec![0; slots.len()],
-        size: size_of(bits, align),
-        align,
-    }
+    Placement { bit_offsets: vec![0; slots.len()], size: size_of(bits, align), align }
 }
 
 /// The size in bytes of a struct whose last bit lies before bit `end`, with `align` in bytes.
@@ -101,11 +85,7 @@ pub fn next_offset(slot: &Slot, end: u64) -> u64 {
         return round_up(end, align);
     };
     let span = (end % align).saturating_add(slot.bit_size);
-    if align <= storage && span <= storage {
-        end
-    } else {
-        round_up(end, align)
-    }
+    if align <= storage && span <= storage { end } else { round_up(end, align) }
 }
 
 #[inline]

@@ -177,11 +177,7 @@ pub fn constraints(layout: &Layout, wishes: &Wishes) -> Result<Constraints, Refu
         apart: pairs(&units, &wishes.apart),
         units,
     };
-    if found.can_move() {
-        Ok(found)
-    } else {
-        Err(Refusal::Fixed)
-    }
+    if found.can_move() { Ok(found) } else { Err(Refusal::Fixed) }
 }
 
 impl Constraints {
@@ -245,10 +241,7 @@ impl Unit {
     /// The byte offset it must keep.
     pub fn kept_offset(&self) -> Option<u64> {
         match self.hold {
-            Some(Hold {
-                kind: HoldKind::Offset(offset),
-                ..
-            }) => Some(offset),
+            Some(Hold { kind: HoldKind::Offset(offset), .. }) => Some(offset),
             _ => None,
         }
     }
@@ -272,10 +265,7 @@ fn refuse(layout: &Layout, slots: &Slots, wishes: &Wishes) -> Result<(), Refusal
     }
     let count = layout.members.len();
     if !wishes.notes.is_empty() && wishes.notes.len() != count {
-        return Err(Refusal::Notes {
-            notes: wishes.notes.len(),
-            members: count,
-        });
+        return Err(Refusal::Notes { notes: wishes.notes.len(), members: count });
     }
     if let Some(index) = wishes.named().find(|index| *index >= count) {
         return Err(Refusal::NoSuchMember(index));
@@ -283,10 +273,7 @@ fn refuse(layout: &Layout, slots: &Slots, wishes: &Wishes) -> Result<(), Refusal
     if let Some(member) = layout.members.iter().find(|member| reserves(member)) {
         return Err(Refusal::Reserved(member.label().to_owned()));
     }
-    let unexplained = slots
-        .exceptions
-        .iter()
-        .find(|found| found.cause == Cause::Overlap);
+    let unexplained = slots.exceptions.iter().find(|found| found.cause == Cause::Overlap);
     unexplained.map_or(Ok(()), |found| {
         let member = found.member.and_then(|index| layout.members.get(index));
         let label = member.map_or("the end", |member| member.label());
@@ -305,8 +292,7 @@ impl Wishes {
     fn named(&self) -> impl Iterator<Item = usize> {
         let pins = self.first.iter().chain(&self.last).chain(&self.keep);
         let pairs = self.same_line.iter().chain(&self.apart);
-        pins.map(|pin| pin.member)
-            .chain(pairs.flat_map(|(a, b)| [*a, *b]))
+        pins.map(|pin| pin.member).chain(pairs.flat_map(|(a, b)| [*a, *b]))
     }
 }
 
@@ -349,14 +335,8 @@ fn hold_by_layout(layout: &Layout, slots: &Slots, wishes: &Wishes, units: &mut [
         let stuck = stuck.filter_map(|note| note.stuck.clone()).next();
         let reason = layout_reason(member, slot);
         unit.hold = match (reason, stuck) {
-            (Some(reason), _) => Some(Hold {
-                kind: HoldKind::Place,
-                reason: reason.to_owned(),
-            }),
-            (None, Some(reason)) => Some(Hold {
-                kind: HoldKind::Order,
-                reason,
-            }),
+            (Some(reason), _) => Some(Hold { kind: HoldKind::Place, reason: reason.to_owned() }),
+            (None, Some(reason)) => Some(Hold { kind: HoldKind::Order, reason }),
             (None, None) => None,
         };
     }
@@ -387,10 +367,7 @@ fn hold_by_wish(layout: &Layout, wishes: &Wishes, units: &mut [Unit]) {
     let mut hold = |pin: &Pin, kind: HoldKind| {
         let unit = units.iter_mut().find(|unit| unit.members.contains(&pin.member));
         if let Some(unit) = unit {
-            unit.hold = Some(Hold {
-                kind,
-                reason: pin.reason.clone(),
-            });
+            unit.hold = Some(Hold { kind, reason: pin.reason.clone() });
         }
     };
     for pin in wishes.first.iter().chain(&wishes.last) {
@@ -414,10 +391,7 @@ fn number_regions(layout: &Layout, wishes: &Wishes, units: &mut [Unit]) {
         }
         let note = unit.members.first().and_then(|index| wishes.notes.get(*index));
         let here = note.and_then(|note| note.region);
-        let alone = unit
-            .hold
-            .as_ref()
-            .is_some_and(|hold| hold.kind != HoldKind::Order);
+        let alone = unit.hold.as_ref().is_some_and(|hold| hold.kind != HoldKind::Order);
         let pinned_last = position(&wishes.last, unit).is_some();
         let cuts = alone && !pinned_last;
         region += u32::from(cuts || stretch.is_some_and(|stretch| stretch != here));

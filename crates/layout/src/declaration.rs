@@ -22,18 +22,12 @@ fn declarator(table: &TypeTable, id: TypeId, inner: String, depth: u32) -> Strin
     match table.get(id) {
         Type::Pointer { kind, target, .. } => {
             let star = format!("{}{inner}", pointer_sign(*kind));
-            let inner = if binds_tighter(table, *target) {
-                format!("({star})")
-            } else {
-                star
-            };
+            let inner = if binds_tighter(table, *target) { format!("({star})") } else { star };
             declarator(table, *target, inner, depth - 1)
         }
         Type::Qualified { qualifier, target } => qualified(table, *qualifier, *target, &inner, depth),
         Type::Tag { name, target } => declarator(table, *target, join(name, &inner), depth - 1),
-        Type::Array {
-            element, dimensions, ..
-        } => {
+        Type::Array { element, dimensions, .. } => {
             let mut inner = inner;
             for count in dimensions {
                 inner.push_str(&count.map_or_else(|| "[]".to_owned(), |count| format!("[{count}]")));
@@ -42,12 +36,7 @@ fn declarator(table: &TypeTable, id: TypeId, inner: String, depth: u32) -> Strin
         }
         Type::Function(prototype) => {
             let parameters = parameters(table, prototype, depth);
-            declarator(
-                table,
-                prototype.returns,
-                format!("{inner}({parameters})"),
-                depth - 1,
-            )
+            declarator(table, prototype.returns, format!("{inner}({parameters})"), depth - 1)
         }
         other => join(&simple_name(other), &inner),
     }
@@ -59,10 +48,7 @@ fn qualified(table: &TypeTable, qualifier: Qualifier, target: TypeId, inner: &st
     if matches!(table.get(target), Type::Pointer { .. }) {
         return declarator(table, target, join(word, inner), depth - 1);
     }
-    format!(
-        "{word} {}",
-        declarator(table, target, inner.to_owned(), depth - 1)
-    )
+    format!("{word} {}", declarator(table, target, inner.to_owned(), depth - 1))
 }
 
 fn binds_tighter(table: &TypeTable, target: TypeId) -> bool {
@@ -70,19 +56,12 @@ fn binds_tighter(table: &TypeTable, target: TypeId) -> bool {
 }
 
 fn parameters(table: &TypeTable, prototype: &Prototype, depth: u32) -> String {
-    let mut texts: Vec<String> = prototype
-        .parameters
-        .iter()
-        .map(|(_, ty)| declarator(table, *ty, String::new(), depth - 1))
-        .collect();
+    let mut texts: Vec<String> =
+        prototype.parameters.iter().map(|(_, ty)| declarator(table, *ty, String::new(), depth - 1)).collect();
     if prototype.variadic {
         texts.push("...".to_owned());
     }
-    if texts.is_empty() {
-        "void".to_owned()
-    } else {
-        texts.join(", ")
-    }
+    if texts.is_empty() { "void".to_owned() } else { texts.join(", ") }
 }
 
 /// The word for a qualifier.
@@ -120,11 +99,7 @@ fn simple_name(ty: &Type) -> String {
 
 fn join(left: &str, right: &str) -> String {
     let tight = right.is_empty() || right.starts_with('[');
-    if tight {
-        format!("{left}{right}")
-    } else {
-        format!("{left} {right}")
-    }
+    if tight { format!("{left}{right}") } else { format!("{left} {right}") }
 }
 
 #[cfg(test)]
@@ -135,55 +110,28 @@ mod tests {
     #[test]
     fn declarators_nest_as_in_c() {
         let mut table = TypeTable::new(Target::default());
-        let int = table.push(Type::Base(Base {
-            name: "int".into(),
-            size: 4,
-            encoding: Encoding::Signed,
-        }));
-        let array = table.push(Type::Array {
-            element: int,
-            dimensions: vec![Some(4), None],
-            is_vector: false,
-        });
+        let int = table.push(Type::Base(Base { name: "int".into(), size: 4, encoding: Encoding::Signed }));
+        let array =
+            table.push(Type::Array { element: int, dimensions: vec![Some(4), None], is_vector: false });
         let pointer = |table: &mut TypeTable, target| {
-            table.push(Type::Pointer {
-                kind: PointerKind::Pointer,
-                target,
-                size: 8,
-            })
+            table.push(Type::Pointer { kind: PointerKind::Pointer, target, size: 8 })
         };
         let to_array = pointer(&mut table, array);
-        let function = Type::Function(Prototype {
-            returns: int,
-            parameters: vec![(None, to_array)],
-            variadic: true,
-        });
+        let function =
+            Type::Function(Prototype { returns: int, parameters: vec![(None, to_array)], variadic: true });
         let function = table.push(function);
         let to_function = pointer(&mut table, function);
-        let qualified = table.push(Type::Qualified {
-            qualifier: Qualifier::Const,
-            target: to_function,
-        });
+        let qualified = table.push(Type::Qualified { qualifier: Qualifier::Const, target: to_function });
         assert_eq!(declare(&table, array, "v"), "int v[4][]");
         assert_eq!(type_name(&table, to_array), "int (*)[4][]");
-        assert_eq!(
-            declare(&table, qualified, "call"),
-            "int (*const call)(int (*)[4][], ...)"
-        );
+        assert_eq!(declare(&table, qualified, "call"), "int (*const call)(int (*)[4][], ...)");
     }
 
     #[test]
     fn a_cycle_of_pointers_ends() {
         let mut table = TypeTable::new(Target::default());
         let id = table.push(Type::Void);
-        table.set(
-            id,
-            Type::Pointer {
-                kind: PointerKind::Pointer,
-                target: id,
-                size: 8,
-            },
-        );
+        table.set(id, Type::Pointer { kind: PointerKind::Pointer, target: id, size: 8 });
         assert!(type_name(&table, id).starts_with("… *"));
     }
 }

@@ -51,10 +51,7 @@ impl LayoutDiff {
             let after_place = Place::of(index, member);
             let earlier = new.keys.get(index).and_then(|key| old.by_key.get(key));
             let before_place = earlier.map(|index| Place::of(*index, &before.members[*index]));
-            if before_place
-                .as_ref()
-                .is_none_or(|place| place.differs(&after_place))
-            {
+            if before_place.as_ref().is_none_or(|place| place.differs(&after_place)) {
                 changes.push(Change {
                     label: member.label().to_owned(),
                     before: before_place,
@@ -136,18 +133,10 @@ fn matched(layout: &Layout) -> Matched {
 }
 
 fn removed(before: &Layout, old: &Matched, new: &Matched) -> Vec<Change> {
-    let gone = old
-        .keys
-        .iter()
-        .enumerate()
-        .filter(|(_, key)| !new.by_key.contains_key(*key));
+    let gone = old.keys.iter().enumerate().filter(|(_, key)| !new.by_key.contains_key(*key));
     gone.map(|(index, _)| {
         let member = &before.members[index];
-        Change {
-            label: member.label().to_owned(),
-            before: Some(Place::of(index, member)),
-            after: None,
-        }
+        Change { label: member.label().to_owned(), before: Some(Place::of(index, member)), after: None }
     })
     .collect()
 }

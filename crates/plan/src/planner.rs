@@ -110,6 +110,8 @@ fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
     StructPlan {
         name: layout.name.clone(),
         fingerprint: layout.fingerprint(),
+        file: layout.file.clone(),
+        line: layout.line,
         outcome,
         reason: Some(reason.to_owned()),
         chosen: declared.clone(),

@@ -45,6 +45,12 @@ pub struct StructPlan {
     pub name: String,
     /// [`Layout::fingerprint`] of the declared layout.
     pub fingerprint: u64,
+    /// File that declares it, if debug info tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Line that declares it, 0 when unknown.
+    #[serde(default)]
+    pub line: u32,
     /// What came of it.
     pub outcome: Outcome,
     /// Why, unless members move.
@@ -104,6 +110,9 @@ pub struct PlacedMember {
     /// For a bit-field, its width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bit_size: Option<u64>,
+    /// Line of the declaration, 0 when unknown.
+    #[serde(default)]
+    pub line: u32,
 }
 
 /// Lines a visit touches on average, before and after.
@@ -331,6 +340,7 @@ impl PlacedMember {
             size: member.size(),
             bit_offset: bits.map(|bits| bits.0),
             bit_size: bits.map(|bits| bits.1),
+            line: member.line,
         }
     }
 }

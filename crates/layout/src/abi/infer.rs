@@ -95,9 +95,7 @@ impl Slots {
             place(&self.slots, self.struct_align)
         };
         let ends = placement.bit_offsets.iter().zip(&self.slots);
-        let end = ends
-            .map(|(offset, slot)| offset.saturating_add(slot.bit_size))
-            .max();
+        let end = ends.map(|(offset, slot)| offset.saturating_add(slot.bit_size)).max();
         placement.size = size_of(end.unwrap_or(0).saturating_add(self.tail), placement.align);
         placement
     }
@@ -120,9 +118,7 @@ pub fn slots_of(layout: &Layout) -> Slots {
 pub fn disagreement(layout: &Layout) -> Option<Disagreement> {
     let placed = slots_of(layout).place();
     let places = layout.members.iter().zip(&placed.bit_offsets);
-    let moved = places
-        .enumerate()
-        .find(|(_, (member, placed))| member.bit_offset != **placed);
+    let moved = places.enumerate().find(|(_, (member, placed))| member.bit_offset != **placed);
     let moved = moved.map(|(index, (member, placed))| Disagreement {
         member: Some(index),
         declared: member.bit_offset,
@@ -168,9 +164,7 @@ impl<'a> Shape<'a> {
         for cap in caps {
             let slots = self.under(cap, depth);
             let clean = slots.exceptions.is_empty();
-            let better = best
-                .as_ref()
-                .is_none_or(|best| slots.exceptions.len() < best.exceptions.len());
+            let better = best.as_ref().is_none_or(|best| slots.exceptions.len() < best.exceptions.len());
             if better {
                 best = Some(slots);
             }
@@ -197,10 +191,7 @@ impl<'a> Shape<'a> {
             let before = if self.is_union { 0 } else { end };
             let (slot, cause) = explain(natural, before, offset);
             slots.slots.push(slot);
-            slots.exceptions.extend(cause.map(|cause| Exception {
-                member: Some(index),
-                cause,
-            }));
+            slots.exceptions.extend(cause.map(|cause| Exception { member: Some(index), cause }));
             let stop = offset.saturating_add(member.bit_size);
             end = if self.is_union { end.max(stop) } else { stop };
         }
@@ -254,11 +245,7 @@ fn natural_align(member: &Member, cap: u64, depth: u32) -> u64 {
     let inner = Shape::inside(member).filter(|_| depth < MAX_DEPTH);
     let own = inner.map_or(own, |inner| {
         let slots = inner.infer(cap, depth + 1);
-        if slots.shows_less_than(cap) {
-            slots.align()
-        } else {
-            own.max(slots.align())
-        }
+        if slots.shows_less_than(cap) { slots.align() } else { own.max(slots.align()) }
     });
     own.max(explicit)
 }
@@ -284,10 +271,7 @@ fn explain(natural: Slot, end: u64, offset: u64) -> (Slot, Option<Cause>) {
 
 /// Assumes unnamed bits before the member, and less alignment where its offset shows it.
 fn explain_gap(natural: Slot, end: u64, offset: u64) -> (Slot, Option<Cause>) {
-    let mut slot = Slot {
-        skip: offset - end,
-        ..natural
-    };
+    let mut slot = Slot { skip: offset - end, ..natural };
     if next_offset(&slot, end) != offset {
         slot.align = match slot.bit_field_storage {
             Some(_) => 1,
@@ -312,9 +296,7 @@ fn lowering(end: u64, offset: u64, than: u64) -> Option<u64> {
 
 /// The smallest power of two above `than` (bytes) that takes bit `end` to bit `offset`.
 fn raising(end: u64, offset: u64, than: u64) -> Option<u64> {
-    let mut align = than
-        .checked_next_power_of_two()?
-        .max(than.checked_add(1)?.checked_next_power_of_two()?);
+    let mut align = than.checked_next_power_of_two()?.max(than.checked_add(1)?.checked_next_power_of_two()?);
     while align.checked_mul(8)? <= offset {
         if super::round_up(end, align * 8) == offset {
             return Some(align);
@@ -326,11 +308,7 @@ fn raising(end: u64, offset: u64, than: u64) -> Option<u64> {
 
 /// `line` if it takes bit `end` to bit `offset` as `align` does and is stricter, else `align`.
 fn usual(align: u64, offset: u64, end: u64, line: u64) -> u64 {
-    if line > align && super::round_up(end, line.saturating_mul(8)) == offset {
-        line
-    } else {
-        align
-    }
+    if line > align && super::round_up(end, line.saturating_mul(8)) == offset { line } else { align }
 }
 
 /// Offsets leave a range of alignments open. Within it the one that another member of the struct needs, or the usual

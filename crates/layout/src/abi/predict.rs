@@ -43,9 +43,7 @@ fn arrange(like: &Layout, members: &[Member], slots: &Slots, order: &[usize]) ->
     let ordered: Vec<Slot> = order.iter().map(|index| slots.slots[*index]).collect();
     let placement = place(&ordered, slots.struct_align);
     let moved = order.iter().zip(&placement.bit_offsets);
-    let moved: Vec<Member> = moved
-        .map(|(index, offset)| moved_to(&members[*index], *offset))
-        .collect();
+    let moved: Vec<Member> = moved.map(|(index, offset)| moved_to(&members[*index], *offset)).collect();
     let end = moved.last().map_or(0, Member::bit_end);
     let size = size_of(end.saturating_add(slots.tail), placement.align);
     let mut layout = Layout::from_members(like, moved, size);
@@ -68,11 +66,7 @@ fn moved_to(member: &Member, bit_offset: u64) -> Member {
         let within = inner.bit_offset.saturating_sub(member.bit_offset);
         moved_to(inner, bit_offset.saturating_add(within))
     });
-    Member {
-        bit_offset,
-        members: inside.collect(),
-        ..member.clone()
-    }
+    Member { bit_offset, members: inside.collect(), ..member.clone() }
 }
 
 fn scale(align: u64, build_line: u64, line: u64) -> u64 {
@@ -127,11 +121,7 @@ impl Lines {
         }
         let inside = inside.iter().zip(&after.bit_offsets);
         let inside = inside.map(|(inner, offset)| moved_to(inner, member.bit_offset.saturating_add(*offset)));
-        Member {
-            bit_size: after.size.saturating_mul(8),
-            members: inside.collect(),
-            ..member.clone()
-        }
+        Member { bit_size: after.size.saturating_mul(8), members: inside.collect(), ..member.clone() }
     }
 
     /// An array of line-aligned elements, which are not opened: each is padded to the line.
@@ -145,10 +135,7 @@ impl Lines {
             return member.clone();
         }
         let element = element.checked_next_multiple_of(self.line).unwrap_or(element);
-        Member {
-            bit_size: element.saturating_mul(count).saturating_mul(8),
-            ..member.clone()
-        }
+        Member { bit_size: element.saturating_mul(count).saturating_mul(8), ..member.clone() }
     }
 
     /// Whether the member's alignment to the line comes from its type, which then is padded to it too. Debug info

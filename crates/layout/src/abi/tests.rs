@@ -6,12 +6,7 @@ fn plain(size: u64) -> Slot {
 }
 
 fn bits(width: u64, storage: u64) -> Slot {
-    Slot {
-        bit_size: width,
-        align: storage,
-        bit_field_storage: Some(storage * 8),
-        skip: 0,
-    }
+    Slot { bit_size: width, align: storage, bit_field_storage: Some(storage * 8), skip: 0 }
 }
 
 fn member(name: &str, offset: u64, size: u64, align: u64) -> Member {
@@ -75,12 +70,7 @@ fn bit_fields_share_a_unit_until_they_would_cross_it() {
 #[test]
 fn a_wide_bit_field_of_a_less_aligned_type_moves_by_its_alignment() {
     // i386: `unsigned long long` has 64 bits and 4-byte alignment.
-    let wide = Slot {
-        bit_size: 40,
-        align: 4,
-        bit_field_storage: Some(64),
-        skip: 0,
-    };
+    let wide = Slot { bit_size: 40, align: 4, bit_field_storage: Some(64), skip: 0 };
     assert_eq!(next_offset(&wide, 20), 20, "20 + 40 bits fit two 4-byte units");
     assert_eq!(next_offset(&wide, 30), 32, "30 + 40 bits would need three");
 }
@@ -92,20 +82,14 @@ fn a_struct_keeps_its_own_alignment() {
 
 #[test]
 fn natural_layouts_need_no_exception() {
-    let natural = layout(
-        24,
-        vec![member("a", 0, 1, 1), member("b", 8, 8, 8), member("c", 16, 4, 4)],
-    );
+    let natural = layout(24, vec![member("a", 0, 1, 1), member("b", 8, 8, 8), member("c", 16, 4, 4)]);
     assert_eq!(slots_of(&natural).exceptions, []);
     assert_eq!(disagreement(&natural), None);
 }
 
 #[test]
 fn packed_structs_are_found_by_their_offsets() {
-    let packed = layout(
-        13,
-        vec![member("a", 0, 1, 1), member("b", 1, 8, 8), member("c", 9, 4, 4)],
-    );
+    let packed = layout(13, vec![member("a", 0, 1, 1), member("b", 1, 8, 8), member("c", 9, 4, 4)]);
     let slots = slots_of(&packed);
     assert!(slots.packed());
     assert_eq!(slots.exceptions, []);
@@ -115,10 +99,7 @@ fn packed_structs_are_found_by_their_offsets() {
 
 #[test]
 fn eight_byte_scalars_aligned_to_four_are_found_by_offset_or_by_size() {
-    let by_offset = layout(
-        16,
-        vec![member("a", 0, 4, 4), member("b", 4, 8, 8), member("c", 12, 4, 4)],
-    );
+    let by_offset = layout(16, vec![member("a", 0, 4, 4), member("b", 4, 8, 8), member("c", 12, 4, 4)]);
     let by_size = layout(12, vec![member("b", 0, 8, 8), member("a", 8, 4, 4)]);
     for declared in [by_offset, by_size] {
         let slots = slots_of(&declared);
@@ -130,24 +111,14 @@ fn eight_byte_scalars_aligned_to_four_are_found_by_offset_or_by_size() {
 #[test]
 fn a_cap_shown_inside_an_aggregate_lowers_it() {
     let inner = vec![member("x", 4, 8, 8), member("y", 12, 4, 4)];
-    let declared = layout(
-        16,
-        vec![member("a", 0, 4, 4), holding(member("s", 4, 12, 8), inner)],
-    );
+    let declared = layout(16, vec![member("a", 0, 4, 4), holding(member("s", 4, 12, 8), inner)]);
     assert_eq!(slots_of(&declared).slots[1].align, 4);
     assert_eq!(disagreement(&declared), None);
 }
 
 #[test]
 fn alignment_written_in_the_source_is_inferred_as_a_cacheline() {
-    let declared = layout(
-        128,
-        vec![
-            member("a", 0, 8, 8),
-            member("hot", 64, 8, 8),
-            member("b", 72, 8, 8),
-        ],
-    );
+    let declared = layout(128, vec![member("a", 0, 8, 8), member("hot", 64, 8, 8), member("b", 72, 8, 8)]);
     let slots = slots_of(&declared);
     assert_eq!(slots.slots[1].align, 64);
     assert_eq!(slots.exceptions.len(), 1);
@@ -160,25 +131,14 @@ fn alignment_of_an_aggregate_shows_in_its_padding() {
     let inner = vec![member("lock", 64, 4, 4), member("sum", 72, 8, 8)];
     let declared = layout(
         192,
-        vec![
-            member("a", 0, 64, 8),
-            holding(member("s", 64, 64, 8), inner),
-            member("b", 128, 8, 8),
-        ],
+        vec![member("a", 0, 64, 8), holding(member("s", 64, 64, 8), inner), member("b", 128, 8, 8)],
     );
     assert_eq!(slots_of(&declared).slots[1].align, 64);
 }
 
 #[test]
 fn unnamed_bit_fields_are_skipped() {
-    let declared = layout(
-        8,
-        vec![
-            bit_member("a", 0, 3, 4),
-            bit_member("b", 32, 2, 4),
-            member("c", 5, 1, 1),
-        ],
-    );
+    let declared = layout(8, vec![bit_member("a", 0, 3, 4), bit_member("b", 32, 2, 4), member("c", 5, 1, 1)]);
     let slots = slots_of(&declared);
     assert_eq!(slots.slots[1].skip, 29);
     assert_eq!(disagreement(&declared), None);
@@ -186,15 +146,8 @@ fn unnamed_bit_fields_are_skipped() {
 
 #[test]
 fn a_gap_without_a_rule_is_an_exception() {
-    let gap = layout(
-        14,
-        vec![member("a", 0, 1, 1), member("b", 3, 1, 1), member("c", 13, 1, 1)],
-    );
-    let causes: Vec<Cause> = slots_of(&gap)
-        .exceptions
-        .iter()
-        .map(|found| found.cause)
-        .collect();
+    let gap = layout(14, vec![member("a", 0, 1, 1), member("b", 3, 1, 1), member("c", 13, 1, 1)]);
+    let causes: Vec<Cause> = slots_of(&gap).exceptions.iter().map(|found| found.cause).collect();
     assert_eq!(causes, [Cause::Gap(16), Cause::Gap(72)]);
     assert_eq!(disagreement(&gap), None);
 }
@@ -202,14 +155,7 @@ fn a_gap_without_a_rule_is_an_exception() {
 #[test]
 fn overlaps_and_lost_members_are_disagreements() {
     let overlap = layout(16, vec![member("a", 0, 8, 8), member("b", 4, 8, 8)]);
-    assert_eq!(
-        disagreement(&overlap),
-        Some(Disagreement {
-            member: Some(1),
-            declared: 32,
-            placed: 64
-        })
-    );
+    assert_eq!(disagreement(&overlap), Some(Disagreement { member: Some(1), declared: 32, placed: 64 }));
     let short = layout(4, vec![member("a", 0, 8, 8)]);
     assert_eq!(disagreement(&short).map(|found| found.member), Some(None));
 }
@@ -237,50 +183,27 @@ fn a_new_order_moves_what_lies_inside_and_drops_holes() {
 
 #[test]
 fn the_declared_order_is_reproduced() {
-    let declared = layout(
-        128,
-        vec![
-            member("a", 0, 8, 8),
-            member("hot", 64, 8, 8),
-            member("b", 72, 4, 4),
-        ],
-    );
+    let declared = layout(128, vec![member("a", 0, 8, 8), member("hot", 64, 8, 8), member("b", 72, 4, 4)]);
     assert_eq!(reorder(&declared, &[0, 1, 2]).unwrap().members, declared.members);
 }
 
 #[test]
 fn line_alignments_and_the_types_aligned_to_them_follow_the_line() {
     let sums = vec![member("sum", 64, 8, 8), member("avg", 72, 48, 8)];
-    let average = Member {
-        align: 64,
-        ..holding(member("average", 64, 64, 8), sums)
-    };
-    let counter = Member {
-        align: 64,
-        explicit_align: Some(64),
-        ..member("counter", 192, 8, 8)
-    };
-    let declared = layout(
-        256,
-        vec![member("a", 0, 8, 8), average, member("b", 128, 8, 8), counter],
-    );
+    let average = Member { align: 64, ..holding(member("average", 64, 64, 8), sums) };
+    let counter = Member { align: 64, explicit_align: Some(64), ..member("counter", 192, 8, 8) };
+    let declared = layout(256, vec![member("a", 0, 8, 8), average, member("b", 128, 8, 8), counter]);
     let wide = reorder_for_line(&declared, &[0, 1, 2, 3], 64, 128).unwrap();
     let places: Vec<(u64, u64)> = wide.members.iter().map(|m| (m.offset(), m.size())).collect();
     assert_eq!(places, [(0, 8), (128, 128), (256, 8), (384, 8)]);
     assert_eq!(wide.size, 512);
-    assert_eq!(
-        reorder_for_line(&declared, &[0, 1, 2, 3], 64, 64).unwrap().size,
-        256
-    );
+    assert_eq!(reorder_for_line(&declared, &[0, 1, 2, 3], 64, 64).unwrap().size, 256);
 }
 
 #[test]
 fn arrays_of_line_aligned_elements_grow_by_element() {
-    let array = Member {
-        type_name: "struct per_node[3]".to_owned(),
-        align: 64,
-        ..member("nodes", 0, 192, 8)
-    };
+    let array =
+        Member { type_name: "struct per_node[3]".to_owned(), align: 64, ..member("nodes", 0, 192, 8) };
     let wide = reorder_for_line(&layout(192, vec![array]), &[0], 64, 128).unwrap();
     assert_eq!(wide.size, 384);
 }

@@ -21,10 +21,7 @@ fn long(name: &str, offset: u64) -> Member {
 }
 
 fn bit_field(name: &str, bit_offset: u64) -> Member {
-    Member {
-        bit_field_storage: Some(32),
-        ..member(name, bit_offset, 1, 4)
-    }
+    Member { bit_field_storage: Some(32), ..member(name, bit_offset, 1, 4) }
 }
 
 fn layout(size: u64, members: Vec<Member>) -> Layout {
@@ -43,17 +40,12 @@ fn layout(size: u64, members: Vec<Member>) -> Layout {
 }
 
 fn longs(count: u64) -> Layout {
-    let members = (0..count)
-        .map(|index| long(&format!("m{index}"), index * 8))
-        .collect();
+    let members = (0..count).map(|index| long(&format!("m{index}"), index * 8)).collect();
     layout(count * 8, members)
 }
 
 fn pin(member: usize) -> Pin {
-    Pin {
-        member,
-        reason: "cast at offset 0".to_owned(),
-    }
+    Pin { member, reason: "cast at offset 0".to_owned() }
 }
 
 fn regions(found: &Constraints) -> Vec<u32> {
@@ -71,15 +63,7 @@ fn plain_members_are_free() {
 
 #[test]
 fn bit_fields_are_one_unit_and_runs_never_meet() {
-    let declared = layout(
-        24,
-        vec![
-            bit_field("a", 0),
-            bit_field("b", 1),
-            long("x", 8),
-            bit_field("c", 128),
-        ],
-    );
+    let declared = layout(24, vec![bit_field("a", 0), bit_field("b", 1), long("x", 8), bit_field("c", 128)]);
     let found = constraints(&declared, &Wishes::default()).unwrap();
     assert_eq!(found.units[0].members, [0, 1]);
     assert_eq!(found.check(&[1, 2, 0]), Err(Violation::AdjacentBitRuns(0)));
@@ -95,23 +79,14 @@ fn declarators_of_one_line_move_together_unless_the_source_knows_better() {
     let found = constraints(&declared, &Wishes::default()).unwrap();
     assert_eq!(found.units[0].members, [0, 1]);
     let notes = vec![Note::default(); 3];
-    let wishes = Wishes {
-        notes,
-        ..Wishes::default()
-    };
+    let wishes = Wishes { notes, ..Wishes::default() };
     assert_eq!(constraints(&declared, &wishes).unwrap().units.len(), 3);
 }
 
 #[test]
 fn members_stay_in_their_group() {
-    let begin = Member {
-        role: Role::GroupBegin,
-        ..member("__cacheline_group_begin__hot", 64, 0, 1)
-    };
-    let declared = layout(
-        32,
-        vec![long("a", 0), begin, long("b", 8), long("c", 16), long("d", 24)],
-    );
+    let begin = Member { role: Role::GroupBegin, ..member("__cacheline_group_begin__hot", 64, 0, 1) };
+    let declared = layout(32, vec![long("a", 0), begin, long("b", 8), long("c", 16), long("d", 24)]);
     let found = constraints(&declared, &Wishes::default()).unwrap();
     assert_eq!(found.check(&[0, 1, 4, 3, 2]), Ok(()));
     assert_eq!(found.check(&[2, 1, 0, 3, 4]), Err(Violation::Region(1)));
@@ -143,11 +118,7 @@ fn pins_and_flexible_arrays_keep_the_ends() {
     let mut declared = longs(5);
     declared.members[4].role = Role::FlexibleArray;
     declared.members[4].bit_size = 0;
-    let wishes = Wishes {
-        first: vec![pin(2)],
-        last: vec![pin(0)],
-        ..Wishes::default()
-    };
+    let wishes = Wishes { first: vec![pin(2)], last: vec![pin(0)], ..Wishes::default() };
     let found = constraints(&layout(32, declared.members), &wishes).unwrap();
     assert_eq!(found.initial_order(), [2, 1, 3, 0, 4]);
     assert_eq!(found.check(&[2, 3, 1, 0, 4]), Ok(()));
@@ -156,10 +127,7 @@ fn pins_and_flexible_arrays_keep_the_ends() {
 
 #[test]
 fn a_kept_member_is_alone_and_knows_its_offset() {
-    let wishes = Wishes {
-        keep: vec![pin(2)],
-        ..Wishes::default()
-    };
+    let wishes = Wishes { keep: vec![pin(2)], ..Wishes::default() };
     let found = constraints(&longs(5), &wishes).unwrap();
     assert_eq!(found.units[2].kept_offset(), Some(16));
     assert_eq!(regions(&found), [0, 0, 1, 2, 2]);
@@ -173,13 +141,7 @@ fn regions_of_the_text_and_stuck_declarations_are_respected() {
         ..Note::default()
     };
     let wishes = Wishes {
-        notes: vec![
-            note(0, false),
-            note(0, true),
-            note(1, true),
-            note(1, false),
-            note(1, true),
-        ],
+        notes: vec![note(0, false), note(0, true), note(1, true), note(1, false), note(1, true)],
         ..Wishes::default()
     };
     let found = constraints(&longs(5), &wishes).unwrap();
@@ -190,38 +152,17 @@ fn regions_of_the_text_and_stuck_declarations_are_respected() {
 
 #[test]
 fn what_has_no_order_of_its_own_is_refused() {
-    let union = Layout {
-        kind: "union".to_owned(),
-        ..longs(2)
-    };
+    let union = Layout { kind: "union".to_owned(), ..longs(2) };
     assert_eq!(constraints(&union, &Wishes::default()), Err(Refusal::Union));
     let packed = layout(9, vec![member("a", 0, 8, 1), member("b", 8, 64, 8)]);
     assert_eq!(constraints(&packed, &Wishes::default()), Err(Refusal::Packed));
-    let exported = Layout {
-        file: Some("include/uapi/linux/x.h".to_owned()),
-        ..longs(2)
-    };
-    assert!(matches!(
-        constraints(&exported, &Wishes::default()),
-        Err(Refusal::UserInterface(_))
-    ));
+    let exported = Layout { file: Some("include/uapi/linux/x.h".to_owned()), ..longs(2) };
+    assert!(matches!(constraints(&exported, &Wishes::default()), Err(Refusal::UserInterface(_))));
     let mut reserved = longs(2);
     reserved.members[1].name = Some("rh_reserved1".to_owned());
-    assert!(matches!(
-        constraints(&reserved, &Wishes::default()),
-        Err(Refusal::Reserved(_))
-    ));
-    let wishes = Wishes {
-        first: vec![pin(9)],
-        ..Wishes::default()
-    };
+    assert!(matches!(constraints(&reserved, &Wishes::default()), Err(Refusal::Reserved(_))));
+    let wishes = Wishes { first: vec![pin(9)], ..Wishes::default() };
     assert_eq!(constraints(&longs(2), &wishes), Err(Refusal::NoSuchMember(9)));
-    let short = Wishes {
-        notes: vec![Note::default()],
-        ..Wishes::default()
-    };
-    assert!(matches!(
-        constraints(&longs(2), &short),
-        Err(Refusal::Notes { .. })
-    ));
+    let short = Wishes { notes: vec![Note::default()], ..Wishes::default() };
+    assert!(matches!(constraints(&longs(2), &short), Err(Refusal::Notes { .. })));
 }

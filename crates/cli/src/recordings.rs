@@ -24,7 +24,7 @@ pub(crate) struct Attributed<'w> {
 impl Attributed<'_> {
     /// The profile of all recordings.
     pub(crate) fn profile(&self) -> Result<AccessProfile> {
-        let build_id = self.build_id.clone();
+        let build_id = self.build_id.as_deref();
         Ok(run::profile(self.dwarf, self.attribution, self.files, &self.names, build_id)?)
     }
 

@@ -65,17 +65,12 @@ pub fn draw(classes: &[Class], touches: &[Touch], count: usize, random: &mut Ran
     sets
 }
 
-thread_local! { pub static RF: std::cell::Cell<f64> = const { std::cell::Cell::new(0.0) }; }
 fn draw_class(class: &Class, touches: &[Touch], count: usize, random: &mut Random) -> Vec<Vec<usize>> {
     let mut sets: Vec<Vec<usize>> = vec![Vec::new(); count];
-    let mut shared: Vec<f64> = (0..count).map(|i| (i as f64 + 0.5) / count as f64).collect();
-    random.shuffle(&mut shared);
     for (index, share) in &class.parts {
         let mut present: Vec<usize> = (0..count).collect();
         random.shuffle(&mut present);
-        let rf = RF.with(|c| c.get()); let rf = if *share < crate::random::env("RHOCUT", 2.0) { rf } else { 0.0 };
-        if rf > 0.0 { let mut r2: Vec<usize> = (0..count).filter(|i| (if random.unit() < rf { shared[*i] } else { random.unit() }) < *share).collect(); random.shuffle(&mut r2); present = r2; } else {
-        present.truncate(round(share * count as f64, random)); }
+        present.truncate(round(share * count as f64, random));
         touch_all(&touches[*index], &present, &mut sets, random);
     }
     for set in &mut sets {
@@ -90,10 +85,9 @@ fn draw_class(class: &Class, touches: &[Touch], count: usize, random: &mut Rando
 /// serves as the number shared by cells that are touched together.
 fn touch_all(touch: &Touch, present: &[usize], sets: &mut [Vec<usize>], random: &mut Random) {
     let count = present.len() as f64;
-    let tog = crate::random::env("TOG", TOGETHER);
     for (cell, rate) in &touch.cells {
         for (place, visit) in present.iter().enumerate() {
-            let chance = if random.unit() < tog { (place as f64 + 0.5) / count } else { random.unit() };
+            let chance = if random.unit() < TOGETHER { (place as f64 + 0.5) / count } else { random.unit() };
             if chance < *rate {
                 sets[*visit].push(*cell);
             }

@@ -8,14 +8,14 @@
 use crate::names::{Names, Word};
 use crate::random::Random;
 use fieldline_layout::access::Window;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Number of classes.
 const CLASSES: usize = 32;
 /// Rounds of expectation and maximisation.
-static ROUNDS_: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| std::env::var("ROUNDS").ok().and_then(|x| x.parse().ok()).unwrap_or(60));
+const ROUNDS: usize = 60;
 /// Weight of the background distribution in each class, in samples per word of the vocabulary.
-static SMOOTHING_: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| crate::random::env("SMOOTH", 0.3));
+const SMOOTHING: f64 = 0.3;
 /// Words after which probabilities are brought back to a size that can't underflow.
 const RESCALE_EVERY: usize = 16;
 
@@ -38,22 +38,17 @@ pub struct Mixture {
 }
 
 impl Corpus {
-    /// Numbers the words of the windows that hold one of `targets`. The order of windows and of the words in them
-    /// doesn't matter.
-    pub fn new(windows: &[Window], names: &Names, targets: &[Word]) -> Self {
+    /// Numbers the words of windows. The order of windows and of the words in them doesn't matter.
+    pub fn new(windows: &[Window], names: &Names) -> Self {
         let renamed = |window: &Window| -> Vec<Word> { window.words.iter().map(|word| names.word(*word)).collect() };
-        let targets: FxHashSet<Word> = targets.iter().copied().collect();
-        let telling = windows.iter().map(|window| (renamed(window), window.count));
-        let telling: Vec<(Vec<Word>, u64)> =
-            telling.filter(|(words, _)| crate::random::env("ALLWIN", 0.0) > 0.0 || words.iter().any(|word| targets.contains(word))).collect();
-        let mut words: Vec<Word> = telling.iter().flat_map(|(words, _)| words.iter().copied()).collect();
+        let mut words: Vec<Word> = windows.iter().flat_map(renamed).collect();
         words.sort_unstable();
         words.dedup();
         let number: FxHashMap<Word, u32> = words.iter().copied().zip(0..).collect();
-        let numbered = telling.iter().map(|(words, count)| {
-            let mut words: Vec<u32> = words.iter().filter_map(|word| number.get(word).copied()).collect();
+        let numbered = windows.iter().map(|window| {
+            let mut words: Vec<u32> = renamed(window).iter().filter_map(|word| number.get(word).copied()).collect();
             words.sort_unstable();
-            (words, *count)
+            (words, window.count)
         });
         let mut numbered: Vec<(Vec<u32>, u64)> = numbered.collect();
         numbered.sort_unstable();
@@ -90,7 +85,7 @@ impl Corpus {
     /// Learns a mixture whose classes begin as the surroundings of one of `targets` each, drawn by weight.
     pub fn learn(&self, targets: &[Word], random: &mut Random) -> Mixture {
         let mut model = self.start(targets, random);
-        for _ in 0..*ROUNDS_ {
+        for _ in 0..ROUNDS {
             let expected = self.expect(&model);
             model.maximise(&expected, &self.counts);
         }
@@ -190,7 +185,7 @@ impl Model {
                 sums[class] += row[class];
             }
         }
-        let extra = *SMOOTHING_ * counts.len() as f64;
+        let extra = SMOOTHING * counts.len() as f64;
         let total: f64 = counts.iter().sum();
         for ((theta, row), count) in self.theta.iter_mut().zip(expected).zip(counts) {
             let background = extra * count / total;
@@ -228,8 +223,7 @@ mod tests {
     }
 
     fn corpus(windows: &[Window]) -> Corpus {
-        let targets: Vec<Word> = (0..500).map(|function| (0, function)).collect();
-        Corpus::new(windows, &Names::in_given_order(1, 500), &targets)
+        Corpus::new(windows, &Names::in_given_order(1, 500))
     }
 
     #[test]

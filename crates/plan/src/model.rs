@@ -63,19 +63,16 @@ impl Model {
         let names = Names::new(profile);
         let touches = touches(&found, &cells, &names);
         let accesses: Vec<Access> = found.into_iter().map(|(_, access)| access).collect();
-        let seed = seed(layout, &accesses) ^ crate::random::env("SEED", 0.0) as u64;
+        let seed = seed(layout, &accesses);
         let alone = function_classes(&touches);
         let together = together(profile, &names, &touches, seed).unwrap_or_else(|| vec![alone.clone()]);
         let mut random = Random::new(seed);
         let visits = |classes: &[Vec<Class>], count: usize, random: &mut Random| {
             let each = count / classes.len().max(1);
-            let sets = classes.iter().enumerate().flat_map(|(i, classes)| { let mut r2 = Random::new(random.bits()); crate::draw::RF.with(|c| c.set(if i % 2 == 1 { crate::random::env("ODD", 0.0) } else { crate::random::env("EVEN", 0.0) })); draw(classes, &touches, each, &mut r2) });
+            let sets = classes.iter().flat_map(|classes| draw(classes, &touches, each, random));
             Visits::new(cells.len(), sets.map(|set| (set, 1)).collect())
         };
-        let mut together = together;
-        let am = crate::random::env("AMIX", 0.0);
-        if am > 0.0 { let k = (am * together.len() as f64).round() as usize; for _ in 0..k { together.push(alone.clone()); } }
-        let together_visits = visits(&together, crate::random::env("DRAWN", DRAWN as f64) as usize, &mut random);
+        let together_visits = visits(&together, DRAWN, &mut random);
         let lost_line = lost_line(&together_visits, &together, &accesses);
         let by_cpu = by_cpu(profile, layout, &sources);
         let all: Vec<&Access> = accesses.iter().collect();
@@ -120,16 +117,16 @@ fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
 
 /// The classes of several mixtures, or `None` if the windows are too few to learn any.
 fn together(profile: &AccessProfile, names: &Names, touches: &[Touch], seed: u64) -> Option<Vec<Vec<Class>>> {
+    let corpus = Corpus::new(&profile.windows, names);
     let targets: Vec<_> = touches.iter().map(|touch| touch.word).collect();
-    let corpus = Corpus::new(&profile.windows, names, &targets);
-    if corpus.joint_windows() < FEWEST_WINDOWS {
+    if corpus.joint_windows() < FEWEST_WINDOWS || targets.iter().all(|word| corpus.number(*word).is_none()) {
         return None;
     }
     let learn = |number: u64| {
         let mixture: Mixture = corpus.learn(&targets, &mut Random::new(mix(seed.wrapping_add(number))));
         mixture_classes(&corpus, &mixture, touches)
     };
-    Some((0..crate::random::env("MIXTURES", MIXTURES as f64) as u64).into_par_iter().map(learn).collect())
+    Some((0..MIXTURES as u64).into_par_iter().map(learn).collect())
 }
 
 /// What a line lost to another CPU costs: as much as one more line in a visit. Accesses by CPU are counted in samples,

@@ -88,6 +88,3 @@ mod tests {
         assert_eq!(random.below(0), 0);
     }
 }
-
-/// dev
-pub fn env(name: &str, default: f64) -> f64 { std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(default) }

@@ -64,6 +64,11 @@ impl Memo {
     pub fn len(&self) -> usize {
         self.values.len()
     }
+
+    /// Whether none was met yet.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
 }
 
 impl<'p> State<'p> {
@@ -276,9 +281,10 @@ impl<'p> State<'p> {
             end = span.1;
             new.push(span);
         }
-        for place in first + units.len()..old.len() {
-            let span = build.place(self.order[place], end);
-            if span == old[place] {
+        let behind = first + units.len();
+        for (unit, before) in self.order.iter().zip(old.iter()).skip(behind) {
+            let span = build.place(*unit, end);
+            if span == *before {
                 return;
             }
             end = span.1;

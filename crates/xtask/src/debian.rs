@@ -26,7 +26,7 @@ pub(crate) fn packages(matches: impl Fn(&str) -> bool) -> Result<Vec<Package>> {
     let text = fs::read_to_string(index()?).context("package index")?;
     let mut found: Vec<Package> =
         text.split("\n\n").filter_map(paragraph).filter(|package| matches(&package.name)).collect();
-    found.sort_by(|left, right| natural(&left.version).cmp(&natural(&right.version)));
+    found.sort_by_key(|package| natural(&package.version));
     Ok(found)
 }
 

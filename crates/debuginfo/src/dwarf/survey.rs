@@ -339,7 +339,7 @@ impl<'s> Dwarf<'s> {
     /// The type of a DIE or of the DIE it stems from: of a variable its type, of a function what it returns.
     /// `None` for void.
     pub fn type_die(&self, die: DieRef) -> Option<DieRef> {
-        self.from_origins(die, |entry, unit| {
+        self.along_origins(die, |entry, unit| {
             let value = entry.attr_value(gimli::DW_AT_type)?;
             self.resolve(unit, &value)
         })
@@ -347,12 +347,12 @@ impl<'s> Dwarf<'s> {
 
     /// Whether a function never returns (DW_AT_noreturn).
     pub fn is_noreturn(&self, die: DieRef) -> bool {
-        let found = self.from_origins(die, |entry, _| entry.attr_value(gimli::DW_AT_noreturn));
+        let found = self.along_origins(die, |entry, _| entry.attr_value(gimli::DW_AT_noreturn));
         found == Some(Value::Flag(true))
     }
 
     /// What the first of a DIE and the DIEs it stems from says.
-    fn from_origins<T>(
+    fn along_origins<T>(
         &self,
         die: DieRef,
         say: impl Fn(&gimli::DebuggingInformationEntry<super::R<'s>>, u32) -> Option<T>,

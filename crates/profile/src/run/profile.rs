@@ -20,12 +20,12 @@ pub fn profile(
     attribution: &Attribution<'_>,
     files: &[PerfFile],
     names: &[String],
-    build_id: Option<String>,
+    build_id: Option<&str>,
 ) -> Result<AccessProfile, Error> {
     let mut sum: Option<AccessProfile> = None;
     for (recording, (file, name)) in files.iter().zip(names).enumerate() {
         let profile =
-            profile_one(dwarf, attribution, recording, file, &recording_facts(file, name, &build_id))?;
+            profile_one(dwarf, attribution, recording, file, &recording_facts(file, name, build_id))?;
         match &mut sum {
             None => sum = Some(profile),
             Some(sum) => sum.merge(profile),
@@ -34,7 +34,7 @@ pub fn profile(
     Ok(sum.unwrap_or_else(AccessProfile::empty))
 }
 
-fn recording_facts(file: &PerfFile, name: &str, build_id: &Option<String>) -> Recording {
+fn recording_facts(file: &PerfFile, name: &str, build_id: Option<&str>) -> Recording {
     let facts = file.facts();
     let command = facts.command_line.join(" ");
     Recording {
@@ -42,7 +42,7 @@ fn recording_facts(file: &PerfFile, name: &str, build_id: &Option<String>) -> Re
         host: facts.hostname.clone(),
         release: facts.os_release.clone(),
         command: (!command.is_empty()).then_some(command),
-        build_id: build_id.clone(),
+        build_id: build_id.map(str::to_owned),
         cacheline: facts.cacheline_size.map(u64::from),
         samples: 0,
         lost: 0,

@@ -44,10 +44,7 @@ impl Cells {
         constraints: &Constraints,
         accesses: impl IntoIterator<Item = &'a Access>,
     ) -> Self {
-        let mut found = Self {
-            spans: spans(layout, constraints),
-            ..Self::default()
-        };
+        let mut found = Self { spans: spans(layout, constraints), ..Self::default() };
         for access in accesses {
             for place in found.places(access.offset, access.size) {
                 found.by_place.insert(place, 0);
@@ -63,11 +60,7 @@ impl Cells {
             let start = granule * CELL;
             let span = self.spans.iter().find(|span| span.unit == *unit);
             let left = span.map_or(1, |span| (span.end - span.start).saturating_sub(start));
-            self.cells.push(Cell {
-                unit: *unit,
-                start,
-                size: left.clamp(1, CELL),
-            });
+            self.cells.push(Cell { unit: *unit, start, size: left.clamp(1, CELL) });
         }
     }
 
@@ -122,9 +115,5 @@ fn span(layout: &Layout, unit: &Unit, index: usize) -> Option<Span> {
     let members = || unit.members.iter().filter_map(|member| layout.members.get(*member));
     let start = members().map(Member::offset).min()?;
     let end = members().map(|member| member.bit_end().div_ceil(8)).max()?;
-    (end > start).then_some(Span {
-        start,
-        end,
-        unit: index,
-    })
+    (end > start).then_some(Span { start, end, unit: index })
 }

@@ -21,10 +21,10 @@ pub struct Class {
 
 /// One class for each function, as if each ran alone.
 pub fn function_classes(touches: &[Touch]) -> Vec<Class> {
-    let classes = touches.iter().enumerate().map(|(index, touch)| Class {
-        weight: touch.runs,
-        parts: vec![(index, 1.0)],
-    });
+    let classes = touches
+        .iter()
+        .enumerate()
+        .map(|(index, touch)| Class { weight: touch.runs, parts: vec![(index, 1.0)] });
     classes.collect()
 }
 
@@ -37,16 +37,13 @@ pub fn mixture_classes(corpus: &Corpus, mixture: &Mixture, touches: &[Touch]) ->
     let runs = |class: usize| {
         known.iter().map(move |(index, touch, number)| {
             let share = mixture.samples(*number)[class] / corpus.count(*number);
-            (*index, share * touch.runs)
+            (*index, f64::from(share) * touch.runs)
         })
     };
     let classes = (0..mixture.classes()).filter_map(|class| {
         let weight = runs(class).map(|part| part.1).fold(0.0, f64::max);
         let parts = runs(class).map(|(index, runs)| (index, runs / weight));
-        (weight > 0.0).then(|| Class {
-            weight,
-            parts: parts.filter(|part| part.1 > RARE).collect(),
-        })
+        (weight > 0.0).then(|| Class { weight, parts: parts.filter(|part| part.1 > RARE).collect() })
     });
     classes.collect()
 }
@@ -105,11 +102,7 @@ mod tests {
     use super::*;
 
     fn touch(word: (i32, u32), runs: f64, cells: &[(usize, f64)]) -> Touch {
-        Touch {
-            word,
-            runs,
-            cells: cells.to_vec(),
-        }
+        Touch { word, runs, cells: cells.to_vec() }
     }
 
     #[test]
@@ -125,10 +118,7 @@ mod tests {
     #[test]
     fn functions_of_one_class_share_visits() {
         let touches = [touch((0, 1), 10.0, &[(0, 1.0)]), touch((0, 2), 10.0, &[(1, 1.0)])];
-        let class = Class {
-            weight: 10.0,
-            parts: vec![(0, 1.0), (1, 0.5)],
-        };
+        let class = Class { weight: 10.0, parts: vec![(0, 1.0), (1, 0.5)] };
         let sets = draw(&[class], &touches, 1000, &mut Random::new(9));
         assert_eq!(sets.iter().filter(|set| **set == [0, 1]).count(), 500);
         assert_eq!(sets.iter().filter(|set| **set == [0]).count(), 500);

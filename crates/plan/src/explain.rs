@@ -33,13 +33,7 @@ impl<'a> Explainer<'a> {
     /// Sums what is known of each member. `line` is the cacheline size in bytes.
     pub fn new(profile: &'a AccessProfile, declared: &'a Layout, model: &Model, line: u64) -> Self {
         let heat = declared.members.iter().map(|member| Heat::of(member, &model.accesses));
-        Self {
-            profile,
-            declared,
-            heat: heat.collect(),
-            samples: model.samples,
-            line: line.max(1),
-        }
+        Self { profile, declared, heat: heat.collect(), samples: model.samples, line: line.max(1) }
     }
 
     /// Explains why the member with a declared index is where it is in the new layout, whose members have `order`.
@@ -73,7 +67,13 @@ impl<'a> Explainer<'a> {
     }
 
     /// Members on the same lines that functions touch together with this one, by how often they do.
-    fn neighbours(&self, member: &Member, chosen: &Layout, order: &[usize], index: usize) -> Vec<(usize, u64)> {
+    fn neighbours(
+        &self,
+        member: &Member,
+        chosen: &Layout,
+        order: &[usize],
+        index: usize,
+    ) -> Vec<(usize, u64)> {
         let lines = self.lines(member);
         let near = order.iter().zip(&chosen.members);
         let near = near.filter(|(other, placed)| **other != index && !self.lines(placed).is_disjoint(&lines));
@@ -91,14 +91,18 @@ impl<'a> Explainer<'a> {
 
     /// Functions that touch the member and its neighbours, or else those that touch it most.
     fn functions(&self, heat: &Heat, neighbours: &[(usize, u64)]) -> Vec<String> {
-        let joint = |function: &u32| neighbours.iter().any(|(other, _)| self.heat[*other].by_function.contains_key(function));
+        let joint = |function: &u32| {
+            neighbours.iter().any(|(other, _)| self.heat[*other].by_function.contains_key(function))
+        };
         let mut functions: Vec<(bool, u64, u32)> = heat
             .by_function
             .iter()
             .map(|(function, samples)| (joint(function), *samples, *function))
             .collect();
-        functions.sort_by_key(|(joint, samples, function)| (std::cmp::Reverse((*joint, *samples)), *function));
-        let names = functions.iter().filter_map(|(_, _, function)| self.profile.functions.get(*function as usize));
+        functions
+            .sort_by_key(|(joint, samples, function)| (std::cmp::Reverse((*joint, *samples)), *function));
+        let names =
+            functions.iter().filter_map(|(_, _, function)| self.profile.functions.get(*function as usize));
         names.take(NAMED).cloned().collect()
     }
 }
@@ -136,10 +140,14 @@ fn sentence(moved: &MovedMember, functions: usize) -> String {
     let verb = verb(moved.stores as f64 / samples as f64, functions == 1);
     let share = percent(moved.share);
     if moved.with.is_empty() {
-        return format!("{who} {verb} it ({share} of the struct's accesses), but nothing that now shares its cacheline");
+        return format!(
+            "{who} {verb} it ({share} of the struct's accesses), but nothing that now shares its cacheline"
+        );
     }
     let with = list(&moved.with);
-    format!("{who} {verb} it ({share} of the struct's accesses) together with {with}, now on the same cacheline")
+    format!(
+        "{who} {verb} it ({share} of the struct's accesses) together with {with}, now on the same cacheline"
+    )
 }
 
 fn verb(stores: f64, one: bool) -> &'static str {

@@ -36,4 +36,4 @@ pub mod touch;
 pub mod visits;
 
 pub use planner::{Options, Request, plan};
-pub use result::{FORMAT, Outcome, Plan, PlanError, StructPlan, VERSION};
+pub use result::{Outcome, Plan, PlanError, StructPlan};

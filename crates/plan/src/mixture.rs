@@ -8,26 +8,26 @@
 use crate::names::{Names, Word};
 use crate::random::Random;
 use fieldline_layout::access::Window;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Number of classes.
-const CLASSES: usize = 32;
+const CLASSES: usize = 32; // a multiple of the lanes in `sum_of`
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 60;
 /// Weight of the background distribution in each class, in samples per word of the vocabulary.
-const SMOOTHING: f64 = 0.3;
+const SMOOTHING: f32 = 0.3;
 /// Words after which probabilities are brought back to a size that can't underflow.
-const RESCALE_EVERY: usize = 16;
+const RESCALE_EVERY: usize = 4;
 
 /// A number for each class.
-type Row = [f64; CLASSES];
+type Row = [f32; CLASSES];
 
 /// Windows with their words numbered.
 #[derive(Clone, Debug)]
 pub struct Corpus {
     words: Vec<Word>,
-    counts: Vec<f64>,
-    windows: Vec<(Vec<u32>, f64)>,
+    counts: Vec<f32>,
+    windows: Vec<(Vec<u32>, f32)>,
 }
 
 /// A learnt mixture.
@@ -38,36 +38,39 @@ pub struct Mixture {
 }
 
 impl Corpus {
-    /// Numbers the words of windows. The order of windows and of the words in them doesn't matter.
-    pub fn new(windows: &[Window], names: &Names) -> Self {
-        let renamed = |window: &Window| -> Vec<Word> { window.words.iter().map(|word| names.word(*word)).collect() };
-        let mut words: Vec<Word> = windows.iter().flat_map(renamed).collect();
+    /// Numbers the words of the windows that hold one of `targets`. The order of windows and of the words in them
+    /// doesn't matter.
+    pub fn new(windows: &[Window], names: &Names, targets: &[Word]) -> Self {
+        let renamed =
+            |window: &Window| -> Vec<Word> { window.words.iter().map(|word| names.word(*word)).collect() };
+        let targets: FxHashSet<Word> = targets.iter().copied().collect();
+        let telling = windows.iter().map(|window| (renamed(window), window.count));
+        let telling: Vec<(Vec<Word>, u64)> =
+            telling.filter(|(words, _)| words.iter().any(|word| targets.contains(word))).collect();
+        let mut words: Vec<Word> = telling.iter().flat_map(|(words, _)| words.iter().copied()).collect();
         words.sort_unstable();
         words.dedup();
         let number: FxHashMap<Word, u32> = words.iter().copied().zip(0..).collect();
-        let numbered = windows.iter().map(|window| {
-            let mut words: Vec<u32> = renamed(window).iter().filter_map(|word| number.get(word).copied()).collect();
+        let numbered = telling.iter().map(|(words, count)| {
+            let mut words: Vec<u32> = words.iter().filter_map(|word| number.get(word).copied()).collect();
             words.sort_unstable();
-            (words, window.count)
+            (words, *count)
         });
         let mut numbered: Vec<(Vec<u32>, u64)> = numbered.collect();
         numbered.sort_unstable();
-        let windows: Vec<(Vec<u32>, f64)> = numbered.into_iter().map(|(words, count)| (words, count as f64)).collect();
+        let windows: Vec<(Vec<u32>, f32)> =
+            numbered.into_iter().map(|(words, count)| (words, count as f32)).collect();
         let mut counts = vec![0.0; words.len()];
         for (words, count) in &windows {
             for word in words {
                 counts[*word as usize] += count;
             }
         }
-        Self {
-            words,
-            counts,
-            windows,
-        }
+        Self { words, counts, windows }
     }
 
     /// Windows with more than one sample: only they tell what runs together.
-    pub fn joint_windows(&self) -> f64 {
+    pub fn joint_windows(&self) -> f32 {
         let joint = self.windows.iter().filter(|(words, _)| words.len() > 1);
         joint.map(|(_, count)| count).sum()
     }
@@ -78,7 +81,7 @@ impl Corpus {
     }
 
     /// Samples of a word.
-    pub fn count(&self, number: usize) -> f64 {
+    pub fn count(&self, number: usize) -> f32 {
         self.counts[number]
     }
 
@@ -89,9 +92,7 @@ impl Corpus {
             let expected = self.expect(&model);
             model.maximise(&expected, &self.counts);
         }
-        Mixture {
-            expected: self.expect(&model),
-        }
+        Mixture { expected: self.expect(&model) }
     }
 
     fn start(&self, targets: &[Word], random: &mut Random) -> Model {
@@ -104,21 +105,18 @@ impl Corpus {
                 }
             }
         }
-        let mut model = Model {
-            share: [1.0; CLASSES],
-            theta: vec![[0.0; CLASSES]; self.words.len()],
-        };
+        let mut model = Model { share: [1.0; CLASSES], theta: vec![[0.0; CLASSES]; self.words.len()] };
         model.maximise(&expected, &self.counts);
-        model.share = [1.0 / CLASSES as f64; CLASSES];
+        model.share = [1.0 / CLASSES as f32; CLASSES];
         model
     }
 
     /// A word for each class.
     fn draw(&self, targets: &[Word], random: &mut Random) -> Vec<u32> {
         let numbers: Vec<usize> = targets.iter().filter_map(|word| self.number(*word)).collect();
-        let total: f64 = numbers.iter().map(|number| self.counts[*number]).sum();
+        let total: f32 = numbers.iter().map(|number| self.counts[*number]).sum();
         let mut draw = || {
-            let mut left = random.unit() * total;
+            let mut left = random.unit() as f32 * total;
             let chosen = numbers.iter().find(|number| {
                 left -= self.counts[**number];
                 left < 0.0
@@ -145,7 +143,7 @@ impl Corpus {
 
 impl Mixture {
     /// Expected samples of a word, by class.
-    pub fn samples(&self, number: usize) -> &[f64] {
+    pub fn samples(&self, number: usize) -> &[f32] {
         &self.expected[number]
     }
 
@@ -163,7 +161,7 @@ struct Model {
 
 impl Model {
     /// How many of `count` equal windows belong to each class.
-    fn posterior(&self, words: &[u32], count: f64) -> Row {
+    fn posterior(&self, words: &[u32], count: f32) -> Row {
         let mut p = self.share;
         for words in words.chunks(RESCALE_EVERY) {
             for word in words {
@@ -178,15 +176,15 @@ impl Model {
         p
     }
 
-    fn maximise(&mut self, expected: &[Row], counts: &[f64]) {
+    fn maximise(&mut self, expected: &[Row], counts: &[f32]) {
         let mut sums = [0.0; CLASSES];
         for row in expected {
             for class in 0..CLASSES {
                 sums[class] += row[class];
             }
         }
-        let extra = SMOOTHING * counts.len() as f64;
-        let total: f64 = counts.iter().sum();
+        let extra = SMOOTHING * counts.len() as f32;
+        let total: f32 = counts.iter().sum();
         for ((theta, row), count) in self.theta.iter_mut().zip(expected).zip(counts) {
             let background = extra * count / total;
             for class in 0..CLASSES {
@@ -199,16 +197,27 @@ impl Model {
 }
 
 /// Scales a row to a sum.
-fn scale_to(row: &mut Row, sum: f64) {
-    let now: f64 = row.iter().sum();
+fn scale_to(row: &mut Row, sum: f32) {
+    let now = sum_of(row);
     if now > 0.0 {
         let factor = sum / now;
         for value in row.iter_mut() {
             *value *= factor;
         }
     } else {
-        *row = [sum / CLASSES as f64; CLASSES];
+        *row = [sum / CLASSES as f32; CLASSES];
     }
+}
+
+/// The sum of a row, in lanes that a processor adds at once.
+fn sum_of(row: &Row) -> f32 {
+    let mut lanes = [0.0; 8];
+    for chunk in row.chunks_exact(lanes.len()) {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane += value;
+        }
+    }
+    lanes.iter().sum()
 }
 
 #[cfg(test)]
@@ -216,14 +225,12 @@ mod tests {
     use super::*;
 
     fn window(words: &[(i32, u32)], count: u64) -> Window {
-        Window {
-            words: words.to_vec(),
-            count,
-        }
+        Window { words: words.to_vec(), count }
     }
 
     fn corpus(windows: &[Window]) -> Corpus {
-        Corpus::new(windows, &Names::in_given_order(1, 500))
+        let targets: Vec<Word> = (0..500).map(|function| (0, function)).collect();
+        Corpus::new(windows, &Names::in_given_order(1, 500), &targets)
     }
 
     #[test]
@@ -232,8 +239,8 @@ mod tests {
         let corpus = corpus(&windows);
         let mixture = corpus.learn(&[(0, 1), (0, 2), (0, 3), (0, 4)], &mut Random::new(3));
         let row = |function| mixture.samples(corpus.number((0, function)).unwrap());
-        let apart: f64 = row(1).iter().zip(row(3)).map(|(a, b)| a.min(*b)).sum();
-        let joint: f64 = row(1).iter().zip(row(2)).map(|(a, b)| a.min(*b)).sum();
+        let apart: f32 = row(1).iter().zip(row(3)).map(|(a, b)| a.min(*b)).sum();
+        let joint: f32 = row(1).iter().zip(row(2)).map(|(a, b)| a.min(*b)).sum();
         assert!(apart < 5.0, "{apart}");
         assert!(joint > 45.0, "{joint}");
     }
@@ -243,9 +250,9 @@ mod tests {
         let windows = [window(&[(0, 1), (0, 1), (-1, 2)], 7), window(&[(0, 1)], 2)];
         let corpus = corpus(&windows);
         let mixture = corpus.learn(&[(0, 1)], &mut Random::new(1));
-        let sum: f64 = mixture.samples(corpus.number((0, 1)).unwrap()).iter().sum();
-        assert!((sum - 16.0).abs() < 1e-6, "{sum}");
-        assert!((corpus.joint_windows() - 7.0).abs() < 1e-9);
+        let sum: f32 = mixture.samples(corpus.number((0, 1)).unwrap()).iter().sum();
+        assert!((sum - 16.0).abs() < 1e-4, "{sum}");
+        assert!((corpus.joint_windows() - 7.0).abs() < 1e-6);
     }
 
     #[test]
@@ -253,7 +260,7 @@ mod tests {
         let words: Vec<(i32, u32)> = (0..500).map(|function| (0, function)).collect();
         let corpus = corpus(&[window(&words, 1)]);
         let mixture = corpus.learn(&words, &mut Random::new(1));
-        let sum: f64 = mixture.samples(0).iter().sum();
-        assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+        let sum: f32 = mixture.samples(0).iter().sum();
+        assert!((sum - 1.0).abs() < 1e-4, "{sum}");
     }
 }

@@ -22,7 +22,7 @@ const DRAWN: usize = 8_192;
 /// Visits drawn as if functions ran alone.
 const DRAWN_ALONE: usize = 4_096;
 /// Fewer windows with several samples can't tell operations apart.
-const FEWEST_WINDOWS: f64 = 500.0;
+const FEWEST_WINDOWS: f32 = 500.0;
 /// Places that together make up less than this share of samples don't count towards how many samples are needed.
 const TAIL: f64 = 0.1;
 /// Samples needed for each function and place. With four an order is better than what people find by hand, with one
@@ -99,9 +99,9 @@ impl Model {
 
 /// Accesses to the struct with the type each was seen under, in an order that doesn't depend on the profile's.
 fn found(profile: &AccessProfile, layout: &Layout, sources: &[Source]) -> Vec<(usize, Access)> {
-    let found = sources.iter().flat_map(|source| {
-        accesses(profile, *source, layout.size).map(|access| (source.type_index, access))
-    });
+    let found = sources
+        .iter()
+        .flat_map(|source| accesses(profile, *source, layout.size).map(|access| (source.type_index, access)));
     let mut found: Vec<(usize, Access)> = found.collect();
     let name = |index: usize| profile.types.get(index).map(|held| (held.name.as_str(), held.size));
     found.sort_by_key(|(index, access)| (access.ip, access.offset, access.size, name(*index)));
@@ -117,9 +117,9 @@ fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
 
 /// The classes of several mixtures, or `None` if the windows are too few to learn any.
 fn together(profile: &AccessProfile, names: &Names, touches: &[Touch], seed: u64) -> Option<Vec<Vec<Class>>> {
-    let corpus = Corpus::new(&profile.windows, names);
     let targets: Vec<_> = touches.iter().map(|touch| touch.word).collect();
-    if corpus.joint_windows() < FEWEST_WINDOWS || targets.iter().all(|word| corpus.number(*word).is_none()) {
+    let corpus = Corpus::new(&profile.windows, names, &targets);
+    if corpus.joint_windows() < FEWEST_WINDOWS {
         return None;
     }
     let learn = |number: u64| {

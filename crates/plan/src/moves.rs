@@ -29,7 +29,8 @@ impl Mover {
         let order = problem.constraints.initial_order();
         let regions = regions(problem, &order);
         let free = order.iter().zip(&regions).filter(|(_, (first, end))| end - first > 1);
-        let mut hot: Vec<usize> = free.map(|(unit, _)| *unit).filter(|unit| !problem.parts(*unit).is_empty()).collect();
+        let mut hot: Vec<usize> =
+            free.map(|(unit, _)| *unit).filter(|unit| !problem.parts(*unit).is_empty()).collect();
         hot.sort_unstable();
         let units = 0..order.len();
         Self {
@@ -102,7 +103,13 @@ impl Mover {
     }
 
     /// Exchanges with a unit of the same size, if a few draws find one.
-    fn swap_alike(&mut self, state: &State<'_>, from: usize, to: usize, random: &mut Random) -> Option<usize> {
+    fn swap_alike(
+        &mut self,
+        state: &State<'_>,
+        from: usize,
+        to: usize,
+        random: &mut Random,
+    ) -> Option<usize> {
         let (low, high) = self.regions[from];
         let bits = |place: usize| self.bits[state.order()[place]];
         let draws = (0..4).map(|_| low + random.below(high - low));
@@ -128,11 +135,7 @@ impl Mover {
     /// Moves what lies on the line of one place in front of the line of another.
     fn insert_line(&mut self, state: &State<'_>, from: usize, to: usize) -> Option<usize> {
         let (a, b) = (self.line(state, from), self.line(state, to));
-        if a.0 < b.0 {
-            self.exchange(state, a, (a.1, b.0))
-        } else {
-            self.exchange(state, (b.0, a.0), a)
-        }
+        if a.0 < b.0 { self.exchange(state, a, (a.1, b.0)) } else { self.exchange(state, (b.0, a.0), a) }
     }
 
     /// Moves `count` units so that they begin at another place.

@@ -16,14 +16,11 @@ pub struct Names {
 impl Names {
     /// The ranks of a profile's names.
     pub fn new(profile: &AccessProfile) -> Self {
-        let types: Vec<(&str, u64)> = profile.types.iter().map(|held| (held.name.as_str(), held.size)).collect();
+        let types: Vec<(&str, u64)> =
+            profile.types.iter().map(|held| (held.name.as_str(), held.size)).collect();
         let functions: Vec<(&str, u64)> = profile.functions.iter().map(|name| (name.as_str(), 0)).collect();
         let by_rank = sorted(&functions);
-        Self {
-            types: ranks(&sorted(&types)),
-            functions: ranks(&by_rank),
-            by_rank,
-        }
+        Self { types: ranks(&sorted(&types)), functions: ranks(&by_rank), by_rank }
     }
 
     /// Ranks equal to indices, for tests.

@@ -4,7 +4,8 @@ use crate::explain::Explainer;
 use crate::model::Model;
 use crate::problem::{Build, Problem, View};
 use crate::result::{
-    Arrangement, Change, FORMAT, Forecast, HeldMember, Outcome, Plan, SearchReport, SizeForecast, StructPlan, VERSION,
+    Arrangement, Change, FORMAT, Forecast, HeldMember, Outcome, Plan, SearchReport, SizeForecast, StructPlan,
+    VERSION,
 };
 use crate::search::{Effort, Found, Search, search};
 use crate::sharing::Sharing;
@@ -35,10 +36,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            lines: vec![64, 128],
-            build_line: 64,
-        }
+        Self { lines: vec![64, 128], build_line: 64 }
     }
 }
 
@@ -87,7 +85,8 @@ fn unfit(model: &Model) -> Option<(Outcome, String)> {
         let (have, need) = (model.samples, model.needed.max(1));
         return Some((Outcome::TooFewSamples, format!("too few samples: have {have}, need about {need}")));
     }
-    let served = model.accesses.iter().flat_map(|access| &access.levels).filter(|(level, _)| *level != "HITM");
+    let served =
+        model.accesses.iter().flat_map(|access| &access.levels).filter(|(level, _)| *level != "HITM");
     let served: u64 = served.map(|(_, loads)| loads).sum();
     let near = model.accesses.iter().filter_map(|access| access.levels.get("L1"));
     let near: u64 = near.sum();
@@ -129,10 +128,7 @@ fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
 fn held(constraints: &Constraints) -> Vec<HeldMember> {
     let units = constraints.units.iter().filter_map(|unit| Some((unit, unit.hold.as_ref()?)));
     let members = units.flat_map(|(unit, hold)| {
-        unit.members.iter().map(|index| HeldMember {
-            index: *index,
-            reason: hold.reason.clone(),
-        })
+        unit.members.iter().map(|index| HeldMember { index: *index, reason: hold.reason.clone() })
     });
     members.collect()
 }
@@ -157,7 +153,8 @@ struct Counts {
 impl Counts {
     /// Whether no view touches more lines and no build takes more room.
     fn is_no_worse_than(&self, other: &Self) -> bool {
-        let pairs = [(&self.together, &other.together), (&self.alone, &other.alone), (&self.sizes, &other.sizes)];
+        let pairs =
+            [(&self.together, &other.together), (&self.alone, &other.alone), (&self.sizes, &other.sizes)];
         pairs.iter().all(|(one, other)| one.iter().zip(other.iter()).all(|(one, other)| one <= other))
     }
 }
@@ -165,14 +162,7 @@ impl Counts {
 impl<'a> Planner<'a> {
     fn new(layout: &'a Layout, constraints: &'a Constraints, model: &'a Model, options: &'a Options) -> Self {
         let builds = builds(layout, constraints, options);
-        Self {
-            views: views(&builds, &model.phases, options),
-            layout,
-            constraints,
-            model,
-            options,
-            builds,
-        }
+        Self { views: views(&builds, &model.phases, options), layout, constraints, model, options, builds }
     }
 
     fn problem(&self, visits: &'a Visits, sharing: &'a Sharing) -> Problem<'a> {
@@ -183,11 +173,17 @@ impl<'a> Planner<'a> {
     fn run(&self, profile: &AccessProfile) -> StructPlan {
         let problem = self.problem(&self.model.together, &self.model.sharing);
         let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
-        let found = search(&problem, &self.constraints.initial_order(), Effort::for_problem(&problem), self.model.seed);
+        let found = search(
+            &problem,
+            &self.constraints.initial_order(),
+            Effort::for_problem(&problem),
+            self.model.seed,
+        );
         let before = self.counts(&declared);
         let chosen = self.choose(&problem, &found, &before);
         let order = chosen.as_ref().map_or(declared.as_slice(), |chosen| chosen.order.as_slice());
-        let mut result = unchanged(self.layout, Outcome::NoGain, "no order is better beyond what chance gives");
+        let mut result =
+            unchanged(self.layout, Outcome::NoGain, "no order is better beyond what chance gives");
         result.forecasts = self.forecasts(&before, &self.counts(order));
         result.sizes = self.sizes(&before, &self.counts(order));
         result.search = Some(report(&found));
@@ -226,11 +222,7 @@ impl<'a> Planner<'a> {
             (state.touched(), state.sizes().to_vec())
         };
         let (together, sizes) = count(&self.model.together);
-        Counts {
-            together,
-            alone: count(&self.model.alone).0,
-            sizes,
-        }
+        Counts { together, alone: count(&self.model.alone).0, sizes }
     }
 
     fn describe(&self, result: &mut StructPlan, profile: &AccessProfile, order: &[usize]) {
@@ -324,9 +316,11 @@ fn views(builds: &[Build], phases: &BTreeMap<u64, u64>, options: &Options) -> Ve
         let own = *line == options.build_line;
         let other = builds.iter().position(|build| build.line == *line && !own);
         let weight = if own { WEIGHT } else { WEIGHT / 2 };
-        views.extend(shares(phases, *line).into_iter().map(|(phase, share)| {
-            View::new(0, *line, phase, (weight as f64 * share) as u64)
-        }));
+        views.extend(
+            shares(phases, *line)
+                .into_iter()
+                .map(|(phase, share)| View::new(0, *line, phase, (weight as f64 * share) as u64)),
+        );
         views.extend(other.map(|build| View::new(build, *line, 0, weight)));
     }
     views

@@ -27,12 +27,7 @@ pub struct View {
 impl View {
     /// A view on lines of `line` bytes, a power of two, of objects that begin `phase` bytes into a line.
     pub fn new(build: usize, line: u64, phase: u64, weight: u64) -> Self {
-        Self {
-            build,
-            weight,
-            shift: line.max(1).trailing_zeros() + 3,
-            phase: phase * 8,
-        }
+        Self { build, weight, shift: line.max(1).trailing_zeros() + 3, phase: phase * 8 }
     }
 
     /// Line size in bytes.

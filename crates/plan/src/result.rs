@@ -208,7 +208,9 @@ pub enum PlanError {
     #[error("plan version is {0}; this program reads version {VERSION}")]
     Version(u32),
     /// The struct has changed since, or is another one.
-    #[error("plan for another layout of struct {name}: it has fingerprint {planned:#018x}, the layout {actual:#018x}")]
+    #[error(
+        "plan for another layout of struct {name}: it has fingerprint {planned:#018x}, the layout {actual:#018x}"
+    )]
     OtherLayout {
         /// Tag.
         name: String,
@@ -221,7 +223,9 @@ pub enum PlanError {
     #[error("struct {0}: the chosen members are no order of the declared ones")]
     NotAnOrder(String),
     /// An offset isn't what the C ABI gives the order.
-    #[error("struct {name}: member {index} is planned at bit {planned}, but its order puts it at bit {placed}")]
+    #[error(
+        "struct {name}: member {index} is planned at bit {planned}, but its order puts it at bit {placed}"
+    )]
     OtherPlace {
         /// Tag.
         name: String,
@@ -310,11 +314,7 @@ impl StructPlan {
         if self.chosen.size == placed.size {
             return Ok(());
         }
-        Err(PlanError::OtherSize {
-            name: self.name.clone(),
-            planned: self.chosen.size,
-            placed: placed.size,
-        })
+        Err(PlanError::OtherSize { name: self.name.clone(), planned: self.chosen.size, placed: placed.size })
     }
 }
 

@@ -34,10 +34,7 @@ impl Effort {
     /// What is enough for a problem: more touched units need more moves.
     pub fn for_problem(problem: &Problem<'_>) -> Self {
         let touched = Mover::new(problem).touched();
-        Self {
-            chains: 4,
-            moves: (3_000 * touched).clamp(12_000, 240_000),
-        }
+        Self { chains: 4, moves: (3_000 * touched).clamp(12_000, 240_000) }
     }
 }
 
@@ -69,19 +66,13 @@ impl Search {
 /// Searches from an order that keeps the constraints.
 pub fn search(problem: &Problem<'_>, start: &[usize], effort: Effort, seed: u64) -> Search {
     if let Some(found) = exact::try_all(problem, start) {
-        return Search {
-            found: vec![found],
-            is_exact: true,
-        };
+        return Search { found: vec![found], is_exact: true };
     }
     let chain = |chain: u64| {
         let mut random = Random::new(seed.wrapping_add(chain.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
         Chain::new(problem, start, &mut random).run(effort.moves, &mut random)
     };
-    Search {
-        found: (0..effort.chains as u64).into_par_iter().map(chain).collect(),
-        is_exact: false,
-    }
+    Search { found: (0..effort.chains as u64).into_par_iter().map(chain).collect(), is_exact: false }
 }
 
 /// Orders at several temperatures.

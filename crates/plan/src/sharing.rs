@@ -32,7 +32,13 @@ impl Sharing {
 
     /// Rates of the cells from accesses by CPU. One lost line costs `unit`, times the share of alternations that
     /// `accesses` show as hits on modified lines in the declared layout, of which `lines` names the cells line by line.
-    pub fn new(cells: &Cells, by_cpu: &[CpuAccess], accesses: &[&Access], lines: &[Vec<u32>], unit: f64) -> Self {
+    pub fn new(
+        cells: &Cells,
+        by_cpu: &[CpuAccess],
+        accesses: &[&Access],
+        lines: &[Vec<u32>],
+        unit: f64,
+    ) -> Self {
         let cpus: BTreeSet<u32> = by_cpu.iter().map(|access| access.cpu).collect();
         let number: BTreeMap<u32, usize> = cpus.into_iter().zip(0..).collect();
         let mut rates = vec![vec![Rate::default(); number.len()]; cells.len()];
@@ -44,11 +50,7 @@ impl Sharing {
             }
         }
         let floors = rates.iter().map(|rates| losses(rates, true)).collect();
-        let mut sharing = Self {
-            rates,
-            floors,
-            scale: 0.0,
-        };
+        let mut sharing = Self { rates, floors, scale: 0.0 };
         sharing.scale = unit * sharing.seen(accesses, lines);
         sharing
     }
@@ -104,11 +106,7 @@ mod tests {
     }
 
     fn sharing(cells: Vec<Vec<Rate>>) -> Sharing {
-        Sharing {
-            floors: cells.iter().map(|rates| losses(rates, true)).collect(),
-            rates: cells,
-            scale: 1.0,
-        }
+        Sharing { floors: cells.iter().map(|rates| losses(rates, true)).collect(), rates: cells, scale: 1.0 }
     }
 
     #[test]

@@ -43,11 +43,9 @@ fn bases_of(members: &[Member], type_name: &str, size: u64) -> Vec<u64> {
 /// The accesses of a source that lie inside the struct, with offsets from its start.
 pub fn accesses(profile: &AccessProfile, source: Source, size: u64) -> impl Iterator<Item = Access> + '_ {
     let all = profile.types.get(source.type_index).map(|held| held.accesses.iter());
-    let inside = all.into_iter().flatten().filter(move |access| {
-        access.offset >= source.base && access.offset - source.base < size
-    });
-    inside.map(move |access| Access {
-        offset: access.offset - source.base,
-        ..access.clone()
-    })
+    let inside = all
+        .into_iter()
+        .flatten()
+        .filter(move |access| access.offset >= source.base && access.offset - source.base < size);
+    inside.map(move |access| Access { offset: access.offset - source.base, ..access.clone() })
 }

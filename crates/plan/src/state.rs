@@ -59,18 +59,6 @@ struct Room {
     hit: Vec<u64>,
 }
 
-impl Memo {
-    /// Number of line contents met.
-    pub fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Whether none was met yet.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-}
-
 impl<'p> State<'p> {
     /// The state of an order, a permutation of the problem's units.
     pub fn new(problem: &'p Problem<'p>, order: &[usize], memo: &mut Memo) -> Self {
@@ -83,10 +71,7 @@ impl<'p> State<'p> {
             sizes: vec![0; builds],
             lines: vec![Vec::new(); problem.views.len()],
             cost: 0,
-            undo: Undo {
-                spans: vec![Vec::new(); builds],
-                ..Undo::default()
-            },
+            undo: Undo { spans: vec![Vec::new(); builds], ..Undo::default() },
         };
         state.reset(order, memo);
         state
@@ -281,9 +266,8 @@ impl<'p> State<'p> {
             end = span.1;
             new.push(span);
         }
-        let behind = first + units.len();
-        for (unit, before) in self.order.iter().zip(old.iter()).skip(behind) {
-            let span = build.place(*unit, end);
+        for (place, before) in old.iter().enumerate().skip(first + units.len()) {
+            let span = build.place(self.order[place], end);
             if span == *before {
                 return;
             }

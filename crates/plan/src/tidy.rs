@@ -60,10 +60,7 @@ pub fn tidy(problem: &Problem<'_>, found: &Found) -> Found {
             break;
         }
     }
-    Found {
-        cost: tidying.state.cost(),
-        order: tidying.state.order().to_vec(),
-    }
+    Found { cost: tidying.state.cost(), order: tidying.state.order().to_vec() }
 }
 
 struct Tidying<'p> {
@@ -115,7 +112,10 @@ impl Tidying<'_> {
         let before = unit.checked_sub(1).map(|unit| self.state.place_of(unit) + 1);
         let after = (unit + 1 < count).then(|| self.state.place_of(unit + 1));
         let places = before.into_iter().chain(after);
-        places.flat_map(|place| [place.saturating_sub(1), place]).filter(|place| (low..high).contains(place)).collect()
+        places
+            .flat_map(|place| [place.saturating_sub(1), place])
+            .filter(|place| (low..high).contains(place))
+            .collect()
     }
 
     fn move_unit(&mut self, unit: usize, to: usize) -> bool {

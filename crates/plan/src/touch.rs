@@ -57,9 +57,5 @@ fn touch(word: Word, accesses: &[&Access], cells: &Cells) -> Touch {
         let rate = rates.entry(cell).or_default();
         *rate = rate.max(events / runs);
     }
-    Touch {
-        word,
-        runs,
-        cells: rates.into_iter().collect(),
-    }
+    Touch { word, runs, cells: rates.into_iter().collect() }
 }

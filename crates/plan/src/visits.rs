@@ -25,12 +25,7 @@ impl Visits {
             let first = chunk[0];
             chunk.iter().all(|weight| *weight == first).then_some(first)
         });
-        Self {
-            columns,
-            uniform: uniform.collect(),
-            total: weights.iter().sum(),
-            weights,
-        }
+        Self { columns, uniform: uniform.collect(), total: weights.iter().sum(), weights }
     }
 
     /// Weight of all visits that touch any of the cells. `hit` is room to work in.

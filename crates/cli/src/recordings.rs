@@ -47,7 +47,11 @@ pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>
     let sections = DebugSections::load(&elf, sup.as_ref())?;
     let dwarf = Dwarf::new(&sections)?;
     let mut program = Program::new(&elf, &dwarf)?;
-    let attribution = Attribution::new(&elf, &mut program, &files)?;
+    let attribution = if args.no_addresses {
+        Attribution::by_code(&elf, &mut program, &files)?
+    } else {
+        Attribution::new(&elf, &mut program, &files)?
+    };
     work(&Attributed {
         attribution: &attribution,
         dwarf: &dwarf,

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &PatchArgs) -> Result<Outcome> {
 
 /// Reads a plan.
 pub(crate) fn read_plan(path: &Path) -> Result<Plan> {
-    document::read(path, fieldline_plan::FORMAT, u64::from(fieldline_plan::VERSION))
+    document::read(path, fieldline_plan::result::FORMAT, u64::from(fieldline_plan::result::VERSION))
 }
 
 /// Writes the patches and other files into a folder, all or none.

@@ -16,7 +16,10 @@ pub(crate) enum Types<'a, 's> {
         /// BTF of the same file, if it tells how many definitions a name has.
         census: Option<&'a Btf<'a>>,
     },
-    Btf { btf: &'a Btf<'s>, file: &'a str },
+    Btf {
+        btf: &'a Btf<'s>,
+        file: &'a str,
+    },
 }
 
 /// One definition of a name.

@@ -59,7 +59,8 @@ fn what_is_no_file_with_types_is_said_so() {
     assert!(refused(&["layout", "--from", "/nowhere/at/all"]).contains("/nowhere/at/all"));
     let (_keep, empty) = written("empty", b"");
     assert!(refused(&["layout", "--from", &empty]).contains("empty"));
-    let garbage: Vec<u8> = (0..100_000u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let garbage: Vec<u8> =
+        (0..100_000u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let (_keep, garbage) = written("garbage", &garbage);
     assert!(refused(&["layout", "--from", &garbage]).contains("not an ELF file"));
 }
@@ -81,7 +82,9 @@ fn cut_btf_is_refused() {
 
 #[test]
 fn changed_bytes_never_panic() {
-    for name in ["layout/x86_64-dwarf5.o", "layout/x86_64-dwarf2.o", "layout/ppc-dwarf3.o", "layout/x86_64.btf"] {
+    for name in
+        ["layout/x86_64-dwarf5.o", "layout/x86_64-dwarf2.o", "layout/ppc-dwarf3.o", "layout/x86_64.btf"]
+    {
         let bytes = std::fs::read(fixture(name)).unwrap();
         for round in 0..40usize {
             let mut changed = bytes.clone();

@@ -178,12 +178,16 @@ impl<'d> Elf<'d> {
     }
 
     fn content(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
-        let error = |what: String| Error::Elf { file: self.name.clone(), place: format!("section {name}"), what };
+        let error =
+            |what: String| Error::Elf { file: self.name.clone(), place: format!("section {name}"), what };
         let compressed = section.compressed_data().map_err(|source| error(source.to_string()))?;
         let limit = (compressed.data.len() as u64).saturating_mul(MAX_EXPANSION).saturating_add(4096);
         if compressed.format != object::CompressionFormat::None && compressed.uncompressed_size > limit {
             let size = compressed.uncompressed_size;
-            return Err(error(format!("claims to hold {size} bytes in {} compressed", compressed.data.len())));
+            return Err(error(format!(
+                "claims to hold {size} bytes in {} compressed",
+                compressed.data.len()
+            )));
         }
         compressed.decompress().map_err(|source| error(source.to_string()))
     }

@@ -17,7 +17,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     program.load(addresses.iter().copied());
     for address in addresses {
         match explain(&program, address, &Default::default()) {
-            Some(e) => println!("{address:x} {}\n  bytes {}\n  scopes {}\n  variables\n    {}\n  registers\n    {}\n  operands\n    {}", e.place, e.bytes, e.scopes.join(" > "), e.variables.join("\n    "), e.registers.join("\n    "), e.operands.join("\n    ")),
+            Some(e) => println!(
+                "{address:x} {}\n  bytes {}\n  scopes {}\n  variables\n    {}\n  registers\n    {}\n  operands\n    {}",
+                e.place,
+                e.bytes,
+                e.scopes.join(" > "),
+                e.variables.join("\n    "),
+                e.registers.join("\n    "),
+                e.operands.join("\n    ")
+            ),
             None => println!("{address:x}: no function"),
         }
     }

@@ -94,7 +94,13 @@ pub(crate) fn unpack(package: &Package, members: &str, into: &Path) -> Result<()
     }
     fs::create_dir_all(into)?;
     let script = "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards \"$3\"";
-    shell::run(Command::new("bash").args(["-o", "pipefail", "-c", script, "unpack"]).arg(&file).arg(into).arg(members))?;
+    shell::run(
+        Command::new("bash")
+            .args(["-o", "pipefail", "-c", script, "unpack"])
+            .arg(&file)
+            .arg(into)
+            .arg(members),
+    )?;
     fs::remove_file(&file).with_context(|| format!("{}", file.display()))
 }
 

@@ -68,7 +68,8 @@ fn debian_vmlinux() -> Result<PathBuf> {
 
 /// Meta packages have no digit behind the prefix.
 fn newest(matches: impl Fn(&str) -> bool) -> Result<Package> {
-    let real = |name: &str| matches(name) && name.chars().any(|letter| letter.is_ascii_digit() && letter != '6');
+    let real =
+        |name: &str| matches(name) && name.chars().any(|letter| letter.is_ascii_digit() && letter != '6');
     debian::packages(real)?.pop().context("the suite has no such package")
 }
 
@@ -95,7 +96,10 @@ pub(crate) fn tree(vmlinux: &Path) -> Result<PathBuf> {
     }
     let wanted = kernel_version(vmlinux);
     let packages = debian::packages(|name| name.strip_prefix("linux-source-").is_some_and(is_series))?;
-    let same = packages.iter().rev().find(|package| wanted.as_deref().is_some_and(|wanted| package.version.starts_with(wanted)));
+    let same = packages
+        .iter()
+        .rev()
+        .find(|package| wanted.as_deref().is_some_and(|wanted| package.version.starts_with(wanted)));
     let package = same.or(packages.last()).context("the suite has no linux-source package")?;
     let folder = cache()?.join(format!("{}-{}", package.name, package.version));
     let tree = folder.join(&package.name);
@@ -103,7 +107,11 @@ pub(crate) fn tree(vmlinux: &Path) -> Result<PathBuf> {
         debian::unpack(package, "*.tar.xz", &folder)?;
         let packed = find_file(&folder, "linux-source-").context("no source in the package")?;
         // Only what defines structs the tests touch: whole trees take gigabytes and minutes.
-        shell::run(Command::new("tar").arg("-xf").arg(&packed).arg("-C").arg(&folder).args(["--exclude=*/drivers/*", "--exclude=*/Documentation/*", "--exclude=*/tools/*"]))?;
+        shell::run(Command::new("tar").arg("-xf").arg(&packed).arg("-C").arg(&folder).args([
+            "--exclude=*/drivers/*",
+            "--exclude=*/Documentation/*",
+            "--exclude=*/tools/*",
+        ]))?;
         fs::remove_file(&packed)?;
     }
     if !tree.join("Makefile").exists() {

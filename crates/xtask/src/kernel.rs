@@ -24,7 +24,11 @@ pub(crate) fn run(_args: &[String]) -> Result<bool> {
             Ok(false) => ("FAILED", String::new()),
             Err(error) => ("FAILED", format!(": {error:#}")),
         };
-        if word == "ok" { passed += 1 } else { failed += 1 }
+        if word == "ok" {
+            passed += 1
+        } else {
+            failed += 1
+        }
         say(&format!("test {name} ... {word}{rest}"));
     };
     count("placement rules reproduce every struct", placement(&vmlinux));
@@ -70,7 +74,8 @@ fn names(vmlinux: &Path) -> Result<bool> {
         for definition in all.iter().step_by(97) {
             let mut expected: Vec<u32> =
                 all.iter().filter(|other| other.name == definition.name).map(|other| other.units).collect();
-            let mut found: Vec<u32> = dwarf::find(dwarf, &definition.name)?.iter().map(|other| other.units).collect();
+            let mut found: Vec<u32> =
+                dwarf::find(dwarf, &definition.name)?.iter().map(|other| other.units).collect();
             expected.sort_unstable();
             found.sort_unstable();
             if expected != found {
@@ -113,7 +118,9 @@ fn road(vmlinux: &Path) -> Result<bool> {
         bail!("{}: propose wrote no patch", out.display());
     }
     for patch in &patches {
-        shell::run(Command::new("git").current_dir(&tree).args(["apply", "--check", "--verbose"]).arg(patch))?;
+        shell::run(
+            Command::new("git").current_dir(&tree).args(["apply", "--check", "--verbose"]).arg(patch),
+        )?;
     }
     better(&out.join("plan.json"))?;
     std::fs::remove_dir_all(&out).with_context(|| format!("{}", out.display()))?;
@@ -134,7 +141,8 @@ fn better(plan: &Path) -> Result<()> {
     let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(plan)?)?;
     let structs = plan["structs"].as_array().context("plan.json: no structs")?;
     for target in TARGETS {
-        let found = structs.iter().find(|one| one["name"] == target).context("plan.json: a struct is missing")?;
+        let found =
+            structs.iter().find(|one| one["name"] == target).context("plan.json: a struct is missing")?;
         let names = |side: &str| -> Result<Vec<String>> {
             let members = found[side]["members"].as_array().context("plan.json: no members")?;
             Ok(members.iter().map(|member| member["name"].to_string()).collect())

@@ -72,7 +72,14 @@ pub(crate) fn cache() -> Result<PathBuf> {
 /// Builds the release binary and says where it is.
 pub(crate) fn fieldline() -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    run(Command::new(cargo).current_dir(root()).args(["build", "--release", "--quiet", "--package", "fieldline-cli"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| root().join("target"));
+    run(Command::new(cargo).current_dir(root()).args([
+        "build",
+        "--release",
+        "--quiet",
+        "--package",
+        "fieldline-cli",
+    ]))?;
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| root().join("target"));
     Ok(target.join("release").join("fieldline"))
 }

@@ -45,7 +45,8 @@ mod tests {
 
     #[test]
     fn pure_crates_do_no_input_or_output() {
-        let words = ["std::fs", "std::env", "std::process", "std::net", "println!", "SystemTime", "Instant::now"];
+        let words =
+            ["std::fs", "std::env", "std::process", "std::net", "println!", "SystemTime", "Instant::now"];
         for name in ["layout", "plan", "check", "source"] {
             let found = places(&crate_sources(name), &words);
             assert!(found.is_empty(), "belongs into cli or debuginfo:\n{}", found.join("\n"));
@@ -73,15 +74,18 @@ mod tests {
 
     #[test]
     fn the_disassembler_stands_in_one_file() {
-        let files: Vec<PathBuf> =
-            crate_sources("profile").into_iter().filter(|file| !file.to_string_lossy().contains("insn")).collect();
+        let files: Vec<PathBuf> = crate_sources("profile")
+            .into_iter()
+            .filter(|file| !file.to_string_lossy().contains("insn"))
+            .collect();
         let found = places(&files, &["iced_x86"]);
         assert!(found.is_empty(), "belongs into profile::insn:\n{}", found.join("\n"));
     }
 
     #[test]
     fn source_has_never_heard_of_profiles_and_check_not_of_plans() {
-        let found = places(&crate_sources("source"), &["fieldline_profile", "fieldline_debuginfo", "AccessProfile"]);
+        let found =
+            places(&crate_sources("source"), &["fieldline_profile", "fieldline_debuginfo", "AccessProfile"]);
         assert!(found.is_empty(), "{}", found.join("\n"));
         let found = places(&crate_sources("check"), &["fieldline_plan"]);
         assert!(found.is_empty(), "{}", found.join("\n"));

@@ -70,7 +70,11 @@ fn levels(member: &MemberHeat) -> String {
     let mut ranked: Vec<(&String, &u64)> = member.levels.iter().collect();
     ranked.sort_by(|left, right| right.1.cmp(left.1).then_with(|| left.0.cmp(right.0)));
     let worth_saying = |count: u64| count * 200 >= total;
-    let shares = ranked.iter().filter(|(_, count)| worth_saying(**count)).take(4).map(|(level, count)| format!("{level} {}", share(**count, total)));
+    let shares = ranked
+        .iter()
+        .filter(|(_, count)| worth_saying(**count))
+        .take(4)
+        .map(|(level, count)| format!("{level} {}", share(**count, total)));
     shares.collect::<Vec<_>>().join(" ")
 }
 

@@ -20,13 +20,9 @@ impl UnitMap {
     /// If .debug_aranges or the root of a unit that is not listed there is broken.
     pub fn new(dwarf: &Dwarf<'_>) -> Result<Self> {
         let (mut ranges, listed) = listed(dwarf)?;
-        let missing: Vec<u32> = (0..dwarf.unit_count() as u32)
-            .filter(|unit| !listed.contains(unit))
-            .collect();
-        let rest: Result<Vec<Vec<_>>> = missing
-            .par_iter()
-            .map(|unit| ranges_of_root(dwarf, *unit))
-            .collect();
+        let missing: Vec<u32> =
+            (0..dwarf.unit_count() as u32).filter(|unit| !listed.contains(unit)).collect();
+        let rest: Result<Vec<Vec<_>>> = missing.par_iter().map(|unit| ranges_of_root(dwarf, *unit)).collect();
         ranges.extend(rest?.into_iter().flatten());
         ranges.retain(|(begin, end, _)| begin < end);
         ranges.sort_unstable();

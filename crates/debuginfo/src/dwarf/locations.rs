@@ -164,11 +164,8 @@ impl<'s> Dwarf<'s> {
     ) -> Vec<PlaceRange> {
         let mut places = Vec::new();
         if let Value::Exprloc(expression) = location {
-            let everywhere = place(expression, parsed, frame).map(|place| PlaceRange {
-                begin: 0,
-                end: u64::MAX,
-                place,
-            });
+            let everywhere =
+                place(expression, parsed, frame).map(|place| PlaceRange { begin: 0, end: u64::MAX, place });
             places.extend(everywhere);
             return places;
         }

@@ -1,8 +1,8 @@
 //! A function's scopes, its variables with their places, and the calls it makes.
 
+use super::R;
 use super::locations::{FrameBase, PlaceRange};
 use super::units::{DieRef, Dwarf};
-use super::R;
 use crate::error::Result;
 use gimli::{AttributeValue as Value, DebuggingInformationEntry, Unit};
 use std::ops::Range;
@@ -114,9 +114,8 @@ impl<'a, 's> ScopeReader<'a, 's> {
         let abbreviations = self.dwarf.abbreviations(self.unit)?;
         let header = &self.dwarf.entry(self.unit)?.header;
         let error = |error| self.dwarf.error_at(function, &error);
-        let mut entries = header
-            .entries_raw(abbreviations, Some(gimli::UnitOffset(function.offset)))
-            .map_err(error)?;
+        let mut entries =
+            header.entries_raw(abbreviations, Some(gimli::UnitOffset(function.offset))).map_err(error)?;
         let mut entry = DebuggingInformationEntry::null();
         entries.read_entry(&mut entry).map_err(error)?;
         let mut walk = Walk {
@@ -125,8 +124,8 @@ impl<'a, 's> ScopeReader<'a, 's> {
             open: Vec::new(),
             found: Scopes::default(),
         };
-        walk.found.has_all_calls = entry.has_attr(gimli::DW_AT_call_all_calls)
-            || entry.has_attr(gimli::DW_AT_GNU_all_call_sites);
+        walk.found.has_all_calls =
+            entry.has_attr(gimli::DW_AT_call_all_calls) || entry.has_attr(gimli::DW_AT_GNU_all_call_sites);
         walk.scope(function, &entry, ScopeKind::Function, 0);
         while entry.has_children() || entries.next_depth() > 0 {
             if entries.is_empty() || entries.next_depth() <= 0 {
@@ -158,10 +157,7 @@ type Die<'s> = DebuggingInformationEntry<R<'s>>;
 
 impl<'s> Walk<'_, '_, 's> {
     fn visit(&mut self, offset: usize, entry: &Die<'s>, depth: usize) {
-        let die = DieRef {
-            unit: self.reader.unit,
-            offset,
-        };
+        let die = DieRef { unit: self.reader.unit, offset };
         while self.open.last().is_some_and(|(open, _)| *open >= depth) {
             self.open.pop();
         }
@@ -193,12 +189,7 @@ impl<'s> Walk<'_, '_, 's> {
             (true, Some(parent)) => self.found.scopes[parent as usize].ranges.clone(),
             _ => ranges,
         };
-        self.found.scopes.push(Scope {
-            kind,
-            parent,
-            die,
-            ranges,
-        });
+        self.found.scopes.push(Scope { kind, parent, die, ranges });
         self.open.push((depth, index));
     }
 
@@ -225,9 +216,7 @@ impl<'s> Walk<'_, '_, 's> {
             return;
         };
         let dwarf = self.reader.dwarf;
-        let own = entry
-            .attr_value(gimli::DW_AT_type)
-            .and_then(|value| dwarf.resolve(die.unit, &value));
+        let own = entry.attr_value(gimli::DW_AT_type).and_then(|value| dwarf.resolve(die.unit, &value));
         let location = entry.attr_value(gimli::DW_AT_location);
         let ty = own.or_else(|| dwarf.type_die(die));
         if is_parameter && scope == 0 {
@@ -240,28 +229,23 @@ impl<'s> Walk<'_, '_, 's> {
         };
         let places = dwarf.places(die.unit, &self.reader.parsed, location, self.frame);
         if !places.is_empty() {
-            self.found.variables.push(Variable {
-                scope,
-                die,
-                ty,
-                is_parameter,
-                places,
-            });
+            self.found.variables.push(Variable { scope, die, ty, is_parameter, places });
         }
     }
 
     fn call(&mut self, entry: &Die<'s>) {
         let unit = self.reader.unit;
         let dwarf = self.reader.dwarf;
-        let address = entry
-            .attr_value(gimli::DW_AT_call_return_pc)
-            .or_else(|| entry.attr_value(gimli::DW_AT_low_pc));
+        let address =
+            entry.attr_value(gimli::DW_AT_call_return_pc).or_else(|| entry.attr_value(gimli::DW_AT_low_pc));
         let return_address = match address {
             Some(Value::Addr(address)) => address,
-            Some(value) => match dwarf.dwarf_of(super::units::Space::Info).attr_address(&self.reader.parsed, value) {
-                Ok(Some(address)) => address,
-                _ => return,
-            },
+            Some(value) => {
+                match dwarf.dwarf_of(super::units::Space::Info).attr_address(&self.reader.parsed, value) {
+                    Ok(Some(address)) => address,
+                    _ => return,
+                }
+            }
             None => return,
         };
         let callee = entry

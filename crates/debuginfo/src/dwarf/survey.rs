@@ -70,13 +70,8 @@ impl Survey {
     pub fn new(dwarf: &Dwarf<'_>, unit: u32) -> Result<Self> {
         let scan = UnitScan::new(dwarf, unit)?;
         let parsed = dwarf.unit(unit)?;
-        let mut walk = Walk {
-            dwarf,
-            scan: &scan,
-            parsed: &parsed,
-            unit,
-            found: Self { unit, ..Self::default() },
-        };
+        let mut walk =
+            Walk { dwarf, scan: &scan, parsed: &parsed, unit, found: Self { unit, ..Self::default() } };
         walk.children(scan.root, MAX_DEPTH);
         let mut found = walk.found;
         for (index, function) in (0..).zip(&found.functions) {
@@ -106,10 +101,7 @@ impl Survey {
         let same = self.names.get(first..)?.iter();
         let dies = same
             .take_while(|(hash, kind, _)| (*hash, *kind) == key)
-            .map(|(.., offset)| DieRef {
-                unit: self.unit,
-                offset: *offset as usize,
-            });
+            .map(|(.., offset)| DieRef { unit: self.unit, offset: *offset as usize });
         dies.into_iter().find(|die| dwarf.name_of(*die) == Some(name))
     }
 
@@ -131,10 +123,7 @@ impl Survey {
     pub fn variable_at(&self, address: u64) -> Option<DieRef> {
         let place = self.variables.partition_point(|(at, _)| *at < address);
         let (at, offset) = self.variables.get(place)?;
-        (*at == address).then_some(DieRef {
-            unit: self.unit,
-            offset: *offset as usize,
-        })
+        (*at == address).then_some(DieRef { unit: self.unit, offset: *offset as usize })
     }
 }
 

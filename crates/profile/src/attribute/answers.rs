@@ -1,8 +1,8 @@
 //! Targets of sampled instructions: every function that was sampled is analysed once, in parallel.
 
 use super::reason::Reason;
-use super::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
 use super::rounds::Rounds;
+use super::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
 use super::typing::Typed;
 use crate::flow::world::World;
 use crate::program::Program;
@@ -96,10 +96,7 @@ impl Answers {
             let found = function.instructions.binary_search_by_key(&address, |typed| typed.address);
             function.instructions.get(found.ok()?)
         });
-        Answer {
-            function,
-            operands: operands.map_or(&[][..], |typed| &typed.operands),
-        }
+        Answer { function, operands: operands.map_or(&[][..], |typed| &typed.operands) }
     }
 
     /// The index of a type, which becomes known if it is not.
@@ -207,8 +204,5 @@ pub(crate) fn entry(types: &TypeSpace<'_, '_>, ty: Ty) -> TypeEntry {
         _ => None,
     };
     let name = types.name(ty).map_or_else(|| types.spelled(ty), str::to_owned);
-    TypeEntry {
-        name: TypeName { name, size: types.size(ty), kind },
-        die: types.die(ty),
-    }
+    TypeEntry { name: TypeName { name, size: types.size(ty), kind }, die: types.die(ty) }
 }

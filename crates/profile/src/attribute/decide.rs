@@ -153,8 +153,5 @@ fn of_objects(
 }
 
 fn named(objects: &mut Objects<'_>, answers: &mut Answers, cover: Cover) -> Target<TypeIndex> {
-    Target::Place {
-        ty: objects.index(answers, cover.ty),
-        offset: cover.offset,
-    }
+    Target::Place { ty: objects.index(answers, cover.ty), offset: cover.offset }
 }

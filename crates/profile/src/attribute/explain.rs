@@ -93,11 +93,18 @@ impl Explanation {
         }
     }
 
-    fn add_operands(&mut self, types: &TypeSpace<'_, '_>, code: &Code, address: u64, typed: Option<&Typed<Ty>>) {
+    fn add_operands(
+        &mut self,
+        types: &TypeSpace<'_, '_>,
+        code: &Code,
+        address: u64,
+        typed: Option<&Typed<Ty>>,
+    ) {
         let found = code.instructions.iter().find(|instruction| instruction.address == address);
         let memory: Vec<&Memory> = found.iter().flat_map(|instruction| instruction.memory()).collect();
         for (place, operand) in typed.iter().flat_map(|typed| &typed.operands).enumerate() {
-            let written = memory.get(place).map_or_else(String::new, |memory| spelled_address(&memory.address));
+            let written =
+                memory.get(place).map_or_else(String::new, |memory| spelled_address(&memory.address));
             let target = spelled_target(types, operand.target);
             self.operands.push(format!("{written} {:?} {} bytes: {target}", operand.access, operand.size));
         }

@@ -65,12 +65,9 @@ impl<T> Target<T> {
         match self {
             Self::Place { ty, offset } => Target::Place { ty: rename(ty), offset },
             Self::Within { ty } => Target::Within { ty: rename(ty) },
-            Self::Element { ty, offset, stride, count } => Target::Element {
-                ty: rename(ty),
-                offset,
-                stride,
-                count,
-            },
+            Self::Element { ty, offset, stride, count } => {
+                Target::Element { ty: rename(ty), offset, stride, count }
+            }
             Self::Unknown(reason) => Target::Unknown(reason),
         }
     }
@@ -103,12 +100,6 @@ pub struct Operand<T> {
 impl<T> Operand<T> {
     /// An operand of an instruction.
     pub fn new(memory: &Memory, target: Target<T>, fixed: Option<Fixed>) -> Self {
-        Self {
-            access: memory.access,
-            size: memory.size,
-            is_implicit: memory.is_implicit,
-            target,
-            fixed,
-        }
+        Self { access: memory.access, size: memory.size, is_implicit: memory.is_implicit, target, fixed }
     }
 }

@@ -114,7 +114,9 @@ fn target(world: &mut World<'_>, code: &Code, state: &State, at: u64, spot: Spot
             Some(place) => of_place(world, place),
             None => Target::Unknown(Reason::UnknownPointer),
         },
-        Spot::Element(pointer) => pointer.place().map_or(Target::Within { ty: pointer.ty }, |place| element(world, place)),
+        Spot::Element(pointer) => {
+            pointer.place().map_or(Target::Within { ty: pointer.ty }, |place| element(world, place))
+        }
         Spot::FixedElement { address, per_cpu } => match world.place(Spot::Fixed { address, per_cpu }) {
             Some(place) => element(world, place),
             None => Target::Unknown(Reason::UnknownPointer),
@@ -170,12 +172,9 @@ fn element(world: &mut World<'_>, place: Place) -> Target<Ty> {
     }
     let offset = array.array.saturating_add(array.offset);
     match u64::try_from(offset) {
-        Ok(offset) => Target::Element {
-            ty: place.ty,
-            offset,
-            stride: array.stride.unsigned_abs(),
-            count: array.count,
-        },
+        Ok(offset) => {
+            Target::Element { ty: place.ty, offset, stride: array.stride.unsigned_abs(), count: array.count }
+        }
         Err(_) => Target::Unknown(Reason::OutsideType),
     }
 }

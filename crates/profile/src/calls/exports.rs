@@ -123,7 +123,8 @@ fn callbacks(
                 spot @ Spot::Fixed { .. } => world.place(spot),
                 _ => None,
             };
-            let usage = place.and_then(|place| shown(&world.types, place)).map_or(Use::Address, Use::Callback);
+            let usage =
+                place.and_then(|place| shown(&world.types, place)).map_or(Use::Address, Use::Callback);
             found.push(Export { function, usage });
         }
     }

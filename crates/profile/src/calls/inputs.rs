@@ -9,7 +9,8 @@ use fieldline_debuginfo::dwarf::DieRef;
 
 /// The arguments that all uses of a function agree on. Nothing is known of an argument that some use leaves open.
 pub fn arguments(world: &mut World<'_>, code: &Code, uses: &[Use]) -> Arguments {
-    let parameters: Vec<Ty> = code.scopes.parameters.iter().map(|die| pointee(&mut world.types, *die)).collect();
+    let parameters: Vec<Ty> =
+        code.scopes.parameters.iter().map(|die| pointee(&mut world.types, *die)).collect();
     let mut arguments = Arguments::default();
     for (index, argument) in arguments.iter_mut().enumerate() {
         let parameter = parameters.get(index).copied().unwrap_or(Ty::VOID);
@@ -51,10 +52,7 @@ fn agreed(types: &mut TypeSpace<'_, '_>, index: usize, parameter: Ty, uses: &[Us
 }
 
 fn read(types: &mut TypeSpace<'_, '_>, shown: Shown) -> Place {
-    Place {
-        ty: types.of_die(shown.die),
-        offset: shown.offset,
-    }
+    Place { ty: types.of_die(shown.die), offset: shown.offset }
 }
 
 /// The struct a callback is called with: that of its parameter's type which holds the place the callback was put in.

@@ -25,12 +25,8 @@ impl References {
         let Some(wanted) = Wanted::new(entries) else {
             return Self::default();
         };
-        let chunks: Vec<(u64, &[u8])> = program
-            .image
-            .sections()
-            .iter()
-            .flat_map(|(address, bytes)| chunks(*address, bytes))
-            .collect();
+        let chunks: Vec<(u64, &[u8])> =
+            program.image.sections().iter().flat_map(|(address, bytes)| chunks(*address, bytes)).collect();
         let code = chunks.par_iter().flat_map_iter(|(address, bytes)| in_code(&wanted, *address, bytes));
         let mut code: Vec<_> = code.collect();
         code.sort_unstable();
@@ -38,7 +34,8 @@ impl References {
         let tables = program.listing_tables();
         let data = program.data.par_iter().flat_map_iter(|(address, bytes)| {
             let words = (0u64..).zip(bytes.chunks_exact(8));
-            let words = words.filter_map(|(index, word)| Some((index, u64::from_le_bytes(word.try_into().ok()?))));
+            let words =
+                words.filter_map(|(index, word)| Some((index, u64::from_le_bytes(word.try_into().ok()?))));
             let named = words.filter(|(_, word)| wanted.has(*word));
             let listed = named.filter(|(index, _)| {
                 let at = address.wrapping_add(index * 8);

@@ -1,9 +1,11 @@
 //! x86-64 machine code to [`Instruction`]s. The only file that knows the decoder library.
 
-use super::machine::{Access, Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Segment, Source};
+use super::machine::{
+    Access, Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Segment, Source,
+};
 use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction as Iced, InstructionInfo, InstructionInfoFactory, Mnemonic,
-    OpAccess, OpKind, Register as IcedRegister,
+    Decoder, DecoderOptions, FlowControl, Instruction as Iced, InstructionInfo, InstructionInfoFactory,
+    Mnemonic, OpAccess, OpKind, Register as IcedRegister,
 };
 
 /// Decodes instructions; keeps what the library would otherwise build anew each time.
@@ -20,9 +22,7 @@ impl Default for InstructionReader {
 impl InstructionReader {
     /// A reader.
     pub fn new() -> Self {
-        Self {
-            factory: InstructionInfoFactory::new(),
-        }
+        Self { factory: InstructionInfoFactory::new() }
     }
 
     /// All instructions of a stretch of code, one after the other. Bytes that are no instruction end it with a
@@ -71,10 +71,8 @@ impl InstructionReader {
 }
 
 fn moves_stack(instruction: &Instruction) -> bool {
-    matches!(
-        instruction.effect,
-        Effect::Push { .. } | Effect::Pop { .. } | Effect::Leave
-    ) || matches!(instruction.flow, Flow::Call(_) | Flow::Return)
+    matches!(instruction.effect, Effect::Push { .. } | Effect::Pop { .. } | Effect::Leave)
+        || matches!(instruction.flow, Flow::Call(_) | Flow::Return)
 }
 
 /// The 64-bit register that holds a register, if it is general-purpose.
@@ -139,10 +137,7 @@ fn operands<'i>(iced: &'i Iced, info: &'i InstructionInfo) -> impl Iterator<Item
 
 /// `bt` and its like with the bit's number in a register touch memory as far from the operand as that says.
 fn bit_index(iced: &Iced) -> Option<Register> {
-    let counts_bits = matches!(
-        iced.mnemonic(),
-        Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc
-    );
+    let counts_bits = matches!(iced.mnemonic(), Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc);
     let in_memory = counts_bits && iced.op0_kind() == OpKind::Memory && iced.op1_kind() == OpKind::Register;
     in_memory.then(|| register(iced.op1_register()))?
 }
@@ -170,10 +165,7 @@ fn trap(iced: &Iced) -> Flow {
 }
 
 fn is_near_branch(iced: &Iced) -> bool {
-    matches!(
-        iced.op0_kind(),
-        OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64
-    )
+    matches!(iced.op0_kind(), OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64)
 }
 
 fn callee(iced: &Iced) -> Callee {
@@ -231,9 +223,7 @@ fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
         Mnemonic::Xchg => of_xchg(iced),
         Mnemonic::Xadd => wide(iced, 1).map(|register| Effect::Exchange { register, is_plain: false }),
         Mnemonic::Cmpxchg => of_cmpxchg(iced),
-        Mnemonic::Push => Some(Effect::Push {
-            from: source(iced, 0).unwrap_or(Source::Memory),
-        }),
+        Mnemonic::Push => Some(Effect::Push { from: source(iced, 0).unwrap_or(Source::Memory) }),
         Mnemonic::Pop => Some(Effect::Pop { to: wide(iced, 0) }),
         Mnemonic::Pushfq => Some(Effect::Push { from: Source::Memory }),
         Mnemonic::Popfq => Some(Effect::Pop { to: None }),
@@ -286,9 +276,9 @@ fn of_choice(iced: &Iced) -> Option<Effect> {
 fn of_move(iced: &Iced, instruction: &Instruction) -> Option<Effect> {
     if iced.op0_kind() == OpKind::Memory {
         // A store of fewer bytes spoils what was there, and so needs no source.
-        return instruction.operand().map(|_| Effect::Store {
-            from: source(iced, 1).unwrap_or(Source::Memory),
-        });
+        return instruction
+            .operand()
+            .map(|_| Effect::Store { from: source(iced, 1).unwrap_or(Source::Memory) });
     }
     if let Some(to) = wide(iced, 0) {
         return source(iced, 1).map(|from| Effect::Move { to, from, is_narrow: false });
@@ -309,11 +299,7 @@ fn of_add(iced: &Iced, subtract: bool) -> Option<Effect> {
 }
 
 fn add(to: Register, number: i64) -> Effect {
-    Effect::Add {
-        to,
-        from: Source::Number(number),
-        subtract: false,
-    }
+    Effect::Add { to, from: Source::Number(number), subtract: false }
 }
 
 fn of_sub(iced: &Iced) -> Option<Effect> {
@@ -325,11 +311,7 @@ fn of_same(iced: &Iced) -> Option<Effect> {
     let both = iced.op0_kind() == OpKind::Register && iced.op1_kind() == OpKind::Register;
     let same = both && iced.op0_register() == iced.op1_register();
     let to = wide(iced, 0).or_else(|| narrow(iced, 0)).filter(|_| same)?;
-    Some(Effect::Move {
-        to,
-        from: Source::Number(0),
-        is_narrow: false,
-    })
+    Some(Effect::Move { to, from: Source::Number(0), is_narrow: false })
 }
 
 fn of_and(iced: &Iced) -> Option<Effect> {
@@ -342,28 +324,16 @@ fn of_and(iced: &Iced) -> Option<Effect> {
 
 fn of_xchg(iced: &Iced) -> Option<Effect> {
     match (iced.op0_kind(), iced.op1_kind()) {
-        (OpKind::Register, OpKind::Register) => Some(Effect::Swap {
-            a: wide(iced, 0)?,
-            b: wide(iced, 1)?,
-        }),
-        (OpKind::Memory, _) => Some(Effect::Exchange {
-            register: wide(iced, 1)?,
-            is_plain: true,
-        }),
-        _ => Some(Effect::Exchange {
-            register: wide(iced, 0)?,
-            is_plain: true,
-        }),
+        (OpKind::Register, OpKind::Register) => Some(Effect::Swap { a: wide(iced, 0)?, b: wide(iced, 1)? }),
+        (OpKind::Memory, _) => Some(Effect::Exchange { register: wide(iced, 1)?, is_plain: true }),
+        _ => Some(Effect::Exchange { register: wide(iced, 0)?, is_plain: true }),
     }
 }
 
 /// What was in memory is in rax afterwards, whether or not it was exchanged.
 fn of_cmpxchg(iced: &Iced) -> Option<Effect> {
     let is_wide = iced.op0_kind() == OpKind::Memory && wide(iced, 1).is_some();
-    is_wide.then_some(Effect::Exchange {
-        register: Register::RAX,
-        is_plain: false,
-    })
+    is_wide.then_some(Effect::Exchange { register: Register::RAX, is_plain: false })
 }
 
 #[cfg(test)]
@@ -378,10 +348,7 @@ mod tests {
     }
 
     fn register(name: &str) -> Register {
-        (0..16)
-            .filter_map(Register::new)
-            .find(|register| register.name() == name)
-            .unwrap()
+        (0..16).filter_map(Register::new).find(|register| register.name() == name).unwrap()
     }
 
     #[test]

@@ -45,8 +45,8 @@ impl Register {
     /// Its name.
     pub fn name(self) -> &'static str {
         const NAMES: [&str; 16] = [
-            "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
-            "r15",
+            "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
+            "r14", "r15",
         ];
         NAMES.get(self.index()).copied().unwrap_or("?")
     }

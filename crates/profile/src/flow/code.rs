@@ -103,7 +103,8 @@ fn schedule(facts: &Facts, instructions: &[Instruction], graph: &Graph) -> Sched
     let mut fresh = vec![false; instructions.len()];
     let firsts = graph.blocks.iter().map(|block| block.first as usize);
     let calls = (1usize..).zip(instructions);
-    let calls = calls.filter(|(_, instruction)| matches!(instruction.flow, Flow::Call(_))).map(|(behind, _)| behind);
+    let calls =
+        calls.filter(|(_, instruction)| matches!(instruction.flow, Flow::Call(_))).map(|(behind, _)| behind);
     for index in firsts.chain(calls) {
         if let Some(fresh) = fresh.get_mut(index) {
             *fresh = true;

@@ -130,13 +130,7 @@ impl Facts {
         };
         let place = pointee.zip(offset).map(|(ty, offset)| Place { ty, offset });
         if let Some(place) = place.filter(|_| telling) {
-            self.facts.push(Fact {
-                begin,
-                end,
-                subject,
-                place,
-                size: types.size(place.ty),
-            });
+            self.facts.push(Fact { begin, end, subject, place, size: types.size(place.ty) });
         }
     }
 }
@@ -169,10 +163,9 @@ pub fn refine(types: &mut TypeSpace<'_, '_>, value: Value, fact: Place) -> Refin
         Value::Stack(_) | Value::Frame | Value::PerCpuOffset => keep,
         Value::Number(_) if !value.is_null() => keep,
         Value::Number(_) | Value::Null => Refined { value: taken(0), learned: None },
-        Value::Word(origin) => Refined {
-            value: taken(origin),
-            learned: (origin != 0).then_some((origin, fact)),
-        },
+        Value::Word(origin) => {
+            Refined { value: taken(origin), learned: (origin != 0).then_some((origin, fact)) }
+        }
         Value::Pointer(pointer) => refine_pointer(types, pointer, fact),
     }
 }
@@ -237,9 +230,7 @@ impl Schedule {
     /// Indices of the facts to apply before an instruction.
     pub fn at(&self, instruction: usize) -> &[u32] {
         let range = self.starts.get(instruction).zip(self.starts.get(instruction + 1));
-        range
-            .and_then(|(first, past)| self.facts.get(*first as usize..*past as usize))
-            .unwrap_or(&[])
+        range.and_then(|(first, past)| self.facts.get(*first as usize..*past as usize)).unwrap_or(&[])
     }
 }
 

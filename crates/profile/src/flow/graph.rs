@@ -34,14 +34,11 @@ impl Graph {
         jumps: impl Fn(u64) -> Vec<u64>,
         stops: impl Fn(&Instruction) -> bool,
     ) -> Self {
-        let targets: Vec<Vec<u32>> = instructions
-            .iter()
-            .map(|instruction| targets(instructions, instruction, &jumps))
-            .collect();
+        let targets: Vec<Vec<u32>> =
+            instructions.iter().map(|instruction| targets(instructions, instruction, &jumps)).collect();
         // What may be patched to be a jump may be patched not to be one.
-        let falls_through = |instruction: &Instruction| {
-            falls_through(instruction) || !jumps(instruction.address).is_empty()
-        };
+        let falls_through =
+            |instruction: &Instruction| falls_through(instruction) || !jumps(instruction.address).is_empty();
         let ends: Vec<bool> = instructions
             .iter()
             .zip(&targets)
@@ -53,13 +50,10 @@ impl Graph {
         let mut graph = Self::default();
         for (index, first) in firsts.iter().enumerate() {
             let past = firsts.get(index + 1).copied().unwrap_or(instructions.len() as u32);
-            graph.blocks.push(Block {
-                first: *first,
-                past,
-                successors: Vec::new(),
-            });
+            graph.blocks.push(Block { first: *first, past, successors: Vec::new() });
         }
-        graph.connect(instructions, &targets, |instruction| falls_through(instruction) && !stops(instruction));
+        graph
+            .connect(instructions, &targets, |instruction| falls_through(instruction) && !stops(instruction));
         graph.arrange(index_of(instructions, entry).unwrap_or(0));
         graph
     }
@@ -79,10 +73,13 @@ impl Graph {
         for block in 0..self.blocks.len() {
             let past = self.blocks[block].past;
             let Some(last) = past.checked_sub(1) else { continue };
-            let (Some(instruction), Some(targets)) = (instructions.get(last as usize), targets.get(last as usize)) else {
+            let (Some(instruction), Some(targets)) =
+                (instructions.get(last as usize), targets.get(last as usize))
+            else {
                 continue;
             };
-            let mut successors: Vec<u32> = targets.iter().filter_map(|target| self.block_of(*target)).collect();
+            let mut successors: Vec<u32> =
+                targets.iter().filter_map(|target| self.block_of(*target)).collect();
             let next = instructions.get(past as usize);
             if falls(instruction) && next.is_some_and(|next| next.address == instruction.end()) {
                 successors.extend(self.block_of(past));
@@ -151,7 +148,11 @@ pub fn index_of(instructions: &[Instruction], address: u64) -> Option<u32> {
     found.ok().map(|index| index as u32)
 }
 
-fn targets(instructions: &[Instruction], instruction: &Instruction, jumps: &impl Fn(u64) -> Vec<u64>) -> Vec<u32> {
+fn targets(
+    instructions: &[Instruction],
+    instruction: &Instruction,
+    jumps: &impl Fn(u64) -> Vec<u64>,
+) -> Vec<u32> {
     let own = match instruction.flow {
         Flow::Jump(target) | Flow::Branch(target) => Some(target),
         _ => None,
@@ -189,10 +190,8 @@ mod tests {
     use super::*;
 
     fn graph(flows: &[Flow]) -> Graph {
-        let instructions: Vec<_> = (0..)
-            .zip(flows)
-            .map(|(address, flow)| Instruction::new(address, 1, *flow))
-            .collect();
+        let instructions: Vec<_> =
+            (0..).zip(flows).map(|(address, flow)| Instruction::new(address, 1, *flow)).collect();
         Graph::new(&instructions, 0, |_| Vec::new(), |_| false)
     }
 

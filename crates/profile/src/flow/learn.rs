@@ -96,10 +96,7 @@ impl Lessons {
     fn at_origin(&self, origin: Origin, later: Value, place: Place) -> Option<Place> {
         let made = *self.made.get(&origin)?;
         let moved = offset(later).checked_sub(made)?;
-        Some(Place {
-            ty: place.ty,
-            offset: place.offset.checked_sub(moved)?,
-        })
+        Some(Place { ty: place.ty, offset: place.offset.checked_sub(moved)? })
     }
 
     /// Adds what may be told to what is known by origin; whether that is news.

@@ -36,12 +36,8 @@ impl<'c> Solution<'c> {
     /// Solves a function.
     pub fn new(world: &mut World<'_>, code: &'c Code, arguments: &Arguments) -> Self {
         world.turn_to(&code.facts);
-        let mut solution = Self {
-            code,
-            blocks: Vec::new(),
-            refined: FxHashMap::default(),
-            was_taught: false,
-        };
+        let mut solution =
+            Self { code, blocks: Vec::new(), refined: FxHashMap::default(), was_taught: false };
         for (register, place) in Register::ARGUMENTS.into_iter().zip(arguments) {
             if let Some(place) = place {
                 solution.refined.insert(origin_of_argument(register), *place);
@@ -268,11 +264,7 @@ fn reach(world: &mut World<'_>, state: &State, address: &Address) -> Option<Less
     let reached = Place { offset: place.offset.checked_add(address.displacement)?, ..place };
     let around = world.around(reached)?;
     let offset = around.offset.checked_sub(address.displacement)?;
-    Some(Lesson {
-        origin: pointer.origin,
-        old: Value::Pointer(pointer),
-        place: Place { offset, ..around },
-    })
+    Some(Lesson { origin: pointer.origin, old: Value::Pointer(pointer), place: Place { offset, ..around } })
 }
 
 /// Joins a state into that at the start of a block; whether it changed. `give_up`: what differs becomes unknown.

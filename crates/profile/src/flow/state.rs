@@ -27,10 +27,7 @@ pub enum Location {
 impl State {
     /// Nothing is known.
     pub fn unknown() -> Self {
-        Self {
-            registers: [Value::UNKNOWN; Register::COUNT],
-            slots: Vec::new(),
-        }
+        Self { registers: [Value::UNKNOWN; Register::COUNT], slots: Vec::new() }
     }
 
     /// At the entry of a function: the return address is on the stack, the frame address above it.

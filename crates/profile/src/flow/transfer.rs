@@ -4,7 +4,9 @@ use super::facts::{Region, Subject};
 use super::state::{Location, State};
 use super::value::{Origin, Pointer, Value, is_null};
 use super::world::World;
-use crate::code::machine::{Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Segment, Source};
+use crate::code::machine::{
+    Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Segment, Source,
+};
 use crate::types::{Place, Shape, Ty};
 use rustc_hash::FxHashMap;
 
@@ -79,9 +81,9 @@ impl World<'_> {
     /// Where an address leads in a state.
     pub fn spot(&mut self, state: &State, address: &Address) -> Spot {
         let base = address.base.map_or(Value::Number(0), |register| state.register(register));
-        let index = address.index.map_or(Value::Number(0), |register| {
-            scaled(state.register(register), address.scale)
-        });
+        let index = address
+            .index
+            .map_or(Value::Number(0), |register| scaled(state.register(register), address.scale));
         let per_cpu = address.segment == Segment::Gs;
         // Numbers first: only all of them together are the address of a variable.
         let (number, rest) = match (base, index) {
@@ -94,9 +96,8 @@ impl World<'_> {
             [None, _] => spot(number, per_cpu),
             [Some(Value::Word(_) | Value::Null), None] if address.index.is_some() => element(number, per_cpu),
             [Some(value), None] => spot(self.add(value, number), per_cpu),
-            [Some(Value::Word(_) | Value::Null), Some(value)] | [Some(value), Some(Value::Word(_) | Value::Null)] => {
-                element(self.add(value, number), per_cpu)
-            }
+            [Some(Value::Word(_) | Value::Null), Some(value)]
+            | [Some(value), Some(Value::Word(_) | Value::Null)] => element(self.add(value, number), per_cpu),
             [Some(a), Some(b)] => {
                 let sum = self.add(a, b);
                 spot(self.add(sum, number), per_cpu)
@@ -109,16 +110,16 @@ impl World<'_> {
         match (a, b) {
             (Value::Number(a), Value::Number(b)) => Value::Number(a.wrapping_add(b)),
             (other, Value::Number(0)) | (Value::Number(0), other) => other,
-            (Value::Pointer(pointer), Value::Number(number)) | (Value::Number(number), Value::Pointer(pointer)) => {
+            (Value::Pointer(pointer), Value::Number(number))
+            | (Value::Number(number), Value::Pointer(pointer)) => {
                 let moved = pointer.moved(number as i64);
                 moved.map_or(Value::UNKNOWN, Value::Pointer)
             }
             (Value::Stack(offset), Value::Number(number)) | (Value::Number(number), Value::Stack(offset)) => {
                 Value::Stack(offset.wrapping_add(number as i64))
             }
-            (Value::Stack(_) | Value::Frame, Value::Word(_)) | (Value::Word(_), Value::Stack(_) | Value::Frame) => {
-                Value::Frame
-            }
+            (Value::Stack(_) | Value::Frame, Value::Word(_))
+            | (Value::Word(_), Value::Stack(_) | Value::Frame) => Value::Frame,
             (Value::Frame, Value::Number(_)) | (Value::Number(_), Value::Frame) => Value::Frame,
             (Value::Pointer(pointer), Value::Word(_)) | (Value::Word(_), Value::Pointer(pointer)) => {
                 self.indexed(Spot::Element(pointer))
@@ -127,10 +128,11 @@ impl World<'_> {
                 self.per_cpu_variable(number).map_or(Value::UNKNOWN, |place| Value::to(place, 0))
             }
             // A pointer to dynamic per-CPU data is a distance of the type it points to.
-            (Value::PerCpuOffset, Value::Pointer(pointer)) | (Value::Pointer(pointer), Value::PerCpuOffset) => {
-                Value::Pointer(pointer)
-            }
-            (Value::Number(number), Value::Word(_)) | (Value::Word(_), Value::Number(number)) if !is_null(number) => {
+            (Value::PerCpuOffset, Value::Pointer(pointer))
+            | (Value::Pointer(pointer), Value::PerCpuOffset) => Value::Pointer(pointer),
+            (Value::Number(number), Value::Word(_)) | (Value::Word(_), Value::Number(number))
+                if !is_null(number) =>
+            {
                 self.indexed(element(Value::Number(number), false))
             }
             _ => Value::UNKNOWN,
@@ -184,7 +186,14 @@ impl World<'_> {
     }
 
     /// What 8 bytes of memory hold.
-    pub fn load(&mut self, state: &State, spot: Spot, at: u64, context: &Context<'_>, origin: Origin) -> Value {
+    pub fn load(
+        &mut self,
+        state: &State,
+        spot: Spot,
+        at: u64,
+        context: &Context<'_>,
+        origin: Origin,
+    ) -> Value {
         if let Some(place) = context.refined.get(&origin).filter(|_| origin != 0) {
             return Value::to(*place, origin);
         }
@@ -234,7 +243,9 @@ impl World<'_> {
             Spot::FixedElement { address, per_cpu: false } => per_cpu.offsets == Some(address),
             Spot::Fixed { address, per_cpu: false } => match per_cpu.offsets {
                 // With a known CPU: no kernel has more than 8192 (NR_CPUS of MAXSMP).
-                Some(first) => address >= first && address - first < 8 * 8192 && !per_cpu.range.contains(&address),
+                Some(first) => {
+                    address >= first && address - first < 8 * 8192 && !per_cpu.range.contains(&address)
+                }
                 None => false,
             },
             _ => false,
@@ -242,7 +253,13 @@ impl World<'_> {
     }
 
     /// Runs an instruction.
-    pub fn step(&mut self, state: &mut State, index: usize, instruction: &Instruction, context: &Context<'_>) {
+    pub fn step(
+        &mut self,
+        state: &mut State,
+        index: usize,
+        instruction: &Instruction,
+        context: &Context<'_>,
+    ) {
         let origin = origin_of(index);
         let at = instruction.address;
         match instruction.effect {
@@ -315,7 +332,14 @@ impl World<'_> {
         }
     }
 
-    fn pop(&mut self, state: &mut State, to: Option<Register>, at: u64, context: &Context<'_>, origin: Origin) {
+    fn pop(
+        &mut self,
+        state: &mut State,
+        to: Option<Register>,
+        at: u64,
+        context: &Context<'_>,
+        origin: Origin,
+    ) {
         let top = state.register(Register::RSP);
         let value = match top {
             Value::Stack(offset) => self.load(state, Spot::Stack(offset), at, context, origin),
@@ -403,7 +427,8 @@ impl World<'_> {
         spoil_reachable(state);
         clobber(state, Registers::CALLER_SAVED, 0);
         let refined = context.refined.get(&origin).copied();
-        let returned = refined.or_else(|| target.filter(|ty| *ty != Ty::VOID).map(|ty| Place { ty, offset: 0 }));
+        let returned =
+            refined.or_else(|| target.filter(|ty| *ty != Ty::VOID).map(|ty| Place { ty, offset: 0 }));
         let value = returned.map_or(Value::Word(origin), |place| Value::to(place, origin));
         state.set(Location::Register(Register::RAX), value);
     }

@@ -46,11 +46,7 @@ impl Value {
     /// A pointer to a place; unknown if the place is absurdly far off.
     pub fn to(place: Place, origin: Origin) -> Self {
         match i32::try_from(place.offset) {
-            Ok(offset) => Self::Pointer(Pointer {
-                ty: place.ty,
-                offset: Some(offset),
-                origin,
-            }),
+            Ok(offset) => Self::Pointer(Pointer { ty: place.ty, offset: Some(offset), origin }),
             Err(_) => Self::Word(origin),
         }
     }
@@ -86,10 +82,7 @@ impl Value {
 impl Pointer {
     /// The place, if the offset is known.
     pub fn place(self) -> Option<Place> {
-        self.offset.map(|offset| Place {
-            ty: self.ty,
-            offset: i64::from(offset),
-        })
+        self.offset.map(|offset| Place { ty: self.ty, offset: i64::from(offset) })
     }
 
     /// The pointer moved by some bytes.

@@ -106,10 +106,7 @@ impl<'a> World<'a> {
         }
         let dwarf = self.program.dwarf;
         let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| self.types.of_die(die));
-        let returned = Returned {
-            target: self.types.pointee(ty),
-            never: dwarf.is_noreturn(callee),
-        };
+        let returned = Returned { target: self.types.pointee(ty), never: dwarf.is_noreturn(callee) };
         self.returned.insert(callee, returned);
         returned
     }

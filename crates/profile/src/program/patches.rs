@@ -65,12 +65,11 @@ impl Patches {
 
     /// Alternatives whose original covers an address, or whose replacement would when it stands there.
     pub fn alternatives_at(&self, address: u64) -> impl Iterator<Item = &Alternative> {
-        let first = self
-            .alternatives
-            .partition_point(|entry| entry.original.saturating_add(255) < address);
+        let first = self.alternatives.partition_point(|entry| entry.original.saturating_add(255) < address);
         let near = self.alternatives.get(first..).unwrap_or(&[]).iter();
-        near.take_while(move |entry| entry.original <= address)
-            .filter(move |entry| address - entry.original < u64::from(entry.length.max(entry.replacement_length)))
+        near.take_while(move |entry| entry.original <= address).filter(move |entry| {
+            address - entry.original < u64::from(entry.length.max(entry.replacement_length))
+        })
     }
 
     /// Where an instruction jumps to if it is patched to be a jump.
@@ -100,9 +99,7 @@ fn table<'d>(elf: &Elf<'d>, range: Option<(u64, u64)>) -> (u64, &'d [u8]) {
 fn entries<T>(table: &(u64, &[u8]), size: usize, parse: impl Fn(u64, &[u8]) -> Option<T>) -> Vec<T> {
     let (address, bytes) = *table;
     let entries = (0u64..).zip(bytes.chunks_exact(size));
-    entries
-        .filter_map(|(index, entry)| parse(address.wrapping_add(index * size as u64), entry))
-        .collect()
+    entries.filter_map(|(index, entry)| parse(address.wrapping_add(index * size as u64), entry)).collect()
 }
 
 /// A distance stored at an address, as the address it leads to.

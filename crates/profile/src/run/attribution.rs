@@ -216,9 +216,5 @@ impl Source<'_> {
 }
 
 fn seen(sample: &Sample<'_>) -> Seen {
-    Seen {
-        address: sample.addr.unwrap_or(0),
-        time: sample.time.unwrap_or(0),
-        cpu: sample.cpu,
-    }
+    Seen { address: sample.addr.unwrap_or(0), time: sample.time.unwrap_or(0), cpu: sample.cpu }
 }

@@ -50,10 +50,7 @@ impl TypeSpace<'_, '_> {
             Shape::Aggregate { .. } if place.offset >= 0 => {
                 let members = self.members(place.ty);
                 covering(&members, place.offset)
-                    .map(|member| Place {
-                        ty: member.ty,
-                        offset: place.offset - member.offset as i64,
-                    })
+                    .map(|member| Place { ty: member.ty, offset: place.offset - member.offset as i64 })
                     .collect()
             }
             _ => Vec::new(),
@@ -132,10 +129,7 @@ impl TypeSpace<'_, '_> {
     /// Whether a pointer to `outer` shows more than one to `inner`, or as much: whether the whole that `inner` is
     /// a place of lies in the whole that `outer` is a place of.
     pub fn encloses(&mut self, outer: Place, inner: Place) -> bool {
-        let start = Place {
-            ty: outer.ty,
-            offset: outer.offset - inner.offset,
-        };
+        let start = Place { ty: outer.ty, offset: outer.offset - inner.offset };
         self.contains(start, inner.ty)
     }
 
@@ -167,7 +161,9 @@ impl TypeSpace<'_, '_> {
             for outer in level {
                 next.extend(self.inside(outer));
             }
-            next.retain(|inner| matches!(self.shape(inner.ty), Shape::Aggregate { .. } | Shape::Array { .. }));
+            next.retain(|inner| {
+                matches!(self.shape(inner.ty), Shape::Aggregate { .. } | Shape::Array { .. })
+            });
             next.truncate(MAX_WIDTH);
             if next.is_empty() {
                 break;
@@ -300,5 +296,9 @@ fn covering(members: &Rc<[Member]>, offset: i64) -> impl Iterator<Item = &Member
         offset - member.offset < member.size || flexible
     };
     let before = members.get(..past).unwrap_or(&[]);
-    before.iter().enumerate().filter(move |(index, member)| covers((*index, member))).map(|(_, member)| member)
+    before
+        .iter()
+        .enumerate()
+        .filter(move |(index, member)| covers((*index, member)))
+        .map(|(_, member)| member)
 }

@@ -251,12 +251,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
             Some(width) => (bit_offset % 8).saturating_add(width).div_ceil(8),
             None => self.size(ty),
         };
-        Member {
-            offset,
-            size,
-            ty,
-            is_bit_field: bit_field.is_some(),
-        }
+        Member { offset, size, ty, is_bit_field: bit_field.is_some() }
     }
 
     fn of_id(&mut self, id: TypeId, depth: u32) -> Ty {
@@ -281,26 +276,18 @@ impl<'a, 's> TypeSpace<'a, 's> {
         let (stripped, alias) = self.strip(id);
         let shape = match self.reader.table().get(stripped) {
             Type::Void | Type::Qualified { .. } | Type::Tag { .. } | Type::Typedef { .. } => Shape::Void,
-            Type::Base(base) => Shape::Word {
-                name: Rc::from(&*base.name),
-                size: base.size,
-            },
+            Type::Base(base) => Shape::Word { name: Rc::from(&*base.name), size: base.size },
             Type::Enum(enumeration) => Shape::Word {
                 name: Rc::from(enumeration.name.as_deref().or(alias.as_deref()).unwrap_or("enum")),
                 size: enumeration.size,
             },
-            Type::Unspecified(name) => Shape::Word {
-                name: Rc::from(&**name),
-                size: 0,
-            },
+            Type::Unspecified(name) => Shape::Word { name: Rc::from(&**name), size: 0 },
             Type::Pointer { target, size, .. } => {
                 let (target, size) = (*target, *size);
                 let target = self.of_id(target, depth);
                 Shape::Pointer { target, size }
             }
-            Type::Array {
-                element, dimensions, ..
-            } => {
+            Type::Array { element, dimensions, .. } => {
                 let (element, dimensions) = (*element, dimensions.clone());
                 return Some((self.array(element, &dimensions, depth), None));
             }
@@ -353,12 +340,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
         let name = aggregate.name.as_deref().map(Rc::from);
         let is_declaration = aggregate.is_declaration;
         let Some(name) = name.or(alias) else {
-            let shape = Shape::Aggregate {
-                kind,
-                name: None,
-                size,
-                anonymous: own,
-            };
+            let shape = Shape::Aggregate { kind, name: None, size, anonymous: own };
             return Some((shape, own));
         };
         let (die, size) = match is_declaration {
@@ -366,12 +348,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
             false => (own, Some(size)),
         };
         let size = size.unwrap_or(0);
-        let shape = Shape::Aggregate {
-            kind,
-            name: Some(name),
-            size,
-            anonymous: None,
-        };
+        let shape = Shape::Aggregate { kind, name: Some(name), size, anonymous: None };
         Some((shape, die))
     }
 

@@ -29,6 +29,8 @@ const FUNCTIONS_AT_ONCE: usize = 48;
 const MAX_LEVELS: u8 = 3;
 /// From how many places a function may be named until it is one for everybody.
 const MAX_REFERENCES: usize = 64;
+/// From how many units.
+const MAX_UNITS: usize = 3;
 /// How often functions are analysed again.
 const MAX_ROUNDS: u32 = 5;
 
@@ -110,7 +112,7 @@ impl<'a, 's> Rounds<'a, 's> {
         for (key, item) in of_level {
             let entry = item.function.entry();
             match references.of(entry) {
-                Some(positions) if positions.len() <= MAX_REFERENCES => used.push((*key, entry, positions)),
+                Some(positions) if self.may_agree(positions) => used.push((*key, entry, positions)),
                 _ => {}
             }
         }
@@ -125,6 +127,13 @@ impl<'a, 's> Rounds<'a, 's> {
         }
         let new = self.items.iter().filter(|(_, item)| item.level == level + 1);
         new.map(|(key, _)| *key).collect()
+    }
+
+    /// Whether users at some positions are few enough to agree on something. A function that many units use is one
+    /// for everybody, and reading the units costs more than all else.
+    fn may_agree(&self, positions: &[(u64, u64)]) -> bool {
+        let units = positions.iter().map(|(_, at)| self.program.unit_at(*at));
+        positions.len() <= MAX_REFERENCES && units.collect::<BTreeSet<_>>().len() <= MAX_UNITS
     }
 
     /// Analyses all functions; those that were sampled come back in order.

@@ -177,7 +177,9 @@ fn refine_pointer(types: &mut TypeSpace<'_, '_>, pointer: Pointer, fact: Place) 
         let value = if types.is_aggregate(fact.ty) { Value::to(fact, 0) } else { value };
         return Refined { value, learned: None };
     };
-    if place == fact || types.encloses(place, fact) {
+    // A pointer to a number says less than one into a struct, be the number signed or not.
+    let is_number = !types.is_aggregate(fact.ty) && types.is_aggregate(place.ty) && types.is_inside(place);
+    if place == fact || is_number || types.encloses(place, fact) {
         return Refined { value, learned: None };
     }
     if types.encloses(fact, place) {

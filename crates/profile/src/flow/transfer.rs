@@ -202,12 +202,18 @@ impl World<'_> {
         }
         if let Spot::Stack(offset) = spot {
             let slot = state.get(Location::Slot(offset));
-            if slot != Value::UNKNOWN {
+            // What a variable is declared to be goes before a null it was initialised with: otherwise less would be
+            // known before anything is stored there than after.
+            let tells_less = matches!(slot, Value::Word(_)) || slot.is_null();
+            if !tells_less {
                 return slot;
             }
             let place = region_at(state, context.regions, at, offset);
             let place = place.filter(|place| self.types.is_inside(*place));
-            return self.load_place(place, origin);
+            return match self.load_place(place, origin) {
+                Value::Word(_) if slot != Value::UNKNOWN => slot,
+                loaded => loaded,
+            };
         }
         let place = self.place(spot);
         self.load_place(place, origin)

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let root = debian::peers_root()?;
     let inside = debian::share(&root, &vmlinux)?;
     let mut works = layout_works(&vmlinux.display().to_string(), &inside);
-    if let Some(recording) = inputs::recording("c1.mem.perf")? {
+    if let Some(recording) = inputs::recording()? {
         works.push(profile_work(&root, &vmlinux, &recording)?);
     }
     say(&format!(

@@ -26,10 +26,10 @@ pub(crate) fn vmlinux() -> Result<PathBuf> {
     }
 }
 
-/// A recording of the data folder by the start of its name, unpacked.
-pub(crate) fn recording(prefix: &str) -> Result<Option<PathBuf>> {
+/// The data folder's recording of memory accesses, unpacked.
+pub(crate) fn recording() -> Result<Option<PathBuf>> {
     let Some(data) = data() else { return Ok(None) };
-    let packed = only(&data, |name| name.starts_with(prefix) && name.ends_with(".zst"))?;
+    let packed = only(&data, |name| name.ends_with(".mem.perf.data.zst"))?;
     unpacked(&packed).map(Some)
 }
 

@@ -91,7 +91,7 @@ fn names(vmlinux: &Path) -> Result<bool> {
 
 /// Recording, profile, plan, patch, `git apply --check`, for both structs.
 fn road(vmlinux: &Path) -> Result<bool> {
-    let Some(recording) = inputs::recording("c1.mem.perf")? else {
+    let Some(recording) = inputs::recording()? else {
         say("  no recordings (FIELDLINE_DATA is not set): the built-in example stands in");
         let fieldline = shell::fieldline()?;
         shell::run(Command::new(fieldline).arg("demo"))?;

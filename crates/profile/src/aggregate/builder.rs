@@ -115,6 +115,12 @@ impl Builder {
         self.cover(row);
         self.note_moment(row);
         let Outcome::Attributed { target, offset, size, base } = row.outcome else { return };
+        self.credit(row, target, offset, size, base);
+    }
+
+    /// Counts a sample for one more struct: one that holds what it touched, or is held by it. The sample itself is
+    /// counted by [`Builder::add`].
+    pub fn credit(&mut self, row: &Row, target: Target, offset: u64, size: u64, base: Option<u64>) {
         let access = self.accesses.entry((target, row.ip, offset, size)).or_insert_with(|| Access {
             ip: row.ip,
             function: row.function.map_or(u32::MAX, |function| function.0),

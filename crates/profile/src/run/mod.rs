@@ -2,11 +2,13 @@
 //!
 //! * [`link`]: addresses of the recorded machine to addresses as linked.
 //! * [`attribution`]: what each sample touched.
+//! * [`structs`]: all structs that an access is one to.
 //! * [`profile`]: sums over a recording.
 
 pub mod attribution;
 pub mod link;
 pub mod profile;
+pub mod structs;
 
 pub use attribution::{Attributed, Attribution};
 pub use link::{Linker, Mismatch, check_build_id};

@@ -1,14 +1,15 @@
 //! A recording's profile.
 
 use super::attribution::{Attributed, Attribution};
-use crate::aggregate::{Builder, Function, Outcome, Row, Target as Struct, TypeInfo};
-use crate::attribute::target::{Target, TypeEntry};
+use super::structs::{Structs, Touched};
+use crate::aggregate::{Builder, Function, Outcome, Row};
+use crate::attribute::target::Target;
 use crate::blind_spots::blind_spots;
 use crate::data_source::Level;
 use crate::perf_data::{Error, PerfFile};
 use crate::sample::Sample;
-use fieldline_debuginfo::dwarf::{Dwarf, TypeReader};
-use fieldline_layout::Layout;
+use crate::types::Definitions;
+use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_layout::access::{AccessProfile, Recording};
 
 /// The sum of the profiles of all recordings of an attribution.
@@ -59,13 +60,17 @@ fn profile_one(
     let events = file.facts().events.iter().map(|event| event.name.clone());
     let mut builder = Builder::new(facts.clone(), events);
     let answers = &attribution.answers;
-    let mut reader = TypeReader::new(dwarf);
-    let structs: Vec<Option<Struct>> =
-        answers.types.iter().map(|entry| add_type(&mut builder, &mut reader, entry)).collect();
+    let definitions = Definitions::default();
+    let mut structs = Structs::new(dwarf, &definitions);
     let functions: Vec<Function> =
         answers.functions.iter().map(|function| builder.add_function(function.name.clone())).collect();
     attribution.each(recording, |sample, attributed| {
-        builder.add(&row(sample, attributed, &structs, &functions));
+        let places = structs.touched(&mut builder, answers, attributed);
+        let row = row(sample, attributed, &places, &functions);
+        builder.add(&row);
+        for (target, offset) in places.others {
+            builder.credit(&row, target, offset, attributed.size, base(sample, offset));
+        }
         Ok::<(), Error>(())
     })?;
     let tally = file.tally()?;
@@ -74,23 +79,7 @@ fn profile_one(
     Ok(builder.finish(spots.iter().map(|spot| format!("{spot}; {}", spot.remedy())).collect()))
 }
 
-/// Makes a struct known to the builder; numbers and pointers are none.
-fn add_type(builder: &mut Builder, reader: &mut TypeReader<'_, '_>, entry: &TypeEntry) -> Option<Struct> {
-    entry.name.kind?;
-    // A type that can't be read again has no layout to show; its accesses count all the same.
-    let layout = entry.die.and_then(|die| {
-        let id = reader.read(die).ok()?;
-        Layout::of(reader.table(), id)
-    });
-    Some(builder.add_type(TypeInfo { name: entry.name.name.clone(), size: entry.name.size, layout }))
-}
-
-fn row(
-    sample: &Sample<'_>,
-    attributed: &Attributed,
-    structs: &[Option<Struct>],
-    functions: &[Function],
-) -> Row {
+fn row(sample: &Sample<'_>, attributed: &Attributed, places: &Touched, functions: &[Function]) -> Row {
     let source = sample.data_source;
     Row {
         event: sample.event.index(),
@@ -106,24 +95,23 @@ fn row(
             .filter(|level| *level != Level::NotAvailable)
             .map(Level::word),
         is_hitm: source.is_some_and(|source| source.is_hitm()),
-        outcome: outcome(sample, attributed, structs),
+        outcome: outcome(sample, attributed, places),
     }
 }
 
-fn outcome(sample: &Sample<'_>, attributed: &Attributed, structs: &[Option<Struct>]) -> Outcome {
-    let (ty, offset) = match attributed.target {
-        Target::Place { ty, offset } => (ty, offset),
-        Target::Unknown(reason) => return Outcome::Unattributed(reason.word()),
-        Target::Within { .. } => return Outcome::Unattributed("unknown_offset"),
-        Target::Element { .. } => return Outcome::Unattributed("unknown_index"),
-    };
-    match structs.get(ty.0 as usize).copied().flatten() {
-        Some(target) => Outcome::Attributed {
-            target,
-            offset,
-            size: attributed.size,
-            base: sample.data_address().and_then(|address| address.checked_sub(offset)),
-        },
-        None => Outcome::OtherType,
+/// Where the object begins, if the sample's address tells.
+fn base(sample: &Sample<'_>, offset: u64) -> Option<u64> {
+    sample.data_address().and_then(|address| address.checked_sub(offset))
+}
+
+fn outcome(sample: &Sample<'_>, attributed: &Attributed, places: &Touched) -> Outcome {
+    match (places.primary, attributed.target) {
+        (Some((target, offset)), _) => {
+            Outcome::Attributed { target, offset, size: attributed.size, base: base(sample, offset) }
+        }
+        (None, Target::Place { .. }) => Outcome::OtherType,
+        (None, Target::Unknown(reason)) => Outcome::Unattributed(reason.word()),
+        (None, Target::Within { .. }) => Outcome::Unattributed("unknown_offset"),
+        (None, Target::Element { .. }) => Outcome::Unattributed("unknown_index"),
     }
 }

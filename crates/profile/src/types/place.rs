@@ -280,6 +280,26 @@ impl TypeSpace<'_, '_> {
         is_link
     }
 
+    /// The structs a place is in, from the outermost inwards, as far as there is no choice: not into a union of
+    /// several.
+    pub fn descent(&mut self, place: Place) -> Vec<Place> {
+        let mut structs = Vec::new();
+        let mut at = Some(place);
+        while let Some(place) = at.take().filter(|_| structs.len() < MAX_DEPTH as usize) {
+            if matches!(self.shape(place.ty), Shape::Aggregate { .. }) {
+                structs.push(place);
+            }
+            let mut inside = self.inside(place);
+            inside.retain(|inner| {
+                matches!(self.shape(inner.ty), Shape::Aggregate { .. } | Shape::Array { .. })
+            });
+            if let [only] = inside.as_slice() {
+                at = Some(*only);
+            }
+        }
+        structs
+    }
+
     /// Whether a place is inside its type. In a type of unknown size nothing is.
     pub fn is_inside(&self, place: Place) -> bool {
         place.offset >= 0 && (place.offset as u64) < self.size(place.ty)

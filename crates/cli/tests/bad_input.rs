@@ -129,3 +129,80 @@ fn a_type_that_is_not_there_draws_near_names() {
     let message = refused(&["layout", "no_such_struct_at_all", "--from", path.to_str().unwrap()]);
     assert!(message.contains("no_such_struct_at_all"), "{message}");
 }
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The example's program, recording and tree.
+fn example() -> (PathBuf, PathBuf, PathBuf) {
+    (fixture("demo/shaper"), fixture("demo/shaper.perf.data"), fixture("demo/tree"))
+}
+
+#[test]
+fn broken_recordings_are_refused_with_their_name() {
+    let (program, recording, _) = example();
+    let bytes = std::fs::read(&recording).unwrap();
+    for part in 0..50 {
+        let (_keep, cut) = written("cut.data", &bytes[..bytes.len() * part / 50]);
+        let message = refused(&["profile", "--vmlinux", text(&program), "--perf", &cut]);
+        assert!(message.contains("cut.data"), "{message}");
+    }
+    let (_keep, garbage) = written("garbage.data", &[0x5a; 4096]);
+    assert!(refused(&["samples", "--vmlinux", text(&program), "--perf", &garbage]).contains("garbage.data"));
+    let folder = tempfile::tempdir().unwrap();
+    refused(&["profile", "--vmlinux", text(&program), "--perf", text(folder.path())]);
+}
+
+#[test]
+fn a_recording_of_another_build_is_refused_unless_forced() {
+    let (program, recording, _) = example();
+    let mut bytes = std::fs::read(&program).unwrap();
+    // The note's header: 4 bytes of name, 20 of build id, kind 3, "GNU".
+    let note = [4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, b'G', b'N', b'U', 0];
+    let at = bytes.windows(note.len()).position(|window| window == note).unwrap() + note.len();
+    bytes[at] ^= 0xff;
+    let (_keep, other) = written("shaper", &bytes);
+    let message = refused(&["profile", "--vmlinux", &other, "--perf", text(&recording)]);
+    assert!(message.contains("build id") && message.contains("--force"), "{message}");
+}
+
+#[test]
+fn a_plan_profile_or_tree_that_does_not_belong_writes_nothing() {
+    let (program, recording, tree) = example();
+    let work = tempfile::tempdir().unwrap();
+    let path = |name: &str| work.path().join(name).to_str().unwrap().to_owned();
+    let profile = path("profile.json");
+    let made =
+        fieldline(&["profile", "--vmlinux", text(&program), "--perf", text(&recording), "-o", &profile]);
+    assert!(made.status.success());
+    // A profile of another layout.
+    let changed = std::fs::read_to_string(&profile).unwrap().replace("\"fingerprint\":", "\"fingerprint\":1");
+    std::fs::write(path("other.json"), changed).unwrap();
+    let (out, other) = (path("plan.json"), path("other.json"));
+    let plan = |profile: &str, out: &str| {
+        ["plan", "tx_class", "--profile", profile, "--vmlinux", text(&program), "-o", out].map(str::to_owned)
+    };
+    let words = plan(&other, &out);
+    refused(&words.each_ref().map(String::as_str));
+    assert!(!Path::new(&out).exists());
+    // A folder that can't be written.
+    let words = plan(&profile, "/proc/nowhere/plan.json");
+    refused(&words.each_ref().map(String::as_str));
+    let words = plan(&profile, &out);
+    assert!(fieldline(&words.each_ref().map(String::as_str)).status.success());
+    // A tree without the struct, a profile in a plan's place, a patch folder that can't be made.
+    let (empty, patches) = (tempfile::tempdir().unwrap(), path("patches"));
+    refused(&["patch", "--plan", &out, "--tree", text(empty.path()), "-o", &patches]);
+    refused(&["patch", "--plan", &profile, "--tree", text(&tree), "-o", &patches]);
+    assert!(!Path::new(&patches).exists());
+    refused(&["patch", "--plan", &out, "--tree", text(&tree), "-o", "/proc/nowhere"]);
+    // A plan of another version of the header is understood, and the answer is no.
+    let changed = std::fs::read_to_string(&out).unwrap().replace("\"name\":\"", "\"name\":\"x_");
+    let changed = changed.replace("x_tx_class", "tx_class");
+    std::fs::write(path("changed.json"), changed).unwrap();
+    let changed = path("changed.json");
+    let output = fieldline(&["patch", "--plan", &changed, "--tree", text(&tree), "-o", &patches]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!Path::new(&patches).exists());
+}

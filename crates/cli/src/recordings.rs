@@ -10,7 +10,7 @@ use fieldline_layout::access::AccessProfile;
 use fieldline_profile::perf_data::PerfFile;
 use fieldline_profile::program::Program;
 use fieldline_profile::run::{self, Attribution};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What work on attributed recordings is given.
 pub(crate) struct Attributed<'w> {
@@ -65,7 +65,7 @@ fn open_recording(path: &Path) -> Result<PerfFile> {
     PerfFile::open(path).with_context(|| path.display().to_string())
 }
 
-fn check(elf: &Elf<'_>, file: &PerfFile, path: &PathBuf, force: bool) -> Result<()> {
+fn check(elf: &Elf<'_>, file: &PerfFile, path: &Path, force: bool) -> Result<()> {
     match run::check_build_id(elf, file) {
         Ok(()) => Ok(()),
         Err(mismatch) if force => {

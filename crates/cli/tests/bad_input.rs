@@ -1,5 +1,13 @@
 //! Whatever is wrong with an input: exit code 2, one message that names the file, no panic, nothing written.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers of tests fail as tests do"
+)]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

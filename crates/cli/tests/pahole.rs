@@ -1,5 +1,12 @@
 //! `fieldline layout --style pahole` against what pahole 1.30 printed for the fixtures.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers of tests fail as tests do"
+)]
 #![expect(clippy::expect_used, reason = "a test says what is wrong by failing")]
 
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@ use crate::problem::Problem;
 use crate::random::Random;
 use crate::state::State;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Most units that change lines from one side of a trade.
 const TRADED: usize = 4;
@@ -17,6 +18,8 @@ pub struct Mover {
     regions: Vec<(usize, usize)>,
     bits: Vec<u64>,
     aligns: Vec<u64>,
+    /// Units of equal kind can exchange their places without moving anything else.
+    kinds: Vec<usize>,
     /// The move drawn last: the units from some place on.
     units: Vec<usize>,
     give: Vec<usize>,
@@ -38,6 +41,7 @@ impl Mover {
             regions,
             bits: units.clone().map(|unit| problem.unit_bits(unit)).collect(),
             aligns: units.map(|unit| problem.unit_align(unit)).collect(),
+            kinds: kinds(problem, order.len()),
             units: Vec::new(),
             give: Vec::new(),
             take: Vec::new(),
@@ -49,6 +53,16 @@ impl Mover {
         self.hot.len()
     }
 
+    /// Whether two units can exchange their places without moving anything else.
+    pub fn are_alike(&self, one: usize, other: usize) -> bool {
+        self.kinds[one] == self.kinds[other]
+    }
+
+    /// Number of a unit's kind.
+    pub fn kind(&self, unit: usize) -> usize {
+        self.kinds[unit]
+    }
+
     /// First place of the region around a place, and the one behind its last.
     pub fn region(&self, place: usize) -> (usize, usize) {
         self.regions[place]
@@ -57,6 +71,9 @@ impl Mover {
     /// Draws a move: the place it begins at; [`Mover::units`] are the units from there on. `None` if the draw changes
     /// nothing or breaks a constraint.
     pub fn draw(&mut self, state: &State<'_>, random: &mut Random) -> Option<usize> {
+        if random.below(16) == 0 {
+            return self.heal(state, random);
+        }
         let unit = *self.hot.get(random.below(self.hot.len()))?;
         let from = state.place_of(unit);
         let (low, high) = self.regions[from];
@@ -74,6 +91,21 @@ impl Mover {
             14 => self.insert(state, from, to, 1),
             _ => self.insert(state, from, to, 2 + random.below(5)),
         }?;
+        state.allows(first, &self.units).then_some(first)
+    }
+
+    /// Puts a unit next to the one declared before or behind it, in exchange for a unit of its kind.
+    fn heal(&mut self, state: &State<'_>, random: &mut Random) -> Option<usize> {
+        let unit = random.below(self.kinds.len());
+        let from = state.place_of(unit);
+        let (low, high) = self.regions[from];
+        let to = if random.below(2) == 0 {
+            state.place_of(unit.checked_sub(1)?) + 1
+        } else {
+            state.order().get(unit + 1).map(|_| state.place_of(unit + 1))?.checked_sub(1)?
+        };
+        let alike = (low..high).contains(&to) && self.kinds[state.order()[to]] == self.kinds[unit];
+        let first = alike.then(|| self.exchange(state, (from, from + 1), (to, to + 1)))??;
         state.allows(first, &self.units).then_some(first)
     }
 
@@ -205,6 +237,17 @@ impl Mover {
         self.units.extend(places.map(|place| state.order()[place]));
         self.units[start..].sort_by_key(|unit| Reverse(self.aligns[*unit]));
     }
+}
+
+/// Numbers for what compilers are asked for units.
+fn kinds(problem: &Problem<'_>, units: usize) -> Vec<usize> {
+    let mut known = BTreeMap::new();
+    let mut kinds = Vec::with_capacity(units);
+    for unit in 0..units {
+        let next = known.len();
+        kinds.push(*known.entry(problem.slots_of(unit)).or_insert(next));
+    }
+    kinds
 }
 
 fn regions(problem: &Problem<'_>, order: &[usize]) -> Vec<(usize, usize)> {

@@ -124,6 +124,8 @@ pub(crate) struct Part {
 const SIZE_SHARE: u64 = 200;
 /// Cost of a line above the size limit, likewise.
 const OVER_SHARE: u64 = 8;
+/// Cost of two neighbours that aren't in the declared order, likewise: it settles only what visits leave open.
+const SEAM_SHARE: u64 = 4_000;
 /// Cost of two neighbours under different `#if` conditions, likewise.
 const GUARD_SHARE: u64 = 4000;
 
@@ -140,6 +142,8 @@ pub struct Problem<'a> {
     pub visits: &'a Visits,
     /// How CPUs take lines from each other.
     pub sharing: &'a Sharing,
+    /// Cost of two neighbours that aren't in the declared order.
+    pub seam_weight: u64,
     /// Cost of two neighbours under different `#if` conditions, which the source must separate.
     pub guard_weight: u64,
     /// Cost of a line of struct size.
@@ -180,6 +184,7 @@ impl<'a> Problem<'a> {
             views,
             visits,
             sharing,
+            seam_weight: scale / SEAM_SHARE,
             guard_weight: scale / GUARD_SHARE,
             size_weight: scale / SIZE_SHARE,
             over_weight: scale / OVER_SHARE,
@@ -199,16 +204,19 @@ impl<'a> Problem<'a> {
         self.visits.touching(cells, room) + self.sharing.excess(cells)
     }
 
-    /// Cost of `#if` conditions between neighbours.
-    pub(crate) fn guard_cost(&self, units: impl Iterator<Item = usize>) -> u64 {
-        let mut before = None;
-        let mut changes = 0;
+    /// Cost of what neighbours are: a reader must follow every seam, the source must separate `#if` conditions.
+    pub(crate) fn seam_cost(&self, units: impl Iterator<Item = usize>) -> u64 {
+        let guard = |unit: usize| self.constraints.units[unit].guard;
+        let mut before: Option<usize> = None;
+        let mut cost = 0;
         for unit in units {
-            let guard = self.constraints.units[unit].guard;
-            changes += u64::from(before.is_some_and(|before| before != guard));
-            before = Some(guard);
+            if let Some(before) = before {
+                cost += if before + 1 == unit { 0 } else { self.seam_weight };
+                cost += if guard(before) == guard(unit) { 0 } else { self.guard_weight };
+            }
+            before = Some(unit);
         }
-        changes * self.guard_weight
+        cost
     }
 
     /// The touched parts of a unit.
@@ -221,6 +229,12 @@ impl<'a> Problem<'a> {
     pub fn unit_bits(&self, unit: usize) -> u64 {
         let slots = self.builds.first().map(|build| build.slots[unit].iter());
         slots.into_iter().flatten().map(|slot| slot.bit_size).sum()
+    }
+
+    /// What compilers are asked for a unit, in numbers: units with equal ones can exchange their places.
+    pub(crate) fn slots_of(&self, unit: usize) -> Vec<(u64, u64, u64, Option<u64>)> {
+        let slots = self.builds.iter().flat_map(|build| &build.slots[unit]);
+        slots.map(|slot| (slot.bit_size, slot.align, slot.skip, slot.bit_field_storage)).collect()
     }
 
     /// Alignment in bytes of a unit in the first build.

@@ -21,6 +21,10 @@ const COLD: f64 = 0.002;
 /// Quantiles of the exponential distribution in use.
 const QUANTILES: usize = 1024;
 
+/// Up to so many units, replicas begin with shuffled orders. More would not find back to declared neighbours, which
+/// readers of a patch are glad of.
+const SHUFFLED: usize = 80;
+
 /// How long to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
@@ -90,7 +94,11 @@ impl<'p> Chain<'p> {
         let mut memo = Memo::default();
         let mut replicas: Vec<State<'p>> = Vec::new();
         for replica in 0..REPLICAS {
-            let order = if replica == 0 { start.to_vec() } else { shuffled(problem, start, random) };
+            let order = if replica == 0 || start.len() > SHUFFLED {
+                start.to_vec()
+            } else {
+                shuffled(problem, start, random)
+            };
             replicas.push(State::new(problem, &order, &mut memo));
         }
         let best = Found {

@@ -96,7 +96,7 @@ impl<'p> State<'p> {
             *size = build.size(spans.last().map_or(0, |span| span.1));
         }
         self.fill_lines(memo);
-        self.cost = self.lines_cost() + self.size_cost() + self.problem.guard_cost(order.iter().copied());
+        self.cost = self.lines_cost() + self.size_cost() + self.problem.seam_cost(order.iter().copied());
     }
 
     fn fill_lines(&mut self, memo: &mut Memo) {
@@ -216,7 +216,7 @@ impl<'p> State<'p> {
     /// Replaces the units from place `first` on, by a permutation of them, and returns the new cost.
     pub fn replace(&mut self, first: usize, units: &[usize], memo: &mut Memo) -> u64 {
         let after = first + units.len();
-        let guards = self.guards_around(first, after);
+        let seams = self.seams_around(first, after);
         self.undo.first = first;
         self.undo.cost = self.cost;
         self.undo.moves += 1;
@@ -231,15 +231,15 @@ impl<'p> State<'p> {
             self.move_parts(view, first, units);
         }
         self.put(first, units);
-        let guards = self.guards_around(first, after).wrapping_sub(guards);
-        self.cost = self.cost_after_move(memo).wrapping_add(guards);
+        let seams = self.seams_around(first, after).wrapping_sub(seams);
+        self.cost = self.cost_after_move(memo).wrapping_add(seams);
         self.cost
     }
 
-    /// Cost of guards that a change of places `first..after` can change.
-    fn guards_around(&self, first: usize, after: usize) -> u64 {
+    /// Cost of seams that a change of places `first..after` can change.
+    fn seams_around(&self, first: usize, after: usize) -> u64 {
         let end = (after + 1).min(self.order.len());
-        self.problem.guard_cost(self.order[first.saturating_sub(1)..end].iter().copied())
+        self.problem.seam_cost(self.order[first.saturating_sub(1)..end].iter().copied())
     }
 
     fn put(&mut self, first: usize, units: &[usize]) {

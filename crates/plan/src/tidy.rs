@@ -4,6 +4,7 @@ use crate::moves::Mover;
 use crate::problem::Problem;
 use crate::search::Found;
 use crate::state::{Memo, State};
+use std::collections::BTreeMap;
 
 /// Cost of a moved unit, as a share of one line more touched in every visit.
 const MOVED_SHARE: u64 = 2_000;
@@ -11,6 +12,8 @@ const MOVED_SHARE: u64 = 2_000;
 const PASSES: usize = 12;
 /// Units up to which every place is tried for every unit; beyond, the places next to its declared neighbours.
 const FEW: usize = 80;
+/// How far from its declared neighbours a unit counts as near them.
+const NEAR: usize = 4;
 /// Lines up to which every pair is tried.
 const FEW_LINES: usize = 24;
 
@@ -47,6 +50,7 @@ fn longest_increasing(order: &[usize]) -> Vec<usize> {
 pub fn tidy(problem: &Problem<'_>, found: &Found) -> Found {
     let mut memo = Memo::default();
     let mut tidying = Tidying {
+        problem,
         mover: Mover::new(problem),
         state: State::new(problem, &found.order, &mut memo),
         memo,
@@ -54,9 +58,11 @@ pub fn tidy(problem: &Problem<'_>, found: &Found) -> Found {
         units: Vec::new(),
     };
     for _ in 0..PASSES {
+        let cold = tidying.sort_untouched();
         let lines = tidying.swap_lines();
+        let back = tidying.swap_back();
         let units = tidying.move_units();
-        if !lines && !units {
+        if !cold && !lines && !back && !units {
             break;
         }
     }
@@ -64,6 +70,7 @@ pub fn tidy(problem: &Problem<'_>, found: &Found) -> Found {
 }
 
 struct Tidying<'p> {
+    problem: &'p Problem<'p>,
     mover: Mover,
     state: State<'p>,
     memo: Memo,
@@ -90,6 +97,56 @@ impl Tidying<'_> {
             self.state.undo();
         }
         better
+    }
+
+    /// Brings untouched units into declared order as far as nothing else has to move for it: among places of equal
+    /// size, and between touched units.
+    fn sort_untouched(&mut self) -> bool {
+        let before = self.state.order().to_vec();
+        let mut order = before.clone();
+        for class in self.untouched_classes() {
+            let mut units: Vec<usize> = class.iter().map(|place| order[*place]).collect();
+            units.sort_unstable();
+            for (place, unit) in class.iter().zip(units) {
+                order[*place] = unit;
+            }
+        }
+        self.units = order;
+        let sorted = self.units != before && self.try_units(0);
+        self.sort_runs() || sorted
+    }
+
+    /// Places of untouched units that can exchange their places without moving anything else.
+    fn untouched_classes(&self) -> Vec<Vec<usize>> {
+        let mut classes: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (place, unit) in self.state.order().iter().enumerate() {
+            if self.is_untouched(*unit) && self.problem.constraints.units[*unit].hold.is_none() {
+                let region = self.mover.region(place);
+                classes.entry((region, self.mover.kind(*unit))).or_default().push(place);
+            }
+        }
+        classes.into_values().collect()
+    }
+
+    fn is_untouched(&self, unit: usize) -> bool {
+        self.problem.parts(unit).is_empty()
+    }
+
+    /// Sorts stretches of untouched units.
+    fn sort_runs(&mut self) -> bool {
+        let mut changed = false;
+        let mut first = 0;
+        while first < self.state.order().len() {
+            let (_, high) = self.mover.region(first);
+            let order = self.state.order();
+            let run = order[first..high].iter().take_while(|unit| self.is_untouched(**unit)).count();
+            self.units.clear();
+            self.units.extend_from_slice(&order[first..first + run]);
+            self.units.sort_unstable();
+            changed |= run > 1 && self.try_units(first);
+            first += run.max(1);
+        }
+        changed
     }
 
     fn move_units(&mut self) -> bool {
@@ -131,6 +188,40 @@ impl Tidying<'_> {
         } else {
             self.units.rotate_right(1);
         }
+        self.try_units(first)
+    }
+
+    /// Exchanges moved units with units of their kind that stand near their declared neighbours.
+    fn swap_back(&mut self) -> bool {
+        let mut changed = false;
+        for unit in moved(self.state.order()) {
+            for place in self.near_declared(unit) {
+                let other = self.state.order()[place];
+                if other != unit && self.mover.are_alike(other, unit) {
+                    changed |= self.exchange(self.state.place_of(unit), place);
+                }
+            }
+        }
+        changed
+    }
+
+    /// Places of its region near those of the units declared before and behind a unit.
+    fn near_declared(&self, unit: usize) -> Vec<usize> {
+        let (low, high) = self.mover.region(self.state.place_of(unit));
+        let neighbours = [unit.checked_sub(1), Some(unit + 1)].into_iter().flatten();
+        let known = neighbours.filter(|neighbour| *neighbour < self.state.order().len());
+        let places = known.map(|neighbour| self.state.place_of(neighbour));
+        places.flat_map(|place| place.saturating_sub(NEAR).max(low)..(place + NEAR + 1).min(high)).collect()
+    }
+
+    fn exchange(&mut self, one: usize, other: usize) -> bool {
+        let (first, last) = (one.min(other), one.max(other));
+        if first == last {
+            return false;
+        }
+        self.units.clear();
+        self.units.extend_from_slice(&self.state.order()[first..=last]);
+        self.units.swap(0, last - first);
         self.try_units(first)
     }
 

@@ -62,7 +62,8 @@ fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<Entry>> {
     let patterns = &args.types;
     if patterns.is_empty() {
         // pahole leaves out what only a function or a namespace knows, unless it is asked for by name.
-        let is_shown = |entry: &Entry| !entry.is_typedef && !(entry.is_nested && args.style == Style::Pahole);
+        let is_shown =
+            |entry: &Entry| !(entry.is_typedef || (entry.is_nested && args.style == Style::Pahole));
         return Ok(types.all()?.into_iter().filter(is_shown).collect());
     }
     let mut selected = Vec::new();

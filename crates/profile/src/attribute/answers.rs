@@ -36,6 +36,8 @@ pub struct Answers {
     pub functions: Vec<TypedFunction>,
     /// Begin, end and function; sorted.
     ranges: Vec<(u64, u64, u32)>,
+    /// Of instructions that were sampled: function, and index among its instructions if it touches memory.
+    sampled: FxHashMap<u64, (u32, Option<u32>)>,
 }
 
 /// What the code tells of one instruction.
@@ -60,6 +62,11 @@ impl Answers {
             answers.ranges.extend(ranges.map(|range| (range.start, range.end, index)));
         }
         answers.ranges.sort_unstable();
+        for address in addresses {
+            if let Some(place) = answers.find(*address) {
+                answers.sampled.insert(*address, place);
+            }
+        }
         answers
     }
 
@@ -88,15 +95,23 @@ impl Answers {
         (address < *end).then_some(*index)
     }
 
+    /// The function around an instruction, and its index among those that touch memory.
+    fn find(&self, address: u64) -> Option<(u32, Option<u32>)> {
+        let function = self.function_at(address)?;
+        let instructions = &self.functions.get(function as usize)?.instructions;
+        let found = instructions.binary_search_by_key(&address, |typed| typed.address);
+        Some((function, found.ok().map(|index| index as u32)))
+    }
+
     /// What is known of an instruction.
     pub fn at(&self, address: u64) -> Answer<'_> {
-        let function = self.function_at(address);
-        let typed = function.and_then(|index| self.functions.get(index as usize));
-        let operands = typed.and_then(|function| {
-            let found = function.instructions.binary_search_by_key(&address, |typed| typed.address);
-            function.instructions.get(found.ok()?)
-        });
-        Answer { function, operands: operands.map_or(&[][..], |typed| &typed.operands) }
+        let place = self.sampled.get(&address).copied().or_else(|| self.find(address));
+        let Some((function, index)) = place else {
+            return Answer { function: None, operands: &[] };
+        };
+        let typed = self.functions.get(function as usize).zip(index);
+        let typed = typed.and_then(|(function, index)| function.instructions.get(index as usize));
+        Answer { function: Some(function), operands: typed.map_or(&[][..], |typed| &typed.operands) }
     }
 
     /// The index of a type, which becomes known if it is not.

@@ -167,6 +167,10 @@ impl<'a> Objects<'a> {
         let mut linked = self.per_cpu.values().map(|offset| address.wrapping_sub(*offset));
         let linked = linked.find(|linked| range.contains(linked));
         let linked = linked.unwrap_or_else(|| address.wrapping_sub(self.slide));
+        // Below a kernel lies what it allocates, and no variable but the per-CPU ones.
+        if linked < self.program.text_start && !range.contains(&linked) {
+            return None;
+        }
         let symbol = self.program.symbols.data_at(linked)?;
         let begin = match self.variables.get(&symbol.address) {
             Some(known) => *known,

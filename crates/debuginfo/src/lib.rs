@@ -1,8 +1,8 @@
 //! ELF, DWARF and BTF to struct layouts, variables and machine code.
 //!
-//! * [`elf`]: files, sections, symbols.
-//! * [`dwarf`]: types, functions, variables and locations out of DWARF.
-//! * [`btf`]: types out of BTF.
+//! * `elf`: files, sections, symbols.
+//! * `dwarf`: types, functions, variables and locations out of DWARF.
+//! * `btf`: types out of BTF.
 
 pub mod btf;
 pub mod dwarf;

@@ -4,9 +4,9 @@
 //! They agree: each member goes to the next offset its alignment allows, a bit-field to the next bit unless it would
 //! cross a boundary of its declared type, and the struct's size is rounded up to its alignment.
 //!
-//! * [`place`] and [`next_offset`] are the rules themselves.
-//! * [`slots_of`] finds what a compiled layout must have been asked for, also where debug info doesn't tell.
-//! * [`reorder`] and [`reorder_for_line`] predict another order of the members, also on another cacheline size.
+//! * `place` and `next_offset` are the rules themselves.
+//! * `slots_of` finds what a compiled layout must have been asked for, also where debug info doesn't tell.
+//! * `reorder` and `reorder_for_line` predict another order of the members, also on another cacheline size.
 
 mod infer;
 mod predict;

@@ -3,13 +3,13 @@
 //! Pure values: no I/O, no DWARF, no perf. Offsets inside a struct are counted in bits where a member may be a
 //! bit-field and in bytes elsewhere; names say which.
 //!
-//! * [`types`]: the types debug info declares, as a table of nodes.
-//! * [`layout`]: one struct as members and gaps that tile it.
-//! * [`declaration`]: types as C spells them.
-//! * [`abi`]: where the C ABI places members in a given order.
-//! * [`constraint`]: what may not move.
-//! * [`access`]: what a recording says about the members of a struct.
-//! * [`diff`]: two layouts of one struct compared.
+//! * `types`: the types debug info declares, as a table of nodes.
+//! * `layout`: one struct as members and gaps that tile it.
+//! * `declaration`: types as C spells them.
+//! * `abi`: where the C ABI places members in a given order.
+//! * `constraint`: what may not move.
+//! * `access`: what a recording says about the members of a struct.
+//! * `diff`: two layouts of one struct compared.
 
 pub mod abi;
 pub mod access;

@@ -2,18 +2,18 @@
 //!
 //! A visit is what one CPU touches of one object in one go. The road from samples to an order:
 //!
-//! * [`source`] and [`names`]: where a profile tells about a struct, whatever order it lists things in.
-//! * [`cells`]: the parts of a struct that are touched at all.
-//! * [`touch`]: how often a function touches each cell when it runs.
-//! * [`mixture`]: which functions run in one go.
-//! * [`draw`] and [`visits`]: sets of cells that one CPU touches of one object in one go.
-//! * [`sharing`]: how CPUs take lines from each other.
-//! * [`model`]: all of that for one struct.
-//! * [`problem`] and [`state`]: what an order costs, and an order changed move by move.
-//! * [`moves`], [`search`], [`exact`] and [`tidy`]: cheap orders.
-//! * [`explain`]: why a member moves.
-//! * [`planner`]: a plan for structs, and [`result`]: the plan as a value.
-//! * [`random`]: the one source of chance.
+//! * `source` and `names`: where a profile tells about a struct, whatever order it lists things in.
+//! * `cells`: the parts of a struct that are touched at all.
+//! * `touch`: how often a function touches each cell when it runs.
+//! * `mixture`: which functions run in one go.
+//! * `draw` and `visits`: sets of cells that one CPU touches of one object in one go.
+//! * `sharing`: how CPUs take lines from each other.
+//! * `model`: all of that for one struct.
+//! * `problem` and `state`: what an order costs, and an order changed move by move.
+//! * `moves`, `search`, `exact` and `tidy`: cheap orders.
+//! * `explain`: why a member moves.
+//! * `planner`: a plan for structs, and `result`: the plan as a value.
+//! * `random`: the one source of chance.
 
 pub mod cells;
 pub mod draw;

@@ -7,13 +7,13 @@ use crate::state::{Memo, State};
 use std::collections::BTreeMap;
 
 /// Cost of a moved unit, as a share of one line more touched in every visit.
-const MOVED_SHARE: u64 = 2_000;
+const MOVED_SHARE: u64 = 1_000;
 /// Passes over all units.
 const PASSES: usize = 12;
 /// Units up to which every place is tried for every unit; beyond, the places next to its declared neighbours.
 const FEW: usize = 80;
 /// How far from its declared neighbours a unit counts as near them.
-const NEAR: usize = 4;
+const NEAR: usize = 8;
 /// Lines up to which every pair is tried.
 const FEW_LINES: usize = 24;
 

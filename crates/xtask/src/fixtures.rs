@@ -1,10 +1,10 @@
 //! Builds the example of `fieldline demo` again: the program, a trace of its memory accesses, and a recording
 //! drawn from the trace. fixtures/demo/README.md says what each file is.
 //!
-//! * [`trace`]: what valgrind's lackey prints.
-//! * [`caches`]: where the caches of a small machine serve each access from.
-//! * [`sampling`]: one access in so many, with CPU and time.
-//! * [`recording`]: samples to a perf.data file.
+//! * `trace`: what valgrind's lackey prints.
+//! * `caches`: where the caches of a small machine serve each access from.
+//! * `sampling`: one access in so many, with CPU and time.
+//! * `recording`: samples to a perf.data file.
 
 mod caches;
 mod recording;

@@ -4,13 +4,13 @@
 //! header and notes where each type begins; names are compared in place, and only what is asked for becomes part
 //! of a [`TypeTable`](fieldline_layout::TypeTable).
 //!
-//! * [`error`]: what can be wrong, with its place.
-//! * [`header`]: the header and the sections it names.
-//! * [`kind`]: the kinds of type and how long their records are.
-//! * [`record`]: one type's record and what follows it.
-//! * [`index`]: all types by id; names and strings.
-//! * [`lookup`]: types by name.
-//! * [`read`]: types into a table.
+//! * `error`: what can be wrong, with its place.
+//! * `header`: the header and the sections it names.
+//! * `kind`: the kinds of type and how long their records are.
+//! * `record`: one type's record and what follows it.
+//! * `index`: all types by id; names and strings.
+//! * `lookup`: types by name.
+//! * `read`: types into a table.
 
 mod error;
 mod header;

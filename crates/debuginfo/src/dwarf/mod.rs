@@ -1,16 +1,16 @@
 //! DWARF 2 to 5: types by name and in bulk, functions, variables and their locations.
 //!
-//! * [`sections`]: the sections of a file and of its supplementary file.
-//! * [`units`]: where units begin; DIEs by offset.
-//! * [`reader`]: DIEs to a type table, on demand.
+//! * `sections`: the sections of a file and of its supplementary file.
+//! * `units`: where units begin; DIEs by offset.
+//! * `reader`: DIEs to a type table, on demand.
 //! * `abbrev`, `scan`: attributes at known places, for walking hundreds of megabytes.
 //! * `signature`: which definitions of one name are the same.
-//! * [`find`]: the definitions of one name.
-//! * [`index`]: all definitions of a file.
-//! * [`addresses`]: which unit holds the code at an address.
-//! * [`survey`]: functions, variables and types at the top of a unit.
-//! * [`scopes`]: a function's scopes, variables and calls.
-//! * [`locations`]: where a variable is.
+//! * `find`: the definitions of one name.
+//! * `index`: all definitions of a file.
+//! * `addresses`: which unit holds the code at an address.
+//! * `survey`: functions, variables and types at the top of a unit.
+//! * `scopes`: a function's scopes, variables and calls.
+//! * `locations`: where a variable is.
 
 mod abbrev;
 pub mod addresses;

@@ -1,7 +1,7 @@
-//! Attributed samples to an [`AccessProfile`].
+//! Attributed samples to an `AccessProfile`.
 //!
-//! * [`builder`]: sums by instruction and place, by CPU, by event.
-//! * [`windows`]: samples of one CPU close in time.
+//! * `builder`: sums by instruction and place, by CPU, by event.
+//! * `windows`: samples of one CPU close in time.
 
 pub mod builder;
 pub mod windows;

@@ -1,8 +1,8 @@
 //! What functions pass to each other.
 //!
-//! * [`references`]: all places that may call a function or take its address, out of the bytes of the program.
-//! * [`exports`]: what an analysed function passes on.
-//! * [`inputs`]: what a function is given by all its callers.
+//! * `references`: all places that may call a function or take its address, out of the bytes of the program.
+//! * `exports`: what an analysed function passes on.
+//! * `inputs`: what a function is given by all its callers.
 
 pub mod exports;
 pub mod inputs;

@@ -4,7 +4,7 @@ use super::facts::{Facts, Schedule};
 use super::graph::{Graph, index_of};
 use super::world::World;
 use crate::code::insn::InstructionReader;
-use crate::code::machine::{Callee, Flow, Instruction};
+use crate::code::machine::{Callee, Flow, Instruction, Register, Registers};
 use crate::types::Ty;
 use fieldline_debuginfo::dwarf::scopes::{ScopeReader, Scopes};
 use fieldline_debuginfo::dwarf::survey::Function;
@@ -29,8 +29,8 @@ pub struct Code {
     pub scopes: Scopes,
     /// What calls return, by address of the call: type a pointer points to.
     pub returned: FxHashMap<u64, Option<Ty>>,
-    /// Addresses of calls the compiler does not know of.
-    assembly: FxHashSet<u64>,
+    /// Registers that calls may change, where they are fewer than a callee may in general.
+    clobbered: FxHashMap<u64, Registers>,
 }
 
 impl Code {
@@ -62,7 +62,7 @@ impl Code {
             schedule,
             scopes,
             returned: calls.returned,
-            assembly: calls.assembly,
+            clobbered: calls.clobbered,
         })
     }
 
@@ -71,9 +71,9 @@ impl Code {
         index_of(&self.instructions, address).is_some()
     }
 
-    /// Whether an instruction is a call that keeps registers because the compiler does not know of it.
-    pub fn keeps_registers(&self, instruction: &Instruction) -> bool {
-        self.assembly.contains(&instruction.address)
+    /// Registers that a call may change.
+    pub fn clobbered(&self, call: &Instruction) -> Registers {
+        self.clobbered.get(&call.address).copied().unwrap_or(Registers::CALLER_SAVED)
     }
 }
 
@@ -119,7 +119,7 @@ fn schedule(facts: &Facts, instructions: &[Instruction], graph: &Graph) -> Sched
 struct Calls {
     returned: FxHashMap<u64, Option<Ty>>,
     never: FxHashSet<u64>,
-    assembly: FxHashSet<u64>,
+    clobbered: FxHashMap<u64, Registers>,
 }
 
 impl Calls {
@@ -135,15 +135,24 @@ impl Calls {
 
     fn add(&mut self, world: &mut World<'_>, scopes: &Scopes, instruction: &Instruction, callee: Callee) {
         let site = scopes.call_to(instruction.end());
-        if site.is_none() && scopes.has_all_calls {
-            self.assembly.insert(instruction.address);
-        }
         let die = site.and_then(|site| site.callee).or_else(|| match callee {
             Callee::Direct(target) => world.function_die(target),
             _ => None,
         });
-        if let Some(die) = die {
-            let returned = world.returned(die);
+        let returned = die.map(|die| world.returned(die));
+        let mut fewer = Registers::default();
+        fewer.insert(Register::RAX);
+        if site.is_none() && scopes.has_all_calls {
+            // Assembly: what it changes the compiler does not read afterwards.
+            self.clobbered.insert(instruction.address, fewer);
+        } else if matches!(callee, Callee::Direct(target) if world.is_local(target)) {
+            // Of a function in the same unit the compiler knows what it changes (gcc's -fipa-ra), and reads the rest.
+            if returned.is_none_or(|returned| returned.is_wide) {
+                fewer.insert(Register::RDX);
+            }
+            self.clobbered.insert(instruction.address, fewer);
+        }
+        if let Some(returned) = returned {
             self.returned.insert(instruction.address, returned.target);
             if returned.never {
                 self.never.insert(instruction.address);

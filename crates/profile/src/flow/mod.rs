@@ -1,14 +1,14 @@
 //! Which values registers and stack slots hold, by data flow over a function.
 //!
-//! * [`value`]: the lattice.
-//! * [`state`]: values of all registers and slots.
-//! * [`graph`]: the order instructions run in.
-//! * [`code`]: a function's instructions, variables and calls.
-//! * [`facts`]: what DWARF says of variables.
-//! * [`world`]: what functions of a unit share: types, variables, callees.
-//! * [`transfer`]: what an instruction does to a state.
-//! * [`learn`]: what is learned of a value late, told where it was made.
-//! * [`solve`]: states at all instructions of a function.
+//! * `value`: the lattice.
+//! * `state`: values of all registers and slots.
+//! * `graph`: the order instructions run in.
+//! * `code`: a function's instructions, variables and calls.
+//! * `facts`: what DWARF says of variables.
+//! * `world`: what functions of a unit share: types, variables, callees.
+//! * `transfer`: what an instruction does to a state.
+//! * `learn`: what is learned of a value late, told where it was made.
+//! * `solve`: states at all instructions of a function.
 
 pub mod code;
 pub mod facts;

@@ -169,12 +169,12 @@ impl<'c> Solution<'c> {
         observe: &mut dyn FnMut(&mut World<'_>, usize, &State, &[Lesson]),
     ) {
         let code = self.code;
-        let keeps = |instruction: &Instruction| code.keeps_registers(instruction);
+        let clobbered = |call: &Instruction| code.clobbered(call);
         let context = Context {
             regions: &code.facts.regions,
             refined: &self.refined,
             returned: &code.returned,
-            keeps_registers: &keeps,
+            clobbered: &clobbered,
         };
         let mut lessons = Vec::new();
         for index in first as usize..past as usize {

@@ -47,8 +47,8 @@ pub struct Context<'c> {
     pub refined: &'c FxHashMap<Origin, Place>,
     /// What calls leave behind, by address of the call: type of the pointer.
     pub returned: &'c FxHashMap<u64, Option<Ty>>,
-    /// Calls of assembly code that the compiler does not know of: they keep what it keeps in registers.
-    pub keeps_registers: &'c dyn Fn(&Instruction) -> bool,
+    /// Registers that a call may change.
+    pub clobbered: &'c dyn Fn(&Instruction) -> Registers,
 }
 
 /// The origin of a value an instruction makes.
@@ -426,12 +426,8 @@ impl World<'_> {
             Some(target) => *target,
             None => self.indirect_target(state, instruction, callee, context),
         };
-        if (context.keeps_registers)(instruction) {
-            state.set(Location::Register(Register::RAX), Value::Word(origin));
-            return;
-        }
         spoil_reachable(state);
-        clobber(state, Registers::CALLER_SAVED, 0);
+        clobber(state, (context.clobbered)(instruction), 0);
         let refined = context.refined.get(&origin).copied();
         let returned =
             refined.or_else(|| target.filter(|ty| *ty != Ty::VOID).map(|ty| Place { ty, offset: 0 }));

@@ -16,6 +16,8 @@ pub struct Returned {
     pub target: Option<Ty>,
     /// The call never returns.
     pub never: bool,
+    /// What is returned takes two registers.
+    pub is_wide: bool,
 }
 
 /// A unit's view of the program.
@@ -106,7 +108,11 @@ impl<'a> World<'a> {
         }
         let dwarf = self.program.dwarf;
         let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| self.types.of_die(die));
-        let returned = Returned { target: self.types.pointee(ty), never: dwarf.is_noreturn(callee) };
+        let returned = Returned {
+            target: self.types.pointee(ty),
+            never: dwarf.is_noreturn(callee),
+            is_wide: self.types.size(ty) > 8,
+        };
         self.returned.insert(callee, returned);
         returned
     }
@@ -116,6 +122,12 @@ impl<'a> World<'a> {
         let mut symbols = self.program.symbols.at(address).filter(|symbol| symbol.is_function);
         let survey = self.program.survey(self.unit)?;
         symbols.find_map(|symbol| survey.named(self.program.dwarf, Kind::Function, symbol.name.as_bytes()))
+    }
+
+    /// Whether the function at an address is of this unit.
+    pub fn is_local(&self, address: u64) -> bool {
+        let survey = self.program.survey(self.unit);
+        survey.and_then(|survey| survey.function_at(address)).is_some_and(|found| found.entry() == address)
     }
 
     /// What a function returns, by its type.

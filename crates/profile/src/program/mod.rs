@@ -1,10 +1,10 @@
 //! The program whose code was sampled: its machine code, symbols, units and what a running kernel patches.
 //!
-//! * [`image`]: machine code by address.
-//! * [`helpers`]: assembly that compilers call in place of instructions.
-//! * [`symbols`]: names of addresses.
-//! * [`patches`]: code that the kernel changes when it boots.
-//! * [`whole`]: all of it together.
+//! * `image`: machine code by address.
+//! * `helpers`: assembly that compilers call in place of instructions.
+//! * `symbols`: names of addresses.
+//! * `patches`: code that the kernel changes when it boots.
+//! * `whole`: all of it together.
 
 pub mod helpers;
 pub mod image;

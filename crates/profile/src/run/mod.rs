@@ -1,9 +1,9 @@
 //! Recordings from file to profile: which program, which instruction, what it touched, what that adds up to.
 //!
-//! * [`link`]: addresses of the recorded machine to addresses as linked.
-//! * [`attribution`]: what each sample touched.
-//! * [`structs`]: all structs that an access is one to.
-//! * [`profile`]: sums over a recording.
+//! * `link`: addresses of the recorded machine to addresses as linked.
+//! * `attribution`: what each sample touched.
+//! * `structs`: all structs that an access is one to.
+//! * `profile`: sums over a recording.
 
 pub mod attribution;
 pub mod link;

@@ -1,8 +1,8 @@
 //! Types as data flow needs them: canonical, with members by offset.
 //!
-//! * [`definitions`]: where structs are defined that a unit only declares.
-//! * [`space`]: canonical types, read on demand.
-//! * [`place`]: what lies at an offset of a type, and what encloses what.
+//! * `definitions`: where structs are defined that a unit only declares.
+//! * `space`: canonical types, read on demand.
+//! * `place`: what lies at an offset of a type, and what encloses what.
 
 pub mod definitions;
 pub mod place;

@@ -199,7 +199,7 @@ impl TypeSpace<'_, '_> {
         None
     }
 
-    /// Where in a type others of some type are embedded by value, arrays left out; at most [`MAX_WIDTH`].
+    /// Where in a type others of some type are embedded by value, arrays left out; at most `MAX_WIDTH`.
     pub fn positions(&mut self, outer: Ty, inner: Ty) -> Rc<[i64]> {
         if let Some(known) = self.positions.get(&(outer, inner)) {
             return Rc::clone(known);

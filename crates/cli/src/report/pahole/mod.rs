@@ -3,13 +3,13 @@
 //! The rules are those of pahole 1.30, found by reading it and by comparing its output for every struct of a
 //! kernel; docs/PARITY.md says how, and where pahole is wrong. They are spread over:
 //!
-//! * [`names`]: a type's name alone.
-//! * [`declaration`]: a type with the name of what it declares, padded into columns.
-//! * [`facts`]: where members lie and what lies between them.
-//! * [`infer`]: packing and alignments that debug info does not state.
-//! * [`member`]: one member's line.
-//! * [`body`]: structs, unions and enums.
-//! * [`trailer`]: the sums after the members.
+//! * `names`: a type's name alone.
+//! * `declaration`: a type with the name of what it declares, padded into columns.
+//! * `facts`: where members lie and what lies between them.
+//! * `infer`: packing and alignments that debug info does not state.
+//! * `member`: one member's line.
+//! * `body`: structs, unions and enums.
+//! * `trailer`: the sums after the members.
 
 mod body;
 mod declaration;

@@ -97,6 +97,9 @@ pub(crate) struct Recordings {
 pub(crate) struct ProfileArgs {
     #[command(flatten)]
     pub(crate) recordings: Recordings,
+    /// Show what was attributed, and why not the rest, by event and program (DSO) instead of by struct.
+    #[arg(long)]
+    pub(crate) coverage: bool,
     /// Where to write the profile (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

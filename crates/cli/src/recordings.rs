@@ -9,7 +9,7 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::access::AccessProfile;
 use fieldline_profile::perf_data::PerfFile;
 use fieldline_profile::program::Program;
-use fieldline_profile::run::{self, Attribution};
+use fieldline_profile::run::{self, Attribution, DsoCoverage};
 use std::path::Path;
 
 /// What work on attributed recordings is given.
@@ -26,6 +26,11 @@ impl Attributed<'_> {
     pub(crate) fn profile(&self) -> Result<AccessProfile> {
         let build_id = self.build_id.as_deref();
         Ok(run::profile(self.dwarf, self.attribution, self.files, &self.names, build_id)?)
+    }
+
+    /// What was attributed, and why not the rest, by event and program.
+    pub(crate) fn coverage(&self) -> Result<Vec<DsoCoverage>> {
+        Ok(run::coverage(self.attribution, self.files)?)
     }
 
     /// How many recordings there are.

@@ -9,14 +9,21 @@ use crate::{document, output};
 use anyhow::Result;
 
 pub(crate) fn run(args: &ProfileArgs) -> Result<Outcome> {
-    let profile = recordings::attributed(&args.recordings, |attributed| attributed.profile())?;
+    let (profile, by_dso) = recordings::attributed(&args.recordings, |attributed| {
+        let by_dso = if args.coverage { attributed.coverage()? } else { Vec::new() };
+        Ok((attributed.profile()?, by_dso))
+    })?;
     if let Some(path) = &args.output {
         document::write(path, &profile)?;
     }
     let mut out = String::new();
     let paint = Paint::new(output::use_color());
-    coverage::draw(&mut out, &profile, paint);
-    types::draw(&mut out, &profile, paint);
+    if args.coverage {
+        coverage::draw_by_dso(&mut out, &profile, &by_dso, paint);
+    } else {
+        coverage::draw(&mut out, &profile, paint);
+        types::draw(&mut out, &profile, paint);
+    }
     output::print(&out)?;
     Ok(Outcome::Done)
 }

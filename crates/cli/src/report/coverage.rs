@@ -3,29 +3,47 @@
 use super::color::Paint;
 use super::heat_text::percent;
 use fieldline_layout::access::{AccessProfile, EventCoverage};
+use fieldline_profile::run::DsoCoverage;
 use std::fmt::Write;
 
 /// Appends recordings, coverage by samples and by period, reasons, blind spots.
 pub(crate) fn draw(out: &mut String, profile: &AccessProfile, paint: Paint) {
+    draw_recordings(out, profile);
+    for event in &profile.coverage {
+        draw_event(out, event, "", paint);
+    }
+    draw_blind_spots(out, profile, paint);
+}
+
+/// The same by event and DSO.
+pub(crate) fn draw_by_dso(out: &mut String, profile: &AccessProfile, rows: &[DsoCoverage], paint: Paint) {
+    draw_recordings(out, profile);
+    for row in rows {
+        draw_event(out, &row.event, &format!(" in {}", row.dso), paint);
+    }
+    draw_blind_spots(out, profile, paint);
+}
+
+fn draw_recordings(out: &mut String, profile: &AccessProfile) {
     for recording in &profile.recordings {
         let lost = if recording.lost > 0 { format!(", {} lost", recording.lost) } else { String::new() };
         let release = recording.release.as_deref().map(|release| format!(", {release}")).unwrap_or_default();
         let _ = writeln!(out, "{}: {} samples{lost}{release}", recording.file, recording.samples);
     }
-    for event in &profile.coverage {
-        draw_event(out, event, paint);
-    }
+}
+
+fn draw_blind_spots(out: &mut String, profile: &AccessProfile, paint: Paint) {
     for spot in &profile.blind_spots {
         let _ = writeln!(out, "{} {spot}", paint.warn("blind spot:"));
     }
     out.push('\n');
 }
 
-fn draw_event(out: &mut String, event: &EventCoverage, paint: Paint) {
+fn draw_event(out: &mut String, event: &EventCoverage, place: &str, paint: Paint) {
     let total = event.total;
     let _ = writeln!(
         out,
-        "{}: {} of {} samples attributed ({}; {} by period)",
+        "{}{place}: {} of {} samples attributed ({}; {} by period)",
         paint.bold(&event.event),
         event.attributed.samples,
         total.samples,

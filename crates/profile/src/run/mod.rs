@@ -4,12 +4,16 @@
 //! * `attribution`: what each sample touched.
 //! * `structs`: all structs that an access is one to.
 //! * `profile`: sums over a recording.
+//! * `dso`, `coverage`: what was attributed by program, library or module.
 
 pub mod attribution;
+pub mod coverage;
+pub mod dso;
 pub mod link;
 pub mod profile;
 pub mod structs;
 
 pub use attribution::{Attributed, Attribution};
+pub use coverage::{DsoCoverage, coverage};
 pub use link::{Linker, Mismatch, check_build_id};
 pub use profile::profile;

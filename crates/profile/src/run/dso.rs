@@ -1,0 +1,135 @@
+//! Which program, library or module a sample's instruction is in (a DSO, as perf calls it).
+
+use crate::perf_data::{Mmap, PerfFile, Record, Task};
+use crate::sample::{CpuMode, Sample};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// The pid under which perf writes what the kernel maps.
+const KERNEL: u32 = u32::MAX;
+
+/// Index of a DSO in [`Dsos::names`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DsoIndex(pub u32);
+
+/// What was mapped where, as far as a recording's records have told.
+#[derive(Clone, Debug, Default)]
+pub struct Dsos {
+    /// Paths, or names in brackets, in the order they were met.
+    pub names: Vec<String>,
+    known: FxHashMap<String, DsoIndex>,
+    /// By process: first address, with end and DSO.
+    maps: FxHashMap<u32, BTreeMap<u64, (u64, DsoIndex)>>,
+}
+
+impl Dsos {
+    /// The DSO of each sample of a recording, in file order.
+    ///
+    /// # Errors
+    /// If a record can't be read.
+    pub fn of_samples(&mut self, file: &PerfFile) -> Result<Vec<DsoIndex>, crate::perf_data::Error> {
+        self.maps.clear();
+        let mut found = Vec::new();
+        let mut records = file.records();
+        while let Some(record) = records.next_record()? {
+            match record {
+                Record::Mmap(mmap) => self.map(&mmap),
+                Record::Fork(task) => self.fork(task),
+                Record::Comm { pid, is_exec: true, .. } => {
+                    self.maps.remove(&pid);
+                }
+                Record::Sample(sample) => found.push(self.of_sample(&sample)),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    fn map(&mut self, mmap: &Mmap<'_>) {
+        let name = if mmap.is_kernel_image() { "[kernel]" } else { &*mmap.filename };
+        let dso = self.intern(name);
+        let pid = if mmap.is_kernel() { KERNEL } else { mmap.pid };
+        let end = mmap.address.saturating_add(mmap.length);
+        self.maps.entry(pid).or_default().insert(mmap.address, (end, dso));
+    }
+
+    /// A new process has what its parent has; a new thread shares it.
+    fn fork(&mut self, task: Task) {
+        if task.pid == task.parent_pid {
+            return;
+        }
+        if let Some(maps) = self.maps.get(&task.parent_pid).cloned() {
+            self.maps.insert(task.pid, maps);
+        }
+    }
+
+    fn of_sample(&mut self, sample: &Sample<'_>) -> DsoIndex {
+        let address = sample.ip.unwrap_or(0);
+        let (pid, otherwise) = match sample.cpu_mode {
+            CpuMode::Kernel => (KERNEL, "[kernel]"),
+            CpuMode::Unknown if address >> 63 == 1 => (KERNEL, "[kernel]"),
+            CpuMode::User | CpuMode::Unknown => (sample.pid.unwrap_or(0), "[unknown]"),
+            CpuMode::Hypervisor => return self.intern("[hypervisor]"),
+            CpuMode::GuestKernel => return self.intern("[guest kernel]"),
+            CpuMode::GuestUser => return self.intern("[guest user]"),
+        };
+        let maps = self.maps.get(&pid).map(|maps| maps.range(..=address));
+        let last = maps.and_then(|mut maps| maps.next_back());
+        match last.filter(|(_, (end, _))| address < *end) {
+            Some((_, (_, dso))) => *dso,
+            None => self.intern(otherwise),
+        }
+    }
+
+    fn intern(&mut self, name: &str) -> DsoIndex {
+        if let Some(known) = self.known.get(name) {
+            return *known;
+        }
+        let index = DsoIndex(self.names.len() as u32);
+        self.names.push(name.to_owned());
+        self.known.insert(name.to_owned(), index);
+        index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::perf_data::SampleId;
+
+    fn mmap(pid: u32, address: u64, name: &'static str, cpu_mode: CpuMode) -> Mmap<'static> {
+        Mmap {
+            pid,
+            tid: pid,
+            address,
+            length: 0x1000,
+            page_offset: 0,
+            filename: name.into(),
+            build_id: None,
+            cpu_mode,
+            is_data: false,
+            id: SampleId::default(),
+        }
+    }
+
+    fn name(dsos: &mut Dsos, pid: u32, ip: u64, cpu_mode: CpuMode) -> String {
+        let sample = Sample { ip: Some(ip), pid: Some(pid), cpu_mode, ..Sample::default() };
+        let dso = dsos.of_sample(&sample);
+        dsos.names[dso.0 as usize].clone()
+    }
+
+    #[test]
+    fn a_process_has_what_it_and_its_parent_mapped() {
+        let mut dsos = Dsos::default();
+        dsos.map(&mmap(KERNEL, 1 << 63, "[kernel.kallsyms]_text", CpuMode::Kernel));
+        dsos.map(&mmap(KERNEL, (1 << 63) + 0x1000, "[xfs]", CpuMode::Kernel));
+        dsos.map(&mmap(7, 0x4000, "/bin/a", CpuMode::User));
+        dsos.fork(Task { pid: 8, parent_pid: 7, tid: 8, parent_tid: 7, time: 0 });
+        dsos.map(&mmap(8, 0x4000, "/bin/b", CpuMode::User));
+        assert_eq!(name(&mut dsos, 7, 0x4abc, CpuMode::User), "/bin/a");
+        assert_eq!(name(&mut dsos, 8, 0x4abc, CpuMode::User), "/bin/b");
+        assert_eq!(name(&mut dsos, 8, 0x5000, CpuMode::User), "[unknown]");
+        assert_eq!(name(&mut dsos, 8, (1 << 63) + 1, CpuMode::Kernel), "[kernel]");
+        assert_eq!(name(&mut dsos, 8, (1 << 63) + 0x1001, CpuMode::Unknown), "[xfs]");
+    }
+}

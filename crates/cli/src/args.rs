@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Profile(ProfileArgs),
     /// Print one row a sample: ip addr type offset reason.
     Samples(SamplesArgs),
+    /// Explain what an instruction touches: operands, registers and where they got their values, verdict.
+    Explain(ExplainArgs),
     /// Show what a profile says about structs.
     Report(ReportArgs),
     /// Find a member order that touches fewer cachelines.
@@ -109,6 +111,16 @@ pub(crate) struct ProfileArgs {
 pub(crate) struct SamplesArgs {
     #[command(flatten)]
     pub(crate) recordings: Recordings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Addresses as linked (hexadecimal), FUNCTION+0xOFFSET, or FUNCTION for all its accesses.
+    #[arg(value_name = "PLACE", required = true)]
+    pub(crate) places: Vec<String>,
+    /// The vmlinux (or program) with debug info.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vmlinux: PathBuf,
 }
 
 #[derive(Debug, Args)]

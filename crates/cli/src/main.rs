@@ -46,6 +46,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Layout(args) => command::layout::run(args),
         Command::Profile(args) => command::profile::run(args),
         Command::Samples(args) => command::samples::run(args),
+        Command::Explain(args) => command::explain::run(args),
         Command::Report(args) => command::report::run(args),
         Command::Plan(args) => command::plan::run(args),
         Command::Patch(args) => command::patch::run(args),

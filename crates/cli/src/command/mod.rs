@@ -1,6 +1,7 @@
 //! The commands: open the inputs, call the libraries, report.
 
 pub(crate) mod demo;
+pub(crate) mod explain;
 pub(crate) mod layout;
 pub(crate) mod patch;
 pub(crate) mod plan;

@@ -1,180 +1,253 @@
-//! How an instruction came to its answer: scopes, variables, registers and operands.
+//! How an instruction came to its answer: scopes, variables, what its registers hold and where they got it, operands.
 
-use super::target::Target;
-use super::typing::{Typed, typed};
+mod spell;
+mod way;
+
+use super::answers::entry;
+use super::reason::Reason;
+use super::rounds::Rounds;
+use super::target::{Target, TypeEntry};
+use super::typing::typed;
+use crate::calls::inputs::arguments;
 use crate::code::insn::InstructionReader;
-use crate::code::machine::{Address, Instruction, Memory, Register, Segment};
+use crate::code::machine::{Access, Instruction, Register};
+use crate::code::text;
 use crate::flow::code::Code;
-use crate::flow::facts::{Fact, Subject};
 use crate::flow::solve::{Arguments, Solution};
 use crate::flow::state::{Location, State};
-use crate::flow::transfer::{meeting_of, origin_of_argument};
-use crate::flow::value::{Origin, Value};
+use crate::flow::value::Value;
 use crate::flow::world::World;
 use crate::program::Program;
-use crate::types::{Place, Ty, TypeSpace};
+use crate::types::TypeSpace;
+use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::scopes::{ScopeKind, ScopeReader};
-use std::fmt::Write;
+use fieldline_debuginfo::dwarf::survey::Function;
+
+/// A place on the way by which a register got its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Where, as linked.
+    pub address: u64,
+    /// The instruction, or what happens there.
+    pub text: String,
+    /// The register, and what is known of it behind that place.
+    pub value: String,
+}
+
+/// An operand in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExplainedOperand {
+    /// As it is written; empty for one that the kernel may patch in.
+    pub written: String,
+    /// What is done to it.
+    pub access: Access,
+    /// Bytes.
+    pub size: u16,
+    /// What it is.
+    pub target: Target<TypeEntry>,
+    /// The same in words, or the reason where nothing is known.
+    pub verdict: String,
+    /// What the reason means.
+    pub meaning: Option<&'static str>,
+}
+
+/// An instruction of a function and its operands in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Where it stands, as linked.
+    pub address: u64,
+    /// As objdump prints it.
+    pub text: String,
+    /// Its operands in memory.
+    pub operands: Vec<ExplainedOperand>,
+}
 
 /// The way to an answer, in words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
+    /// The instruction.
+    pub line: Line,
     /// Function and offset.
     pub place: String,
+    /// Source file of the unit.
+    pub unit: String,
     /// Machine code in hex.
     pub bytes: String,
     /// Functions inlined there, from the outside inwards.
     pub scopes: Vec<String>,
+    /// What all callers pass, if all are known and agree.
+    pub arguments: Vec<String>,
     /// Variables whose places are known there.
     pub variables: Vec<String>,
-    /// Registers and stack slots of which something is known.
+    /// Registers and stack slots of which something is known there.
     pub registers: Vec<String>,
-    /// Operands in memory with what they are.
-    pub operands: Vec<String>,
+    /// How the operand's base register got its value, first things first.
+    pub way: Vec<Step>,
 }
 
-/// Explains the instruction at an address as linked; `None` if no function with debug info covers it.
-pub fn explain<'a>(program: &'a Program<'a>, address: u64, arguments: &Arguments) -> Option<Explanation> {
+/// Explains the instruction at an address as linked; `None` if no function with debug info holds it.
+pub fn explain<'a>(program: &'a Program<'a>, address: u64) -> Option<Explanation> {
+    in_function(program, address, |view| {
+        let index = view.code.instructions.iter().position(|one| one.address == address)?;
+        Some(view.explanation(index))
+    })?
+}
+
+/// All instructions that touch memory of the function around an address; `None` if there is none with debug info.
+pub fn list<'a>(program: &'a Program<'a>, address: u64) -> Option<Vec<Line>> {
+    in_function(program, address, |view| {
+        let indices = 0..view.code.instructions.len();
+        let lines = indices.map(|index| view.line(index));
+        lines.filter(|line| !line.operands.is_empty()).collect()
+    })
+}
+
+fn in_function<'a, T>(
+    program: &'a Program<'a>,
+    address: u64,
+    work: impl FnOnce(&mut View<'_, 'a>) -> T,
+) -> Option<T> {
     let unit = program.unit_at(address)?;
     let function = program.survey(unit)?.function_at(address)?;
     let mut world = World::new(program, unit);
     let scopes = ScopeReader::new(program.dwarf, unit).ok()?;
     let mut reader = InstructionReader::new();
     let code = Code::read(&mut world, &scopes, &mut reader, function)?;
-    let solution = Solution::new(&mut world, &code, arguments);
-    let mut explanation = Explanation {
-        place: format!("{}+{:#x}", name(program, function.die), address.wrapping_sub(function.entry())),
-        ..Explanation::default()
-    };
-    explanation.add_scopes(program, &code, address);
-    solution.walk(&mut world, &mut |world, index, state| {
-        if let Some(instruction) = code.instructions.get(index).filter(|one| one.address == address) {
-            explanation.add_state(world, &code, instruction, state);
+    let sampled = [address];
+    let mut rounds = Rounds::new(program, &sampled);
+    rounds.settle();
+    let uses = rounds.uses_at(address);
+    let given = uses.map_or_else(Arguments::default, |uses| arguments(&mut world, &code, uses));
+    let solution = Solution::new(&mut world, &code, &given);
+    let mut states: Vec<Option<State>> = vec![None; code.instructions.len()];
+    solution.walk(&mut world, &mut |_, index, state| {
+        if let Some(place) = states.get_mut(index) {
+            *place = Some(state.clone());
         }
     });
-    let typed = typed(&mut world, &code, &solution, &mut reader);
-    let typed = typed.iter().find(|typed| typed.address == address);
-    explanation.add_operands(&world.types, &code, address, typed);
-    Some(explanation)
+    let lines = typed(&mut world, &code, &solution, &mut reader);
+    let lines = lines.into_iter().map(|typed| {
+        let operands = typed.operands.iter().map(|operand| ExplainedOperand {
+            written: String::new(),
+            access: operand.access,
+            size: operand.size,
+            target: operand.target.map(|ty| entry(&world.types, ty)),
+            verdict: spell::target(&world.types, operand.target),
+            meaning: reason(&operand.target).map(Reason::meaning),
+        });
+        (typed.address, operands.collect())
+    });
+    let operands = lines.collect();
+    Some(work(&mut View { world, code: &code, function, states, operands, given }))
 }
 
-fn name(program: &Program<'_>, die: fieldline_debuginfo::dwarf::DieRef) -> String {
-    let name = program.dwarf.name_of(die).unwrap_or(b"?");
-    String::from_utf8_lossy(name).into_owned()
-}
-
-impl Explanation {
-    fn add_scopes(&mut self, program: &Program<'_>, code: &Code, address: u64) {
-        let inlined = code.scopes.at(address).filter(|scope| scope.kind != ScopeKind::Block);
-        self.scopes.extend(inlined.map(|scope| name(program, scope.die)));
-    }
-
-    fn add_state(&mut self, world: &mut World<'_>, code: &Code, instruction: &Instruction, state: &State) {
-        let bytes = world.program.image.code(instruction.address, instruction.end());
-        self.bytes = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let holds = |fact: &&Fact| fact.begin <= instruction.address && instruction.address < fact.end;
-        for fact in code.facts.facts.iter().filter(holds) {
-            let subject = match fact.subject {
-                Subject::Register(register) => register.name().to_owned(),
-                Subject::Memory(register, offset) => format!("[{}{offset:+#x}]", register.name()),
-                Subject::Frame(offset) => format!("[cfa{offset:+}]"),
-            };
-            let range = format!("{:x}-{:x}", fact.begin, fact.end);
-            self.variables.push(format!("{subject} = {} ({range})", spelled_place(&world.types, fact.place)));
-        }
-        for (location, value) in state.locations() {
-            if !matches!(value, Value::Word(_)) {
-                let location = match location {
-                    Location::Register(register) => register.name().to_owned(),
-                    Location::Slot(offset) => format!("[cfa{offset:+}]"),
-                };
-                self.registers.push(format!("{location} = {}", spelled_value(&world.types, code, value)));
-            }
-        }
-    }
-
-    fn add_operands(
-        &mut self,
-        types: &TypeSpace<'_, '_>,
-        code: &Code,
-        address: u64,
-        typed: Option<&Typed<Ty>>,
-    ) {
-        let found = code.instructions.iter().find(|instruction| instruction.address == address);
-        let memory: Vec<&Memory> = found.iter().flat_map(|instruction| instruction.memory()).collect();
-        for (place, operand) in typed.iter().flat_map(|typed| &typed.operands).enumerate() {
-            let written =
-                memory.get(place).map_or_else(String::new, |memory| spelled_address(&memory.address));
-            let target = spelled_target(types, operand.target);
-            self.operands.push(format!("{written} {:?} {} bytes: {target}", operand.access, operand.size));
-        }
-    }
-}
-
-fn spelled_place(types: &TypeSpace<'_, '_>, place: Place) -> String {
-    format!("({} {:+})", types.spelled(place.ty), place.offset)
-}
-
-fn spelled_value(types: &TypeSpace<'_, '_>, code: &Code, value: Value) -> String {
-    match value {
-        Value::Word(_) => "unknown".to_owned(),
-        Value::Number(number) => format!("{number:#x}"),
-        Value::Null => "null".to_owned(),
-        Value::Stack(offset) => format!("cfa{offset:+}"),
-        Value::Frame => "somewhere on the stack".to_owned(),
-        Value::PerCpuOffset => "offset of a CPU's data".to_owned(),
-        Value::Pointer(pointer) => {
-            let mut text = match pointer.place() {
-                Some(place) => spelled_place(types, place),
-                None => format!("({} +?)", types.spelled(pointer.ty)),
-            };
-            text += &made(code, pointer.origin);
-            text
-        }
-    }
-}
-
-fn made(code: &Code, origin: Origin) -> String {
-    if origin == 0 {
-        return String::new();
-    }
-    if let Some((block, _)) = meeting_of(origin) {
-        let block = code.graph.blocks.get(block as usize);
-        let first = block.and_then(|block| code.instructions.get(block.first as usize));
-        return first.map_or_else(String::new, |first| format!(", met at {:x}", first.address));
-    }
-    if origin >= origin_of_argument(Register::RAX) {
-        return ", an argument".to_owned();
-    }
-    let instruction = code.instructions.get(origin as usize - 1);
-    instruction.map_or_else(String::new, |instruction| format!(", made at {:x}", instruction.address))
-}
-
-fn spelled_address(address: &Address) -> String {
-    let mut text = match address.segment {
-        Segment::Flat => String::new(),
-        Segment::Fs => "fs:".to_owned(),
-        Segment::Gs => "gs:".to_owned(),
-    };
-    text.push('[');
-    if let Some(base) = address.base {
-        text += base.name();
-    }
-    if let Some(index) = address.index {
-        let _ = write!(text, "+{}*{}", index.name(), address.scale);
-    }
-    let _ = match address.base {
-        Some(_) => write!(text, "{:+#x}]", address.displacement),
-        None => write!(text, "{:#x}]", address.displacement),
-    };
-    text
-}
-
-fn spelled_target(types: &TypeSpace<'_, '_>, target: Target<Ty>) -> String {
+fn reason<T>(target: &Target<T>) -> Option<Reason> {
     match target {
-        Target::Place { ty, offset } => format!("{} +{offset}", types.spelled(ty)),
-        Target::Within { ty } => format!("somewhere in {}", types.spelled(ty)),
-        Target::Element { ty, offset, stride, .. } => format!("{} +{offset}+i*{stride}", types.spelled(ty)),
-        Target::Unknown(reason) => format!("none ({reason}): {}", reason.meaning()),
+        Target::Place { .. } => None,
+        Target::Within { .. } => Some(Reason::UnknownOffset),
+        Target::Element { .. } => Some(Reason::UnknownIndex),
+        Target::Unknown(reason) => Some(*reason),
+    }
+}
+
+/// A function with all that is known of it.
+struct View<'c, 'a> {
+    world: World<'a>,
+    code: &'c Code,
+    function: &'c Function,
+    /// Before each instruction, if it may run.
+    states: Vec<Option<State>>,
+    /// By address of the instruction; sorted.
+    operands: Vec<(u64, Vec<ExplainedOperand>)>,
+    given: Arguments,
+}
+
+impl<'a> View<'_, 'a> {
+    fn types(&self) -> &TypeSpace<'a, 'a> {
+        &self.world.types
+    }
+
+    fn explanation(&mut self, index: usize) -> Explanation {
+        let line = self.line(index);
+        let address = line.address;
+        let base = self.code.instructions.get(index).and_then(|one| one.memory().next()?.address.base);
+        Explanation {
+            place: format!("{}+{:#x}", self.name(self.function.die), address - self.function.entry()),
+            unit: self.world.program.dwarf.unit_name(self.world.unit).unwrap_or_default(),
+            bytes: self.bytes(index),
+            scopes: self.scopes(address),
+            arguments: self.arguments(),
+            variables: self.variables(address),
+            registers: self.registers(index),
+            way: base.map_or_else(Vec::new, |base| self.way(index, base)),
+            line,
+        }
+    }
+
+    /// An instruction as people read it.
+    fn text(&self, instruction: &Instruction) -> String {
+        let program = self.world.program;
+        let code = program.image.code(instruction.address, instruction.end());
+        text::text(&program.symbols, instruction.address, code).unwrap_or_else(|| "(bad)".to_owned())
+    }
+
+    fn bytes(&self, index: usize) -> String {
+        let Some(instruction) = self.code.instructions.get(index) else { return String::new() };
+        let code = self.world.program.image.code(instruction.address, instruction.end());
+        let bytes: Vec<String> = code.iter().map(|byte| format!("{byte:02x}")).collect();
+        bytes.join(" ")
+    }
+
+    fn line(&self, index: usize) -> Line {
+        let Some(instruction) = self.code.instructions.get(index) else {
+            return Line { address: 0, text: String::new(), operands: Vec::new() };
+        };
+        let found = self.operands.binary_search_by_key(&instruction.address, |(address, _)| *address);
+        let mut operands = found.map_or_else(|_| Vec::new(), |found| self.operands[found].1.clone());
+        // Those the kernel may patch in stand in front.
+        let own = instruction.memory().count();
+        let patched = operands.len().saturating_sub(own);
+        for (operand, memory) in operands.iter_mut().skip(patched).zip(instruction.memory()) {
+            operand.written = spell::address(&memory.address);
+        }
+        Line { address: instruction.address, text: self.text(instruction), operands }
+    }
+
+    fn name(&self, die: DieRef) -> String {
+        let name = self.world.program.dwarf.name_of(die).unwrap_or(b"?");
+        String::from_utf8_lossy(name).into_owned()
+    }
+
+    fn scopes(&self, address: u64) -> Vec<String> {
+        let inlined = self.code.scopes.at(address).filter(|scope| scope.kind != ScopeKind::Block);
+        inlined.map(|scope| self.name(scope.die)).collect()
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let given = Register::ARGUMENTS.into_iter().zip(&self.given);
+        let given = given.filter_map(|(register, place)| Some((register, (*place)?)));
+        given
+            .map(|(register, place)| spell::holds(register.name(), &spell::place(self.types(), place)))
+            .collect()
+    }
+
+    fn variables(&self, address: u64) -> Vec<String> {
+        let facts = self.code.facts.facts.iter();
+        let here = facts.filter(|fact| fact.begin <= address && address < fact.end);
+        here.map(|fact| spell::holds(&spell::subject(fact.subject), &spell::place(self.types(), fact.place)))
+            .collect()
+    }
+
+    fn registers(&self, index: usize) -> Vec<String> {
+        let Some(Some(state)) = self.states.get(index) else { return Vec::new() };
+        let known = state.locations().filter(|(_, value)| !matches!(value, Value::Word(_)));
+        let known = known.map(|(location, value)| {
+            let location = match location {
+                Location::Register(register) => register.name().to_owned(),
+                Location::Slot(offset) => format!("{offset:+}(cfa)"),
+            };
+            spell::holds(&location, &spell::value(self.types(), value))
+        });
+        known.collect()
     }
 }

@@ -138,6 +138,21 @@ impl<'a, 's> Rounds<'a, 's> {
 
     /// Analyses all functions; those that were sampled come back in order.
     pub(crate) fn run(mut self) -> Vec<TypedPart> {
+        self.settle();
+        let sampled = self.items.into_values().filter(|item| item.level == 0);
+        sampled.filter_map(|item| item.part).collect()
+    }
+
+    /// How the function around an instruction is used, if all its users are known.
+    pub(crate) fn uses_at(&self, address: u64) -> Option<&[Use]> {
+        let unit = self.program.unit_at(address)?;
+        let function = self.program.survey(unit)?.function_at(address)?;
+        let item = self.items.get(&(unit, function.die.offset))?;
+        item.is_closed.then_some(&item.uses)
+    }
+
+    /// Analyses all functions until nothing new is known of what they pass to each other.
+    pub(crate) fn settle(&mut self) {
         let mut keys: Vec<Key> = self.items.keys().copied().collect();
         let entries = self.loaded_entries();
         self.entries = entries.iter().copied().collect();
@@ -154,8 +169,6 @@ impl<'a, 's> Rounds<'a, 's> {
             }
             self.analyse(&keys);
         }
-        let sampled = self.items.into_values().filter(|item| item.level == 0);
-        sampled.filter_map(|item| item.part).collect()
     }
 
     fn analyse(&mut self, keys: &[Key]) {

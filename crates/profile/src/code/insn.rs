@@ -1,4 +1,4 @@
-//! x86-64 machine code to [`Instruction`]s. The only file that knows the decoder library.
+//! x86-64 machine code to [`Instruction`]s. Only this file and `text` know the decoder library.
 
 use super::machine::{
     Access, Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Segment, Source,

@@ -2,6 +2,8 @@
 //!
 //! * `machine`: instructions as data flow needs them.
 //! * `insn`: bytes to instructions.
+//! * `text`: bytes to what people read.
 
 pub mod insn;
 pub mod machine;
+pub mod text;

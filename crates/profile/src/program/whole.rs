@@ -91,6 +91,19 @@ impl<'a> Program<'a> {
         self.definitions = Definitions::new(loaded);
     }
 
+    /// Surveys all units that hold functions, so that types may be defined anywhere.
+    pub fn load_all(&mut self) {
+        let functions = self.symbols.iter().filter(|symbol| symbol.is_function);
+        let addresses: Vec<u64> = functions.map(|symbol| symbol.address).collect();
+        self.load(addresses);
+    }
+
+    /// Whether a function with debug info is at an address.
+    pub fn has_function(&self, address: u64) -> bool {
+        let survey = self.unit_at(address).and_then(|unit| self.survey(unit));
+        survey.is_some_and(|survey| survey.function_at(address).is_some())
+    }
+
     /// Surveys the units that hold some instructions, in parallel.
     pub fn survey_all(&self, addresses: impl IntoIterator<Item = u64>) {
         let units: BTreeSet<u32> = addresses.into_iter().filter_map(|at| self.units.unit_at(at)).collect();

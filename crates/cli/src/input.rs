@@ -3,7 +3,7 @@
 use crate::args::DebugFormat;
 use anyhow::{Context, Result};
 use fieldline_debuginfo::btf::{self, Btf, BtfTypeId, Kind};
-use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, TypeReader};
+use fieldline_debuginfo::dwarf::{self, DebugSections, DieRef, Opened, TypeReader};
 use fieldline_debuginfo::{Elf, Error, FileBytes};
 use fieldline_layout::{Layout, TypeId, TypeTable};
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// Debug info of a file, of either format.
 pub(crate) enum Types<'a, 's> {
     Dwarf {
-        dwarf: &'a Dwarf<'s>,
+        dwarf: &'a Opened<'s>,
         /// BTF of the same file, if it tells how many definitions a name has.
         census: Option<&'a Btf<'a>>,
     },
@@ -36,8 +36,18 @@ pub(crate) struct Entry {
 
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    Die(dwarf::DieRef),
+    Die(DieRef),
     Btf(BtfTypeId),
+}
+
+impl Entry {
+    /// The DIE it was found at, if the format has such.
+    fn die(&self) -> Option<DieRef> {
+        match self.source {
+            Source::Die(die) => Some(die),
+            Source::Btf(_) => None,
+        }
+    }
 }
 
 /// Reads entries into a table.
@@ -66,7 +76,7 @@ pub(crate) fn with_types<T>(
     if !use_btf {
         let section = elf.section(".BTF")?;
         return with_dwarf(&elf, |dwarf| {
-            let btf = section.as_deref().filter(|_| !dwarf::has_types_beyond_btf(dwarf));
+            let btf = section.as_deref().filter(|_| !dwarf::has_types_beyond_btf(dwarf.head()));
             let btf = btf.and_then(|bytes| btf::parse(bytes, None).ok());
             work(&Types::Dwarf { dwarf, census: btf.as_ref() })
         });
@@ -111,24 +121,18 @@ fn with_btf<T>(
 }
 
 /// Opens a file's DWARF and works on it.
-pub(crate) fn with_dwarf<T>(elf: &Elf<'_>, work: impl FnOnce(&Dwarf<'_>) -> Result<T>) -> Result<T> {
+fn with_dwarf<T>(elf: &Elf<'_>, work: impl FnOnce(&Opened<'_>) -> Result<T>) -> Result<T> {
     let sup_file = dwarf::sections::open_alt_link(elf)?;
     let sup = sup_file.as_ref().map(Elf::parse).transpose()?;
     let sections = DebugSections::load(elf, sup.as_ref())?;
-    let dwarf = Dwarf::new(&sections)?;
-    work(&dwarf)
+    work(&Opened::new(&sections)?)
 }
 
 impl<'a, 's> Types<'a, 's> {
     /// All definitions of a name.
     pub(crate) fn find(&self, name: &str) -> Result<Vec<Entry>> {
         match self {
-            Self::Dwarf { dwarf, census } => {
-                if census.is_some_and(|btf| is_single(btf, name)) {
-                    return Ok(dwarf::find_first(dwarf, name)?.into_iter().map(entry).collect());
-                }
-                Ok(dwarf::find(dwarf, name)?.into_iter().map(entry).collect())
-            }
+            Self::Dwarf { dwarf, census } => find_in_dwarf(dwarf, *census, name),
             Self::Btf { btf, .. } => {
                 let found = btf.find(name).into_iter();
                 let is_typedef = |id| btf.kind(id) == Some(Kind::Typedef);
@@ -140,7 +144,7 @@ impl<'a, 's> Types<'a, 's> {
     /// All definitions of the file.
     pub(crate) fn all(&self) -> Result<Vec<Entry>> {
         match self {
-            Self::Dwarf { dwarf, .. } => Ok(dwarf::index(dwarf)?.into_iter().map(entry).collect()),
+            Self::Dwarf { dwarf, .. } => Ok(dwarf::index(dwarf.all()?)?.into_iter().map(entry).collect()),
             Self::Btf { btf, .. } => {
                 let all = btf.definitions();
                 Ok(all.map(|found| btf_entry(found.name, found.kind == Kind::Typedef, found.id)).collect())
@@ -148,20 +152,24 @@ impl<'a, 's> Types<'a, 's> {
         }
     }
 
-    /// A reader with an empty table.
-    pub(crate) fn reader(&self) -> Reader<'a, 's> {
-        match self {
-            Self::Dwarf { dwarf, .. } => Reader::Dwarf(TypeReader::new(dwarf)),
+    /// A reader of some entries, with an empty table.
+    pub(crate) fn reader<'e>(&self, entries: impl IntoIterator<Item = &'e Entry>) -> Result<Reader<'a, 's>> {
+        Ok(match self {
+            Self::Dwarf { dwarf, .. } => {
+                let mut dies = entries.into_iter().filter_map(Entry::die);
+                let are_early = dies.all(|die| dwarf.is_in_head(die));
+                Reader::Dwarf(TypeReader::new(if are_early { dwarf.head() } else { dwarf.all()? }))
+            }
             Self::Btf { btf, file } => {
                 Reader::Btf { reader: btf::Reader::new(btf), table: TypeTable::new(btf.target()), file }
             }
-        }
+        })
     }
 
     /// The source file of the unit an entry was found in first, if the format has units.
     pub(crate) fn unit_name(&self, entry: &Entry) -> Result<Option<String>> {
         match (self, entry.source) {
-            (Self::Dwarf { dwarf, .. }, Source::Die(die)) => Ok(Some(dwarf.unit_name(die.unit)?)),
+            (Self::Dwarf { dwarf, .. }, Source::Die(die)) => Ok(Some(dwarf.all()?.unit_name(die.unit)?)),
             _ => Ok(None),
         }
     }
@@ -186,7 +194,7 @@ impl<'a, 's> Types<'a, 's> {
             return Err(not_found(self, name)?);
         }
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.units));
-        let mut reader = self.reader();
+        let mut reader = self.reader(&entries)?;
         let mut layouts = Vec::new();
         for entry in &entries {
             let id = reader.read(entry)?;
@@ -219,12 +227,49 @@ fn entry(definition: dwarf::Definition) -> Entry {
     }
 }
 
-/// Whether BTF knows one struct or union of a name. The kernel's BTF is made from all its DWARF and joins definitions
-/// only if they are equal, so DWARF then has one definition too, though in many units.
-fn is_single(btf: &Btf<'_>, name: &str) -> bool {
+fn find_in_dwarf(dwarf: &Opened<'_>, census: Option<&Btf<'_>>, name: &str) -> Result<Vec<Entry>> {
+    let known = census.map_or(Census::Unknown, |btf| census_of(btf, name));
+    let definitions = match known {
+        Census::OneDefinition => dwarf.find_first(name)?.into_iter().collect(),
+        Census::OneTypedef => Vec::new(),
+        Census::Unknown => dwarf::find(dwarf.all()?, name)?,
+    };
+    if !definitions.is_empty() {
+        return Ok(definitions.into_iter().map(entry).collect());
+    }
+    // A typedef of a struct that has a tag of its own.
+    let Some(die) = dwarf.find_typedef(name)? else { return Ok(Vec::new()) };
+    let source = Source::Die(die);
+    let found = Entry { name: name.into(), is_typedef: true, units: 0, is_nested: false, source };
+    let head = if dwarf.is_in_head(die) { dwarf.head() } else { dwarf.all()? };
+    let mut reader = TypeReader::new(head);
+    let id = reader.read(die)?;
+    Ok(if reader.table().aggregate(id).is_some() { vec![found] } else { Vec::new() })
+}
+
+/// How many definitions of a name there are, as far as BTF tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Census {
+    /// One struct or union, by tag or as a typedef of one without.
+    OneDefinition,
+    /// One typedef of a struct or union that has a tag of its own.
+    OneTypedef,
+    /// Several, or none.
+    Unknown,
+}
+
+/// What BTF knows of a name. The kernel's BTF is made from all its DWARF and joins definitions only if they are equal,
+/// so if it has one, DWARF has one too, though in many units.
+fn census_of(btf: &Btf<'_>, name: &str) -> Census {
     let found = btf.find(name);
-    let tags = found.iter().filter(|id| btf.kind(**id) != Some(Kind::Typedef)).count();
-    tags == 1 && found.len() == 1
+    let mut behind = found.iter().map(|id| btf.aggregate_behind(*id));
+    let Some(Some(only)) = behind.next() else { return Census::Unknown };
+    let is_tag = found.contains(&only) || btf.name(only).is_none();
+    match behind.all(|other| other == Some(only)) {
+        true if is_tag => Census::OneDefinition,
+        true if found.len() == 1 => Census::OneTypedef,
+        _ => Census::Unknown,
+    }
 }
 
 fn btf_entry(name: &[u8], is_typedef: bool, id: BtfTypeId) -> Entry {

@@ -3,7 +3,8 @@
 use crate::shell::{self, say};
 use crate::{inputs, parity};
 use anyhow::{Context, Result, bail};
-use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, TypeReader};
+use fieldline_debuginfo::btf::{self, Kind};
+use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::{Layout, abi};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub(crate) fn run(_args: &[String]) -> Result<bool> {
     };
     count("placement rules reproduce every struct", placement(&vmlinux));
     count("names found one by one are those of the whole file", names(&vmlinux));
+    count("typedefs and first definitions are found early", early(&vmlinux));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
     count("recording to a patch that applies", road(&vmlinux));
     say(&format!("\nkernel: {passed} passed, {failed} failed"));
@@ -87,6 +89,42 @@ fn names(vmlinux: &Path) -> Result<bool> {
         say(&format!("  {checked} names of {}", all.len()));
         Ok(checked > 50)
     })
+}
+
+/// What is found with the first units alone is what all units give, and typedefs that BTF has are found in DWARF.
+fn early(vmlinux: &Path) -> Result<bool> {
+    let file = FileBytes::open(vmlinux)?;
+    let elf = Elf::parse(&file)?;
+    let sections = DebugSections::load(&elf, None)?;
+    let all = Dwarf::new(&sections)?;
+    let (mut definitions, mut in_head) = (0, 0);
+    for definition in dwarf::index(&all)?.iter().filter(|one| !one.is_nested).step_by(61) {
+        let opened = Opened::new(&sections)?;
+        let found = opened.find_first(&definition.name)?.context("a name of the file is not found")?;
+        let first = dwarf::find_first(&all, &definition.name)?.context("a name of the file is not found")?;
+        if (found.die, found.signature) != (first.die, first.signature) {
+            say(&format!("  {}: {:?} early, {:?} of all", definition.name, found.die, first.die));
+            return Ok(false);
+        }
+        definitions += 1;
+        in_head += u32::from(opened.is_in_head(found.die));
+    }
+    let typedefs = typedefs(&elf, &sections)?;
+    say(&format!("  {definitions} definitions, {in_head} in the first units; {typedefs} typedefs"));
+    Ok(in_head > 0)
+}
+
+/// How many typedefs of structs BTF has that DWARF has too; an error if it lacks one.
+fn typedefs(elf: &Elf<'_>, sections: &DebugSections<'_>) -> Result<u32> {
+    let Some(section) = elf.section(".BTF")? else { return Ok(0) };
+    let btf = btf::parse(&section, None)?;
+    let mut found = 0;
+    for typedef in btf.definitions().filter(|one| one.kind == Kind::Typedef).step_by(17) {
+        let name = std::str::from_utf8(typedef.name)?;
+        Opened::new(sections)?.find_typedef(name)?.with_context(|| format!("typedef {name} is not found"))?;
+        found += 1;
+    }
+    Ok(found)
 }
 
 /// Recording, profile, plan, patch, `git apply --check`, for both structs.

@@ -144,7 +144,7 @@ fn twins(types: &Types<'_, '_>, entries: &[Entry]) -> Result<Vec<String>> {
 }
 
 fn render(types: &Types<'_, '_>, chunk: &[(&Entry, &String)], args: &LayoutArgs) -> Result<String> {
-    let mut reader = types.reader();
+    let mut reader = types.reader(chunk.iter().map(|(entry, _)| *entry))?;
     let mut out = String::new();
     for (entry, twin) in chunk {
         let id = reader.read(entry)?;

@@ -257,6 +257,37 @@ pub(crate) fn definers(section: &[u8], start: usize, encoding: Encoding) -> Opti
     }
 }
 
+/// Whether a table has forms that refer to other units. `None` if the table is broken.
+pub(crate) fn refers_elsewhere(section: &[u8], start: usize) -> Option<bool> {
+    let mut at = start;
+    loop {
+        let (code, tag_at) = uleb(section, at)?;
+        if code == 0 {
+            return Some(false);
+        }
+        let (_, children_at) = uleb(section, tag_at)?;
+        let mut attributes = Attributes { section, at: children_at + 1 };
+        while let Some((_, form, _)) = attributes.next()? {
+            if is_reference_elsewhere(form) {
+                return Some(true);
+            }
+        }
+        at = attributes.at;
+    }
+}
+
+fn is_reference_elsewhere(form: DwForm) -> bool {
+    matches!(
+        form,
+        gimli::DW_FORM_ref_addr
+            | gimli::DW_FORM_ref_sig8
+            | gimli::DW_FORM_ref_sup4
+            | gimli::DW_FORM_ref_sup8
+            | gimli::DW_FORM_GNU_ref_alt
+            | gimli::DW_FORM_indirect
+    )
+}
+
 /// What an abbreviation defines, if it has a name and is no declaration.
 #[expect(clippy::option_option, reason = "broken, nothing and a definer are three things")]
 fn definer(code: u64, attributes: &mut Attributes<'_>, encoding: Encoding) -> Option<Option<Definer>> {

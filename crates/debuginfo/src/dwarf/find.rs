@@ -50,17 +50,82 @@ pub fn find_first(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<Definition>> {
     Ok(find(dwarf, name)?.into_iter().next())
 }
 
-/// Looks at ever more units at once until one defines the name.
+/// The first typedef of a name, of whatever it is one; `None` if there is none.
+///
+/// # Errors
+/// If a unit that may hold one is broken.
+pub fn find_typedef(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<DieRef>> {
+    let spellings = Spellings::new(dwarf, name);
+    for offsets in &spellings.attempts {
+        let wanted = Wanted { spellings: &spellings, offsets };
+        let finders = Finders::new(dwarf, &wanted);
+        let found = first_in_units(dwarf, |units| {
+            let mut found = units.iter().map(|unit| typedef_in_unit(dwarf, *unit, &wanted, Some(&finders)));
+            found.find_map(Result::transpose).transpose()
+        })?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    if spellings.complete {
+        return Ok(None);
+    }
+    let wanted = Wanted { spellings: &spellings, offsets: &[] };
+    first_in_units(dwarf, |units| {
+        let mut found = units.iter().map(|unit| typedef_in_unit(dwarf, *unit, &wanted, None));
+        found.find_map(Result::transpose).transpose()
+    })
+}
+
+/// The first typedef of the name in a unit: where the finders find it, or anywhere.
+fn typedef_in_unit(
+    dwarf: &Dwarf<'_>,
+    unit: u32,
+    wanted: &Wanted<'_>,
+    finders: Option<&Finders<'_>>,
+) -> Result<Option<DieRef>> {
+    let hits = finders.map(|finders| Ok(finders.hits(dwarf, dwarf.entry(unit)?))).transpose()?;
+    let candidates = match hits {
+        Some(hits) if !wanted.spellings.indexed => candidates(dwarf, unit, &hits),
+        _ => None,
+    };
+    if candidates.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(None);
+    }
+    let scan = Rc::clone(&Signer::quick(dwarf, unit)?.scan);
+    let mut at = scan.root;
+    while !scan.is_end(at) {
+        let Some(seen) = scan.die(at) else {
+            at = scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
+            continue;
+        };
+        if seen.shape.tag == gimli::DW_TAG_typedef && is_named(dwarf, unit, &scan, seen, wanted) {
+            return Ok(Some(DieRef { unit, offset: at }));
+        }
+        let next = next_to_look_at(&scan, seen, at, candidates.as_deref());
+        at = next.ok_or_else(|| broken(dwarf, unit, at))?;
+    }
+    Ok(None)
+}
+
 fn first_spelled(dwarf: &Dwarf<'_>, wanted: &Wanted<'_>) -> Result<Option<Definition>> {
+    let first = first_in_units(dwarf, |units| Ok(find_in_units(dwarf, units, wanted)?.into_iter().next()))?;
+    Ok(first.map(|first| Definition { units: 1, ..first }))
+}
+
+/// Looks at ever more units at once until something is found, and gives the first in file order.
+fn first_in_units<T: Send>(
+    dwarf: &Dwarf<'_>,
+    look: impl Fn(&[u32]) -> Result<Option<T>> + Sync,
+) -> Result<Option<T>> {
     let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
     let mut rest = units.as_slice();
     let mut batch = 1;
     while !rest.is_empty() {
         let (now, later) = rest.split_at(batch.min(rest.len()));
-        let parts: Result<Vec<Vec<Definition>>> =
-            now.par_chunks(32).map(|chunk| find_in_units(dwarf, chunk, wanted)).collect();
+        let parts: Result<Vec<Option<T>>> = now.par_chunks(32).map(&look).collect();
         if let Some(first) = parts?.into_iter().flatten().next() {
-            return Ok(Some(Definition { units: 1, ..first }));
+            return Ok(Some(first));
         }
         (rest, batch) = (later, batch * 4);
     }

@@ -2,6 +2,7 @@
 //!
 //! * `sections`: the sections of a file and of its supplementary file.
 //! * `units`: where units begin; DIEs by offset.
+//! * `opened`: no more units than needed.
 //! * `reader`: DIEs to a type table, on demand.
 //! * `abbrev`, `scan`: attributes at known places, for walking hundreds of megabytes.
 //! * `signature`: which definitions of one name are the same.
@@ -17,6 +18,7 @@ pub mod addresses;
 pub mod find;
 pub mod index;
 pub mod locations;
+pub mod opened;
 pub mod reader;
 mod scan;
 pub mod scopes;
@@ -25,8 +27,9 @@ mod signature;
 pub mod survey;
 pub mod units;
 
-pub use find::{find, find_first, has_types_beyond_btf};
+pub use find::{find, find_first, find_typedef, has_types_beyond_btf};
 pub use index::{Definition, index};
+pub use opened::Opened;
 pub use reader::TypeReader;
 pub use sections::DebugSections;
 pub use units::{DieRef, Dwarf};

@@ -53,6 +53,17 @@ impl<'s> Dwarf<'s> {
     /// # Errors
     /// If a header is broken or of an unknown version, or types are in `.dwo` files.
     pub fn new(sections: &'s DebugSections<'_>) -> Result<Self> {
+        let mut dwarf = Self::head(sections, usize::MAX)?;
+        dwarf.find_type_units()?;
+        dwarf.find_supplementary_units()?;
+        Ok(dwarf)
+    }
+
+    /// The first units of .debug_info, as if there were no others.
+    ///
+    /// # Errors
+    /// If a header is broken or of an unknown version, or types are in `.dwo` files.
+    pub(crate) fn head(sections: &'s DebugSections<'_>, count: usize) -> Result<Self> {
         let inner = sections.borrow();
         let mut dwarf = Self {
             units: Vec::new(),
@@ -61,39 +72,41 @@ impl<'s> Dwarf<'s> {
             target: Target { pointer_size: sections.pointer_size, big_endian: sections.is_big_endian() },
             inner,
         };
-        dwarf.find_units()?;
+        let mut headers = dwarf.inner.units();
+        let mut at = 0;
+        while dwarf.units.len() < count {
+            let header = headers.next().map_err(|error| dwarf.error(".debug_info", at, &error))?;
+            let Some(header) = header else { break };
+            at = header_offset(&header) + header.length_including_self();
+            dwarf.refuse_split(&header)?;
+            dwarf.add(header, Space::Info);
+        }
         Ok(dwarf)
     }
 
-    fn find_units(&mut self) -> Result<()> {
-        let mut units = Vec::new();
-        let mut add = |header: UnitHeader<R<'s>>, space| {
-            units.push(UnitEntry { header, space, abbreviations: OnceLock::new() });
-        };
-        let mut headers = self.inner.units();
-        let mut at = 0;
-        while let Some(header) = headers.next().map_err(|error| self.error(".debug_info", at, &error))? {
-            at = header_offset(&header) + header.length_including_self();
-            self.refuse_split(&header)?;
-            add(header, Space::Info);
-        }
+    fn add(&mut self, header: UnitHeader<R<'s>>, space: Space) {
+        self.units.push(UnitEntry { header, space, abbreviations: OnceLock::new() });
+    }
+
+    fn find_type_units(&mut self) -> Result<()> {
         let mut headers = self.inner.type_units();
         let mut at = 0;
         while let Some(header) = headers.next().map_err(|error| self.error(".debug_types", at, &error))? {
             at = header_offset(&header) + header.length_including_self();
-            add(header, Space::Types);
+            self.add(header, Space::Types);
         }
-        if let Some(sup) = self.inner.sup() {
-            let mut headers = sup.units();
-            let mut at = 0;
-            while let Some(header) =
-                headers.next().map_err(|error| self.error("supplementary .debug_info", at, &error))?
-            {
-                at = header_offset(&header) + header.length_including_self();
-                add(header, Space::Supplementary);
-            }
+        Ok(())
+    }
+
+    fn find_supplementary_units(&mut self) -> Result<()> {
+        let Some(mut headers) = self.inner.sup().map(gimli::Dwarf::units) else { return Ok(()) };
+        let mut at = 0;
+        while let Some(header) =
+            headers.next().map_err(|error| self.error("supplementary .debug_info", at, &error))?
+        {
+            at = header_offset(&header) + header.length_including_self();
+            self.add(header, Space::Supplementary);
         }
-        self.units = units;
         Ok(())
     }
 

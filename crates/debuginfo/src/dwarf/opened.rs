@@ -1,0 +1,87 @@
+//! DWARF opened no further than needed.
+//!
+//! Finding all units of a vmlinux touches a page for each of thousands of headers, which takes longer than reading a
+//! struct that stands in the first of them, as most of a kernel's do.
+
+use super::abbrev::refers_elsewhere;
+use super::find::{find_first, find_typedef};
+use super::index::Definition;
+use super::sections::DebugSections;
+use super::units::{DieRef, Dwarf};
+use crate::error::Result;
+use std::sync::OnceLock;
+
+/// How many units are looked at before all are.
+const HEAD: usize = 4;
+
+/// The DWARF of one file: its first units, and all of them once somebody asks.
+pub struct Opened<'s> {
+    sections: &'s DebugSections<'s>,
+    head: Dwarf<'s>,
+    all: OnceLock<Dwarf<'s>>,
+}
+
+impl<'s> Opened<'s> {
+    /// Reads the headers of the first units.
+    ///
+    /// # Errors
+    /// As [`Dwarf::new`], as far as it was read.
+    pub fn new(sections: &'s DebugSections<'s>) -> Result<Self> {
+        Ok(Self { sections, head: Dwarf::head(sections, HEAD)?, all: OnceLock::new() })
+    }
+
+    /// The file's name, for messages.
+    pub fn file(&self) -> &'s str {
+        self.head.file()
+    }
+
+    /// All units.
+    ///
+    /// # Errors
+    /// As [`Dwarf::new`].
+    pub fn all(&self) -> Result<&Dwarf<'s>> {
+        if let Some(known) = self.all.get() {
+            return Ok(known);
+        }
+        let all = Dwarf::new(self.sections)?;
+        Ok(self.all.get_or_init(|| all))
+    }
+
+    /// The first units; indices of units are those of [`Self::all`].
+    pub fn head(&self) -> &Dwarf<'s> {
+        &self.head
+    }
+
+    /// Whether a DIE, with all it may refer to, stands in the first units.
+    pub fn is_in_head(&self, die: DieRef) -> bool {
+        let entry = self.head.entry(die.unit).ok();
+        entry.is_some_and(|entry| {
+            let (section, start, _) = self.head.abbreviation_bytes(entry);
+            refers_elsewhere(section, start) == Some(false)
+        })
+    }
+
+    /// The first definition of a name in file order, for callers that know there is one definition.
+    ///
+    /// # Errors
+    /// If a unit that may hold it is broken.
+    pub fn find_first(&self, name: &str) -> Result<Option<Definition>> {
+        let early = find_first(&self.head, name)?;
+        match early.filter(|found| self.is_in_head(found.die)) {
+            Some(found) => Ok(Some(found)),
+            None => find_first(self.all()?, name),
+        }
+    }
+
+    /// The first typedef of a name, of whatever it is one.
+    ///
+    /// # Errors
+    /// If a unit that may hold it is broken.
+    pub fn find_typedef(&self, name: &str) -> Result<Option<DieRef>> {
+        let early = find_typedef(&self.head, name)?;
+        match early.filter(|die| self.is_in_head(*die)) {
+            Some(die) => Ok(Some(die)),
+            None => find_typedef(self.all()?, name),
+        }
+    }
+}

@@ -5,10 +5,12 @@
 //! * `caches`: where the caches of a small machine serve each access from.
 //! * `sampling`: one access in so many, with CPU and time.
 //! * `recording`: samples to a perf.data file.
+//! * `synthetic`: a made-up recording of a real kernel, for tests of the road.
 
 mod caches;
 mod recording;
 mod sampling;
+pub(crate) mod synthetic;
 mod trace;
 
 use crate::shell::{self, root, say};

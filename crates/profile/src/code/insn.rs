@@ -1,4 +1,6 @@
-//! x86-64 machine code to [`Instruction`]s. Only this file and `text` know the decoder library.
+//! x86-64 machine code to [`Instruction`]s, and to text. Nothing else knows the decoder library.
+
+pub mod text;
 
 use super::machine::{
     Access, Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Segment, Source,

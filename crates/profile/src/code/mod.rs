@@ -1,9 +1,7 @@
 //! Machine code: what instructions do to registers and memory.
 //!
 //! * `machine`: instructions as data flow needs them.
-//! * `insn`: bytes to instructions.
-//! * `text`: bytes to what people read.
+//! * `insn`: bytes to instructions, and to what people read.
 
 pub mod insn;
 pub mod machine;
-pub mod text;

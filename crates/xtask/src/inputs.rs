@@ -3,7 +3,7 @@
 //! With FIELDLINE_DATA set, the folder's `vmlinux-*.zst` and `*.perf.data.zst` are used; otherwise a debug vmlinux of the
 //! suite. The source is the suite's package of the same version, or the nearest that has one.
 
-use crate::debian::{self, Package};
+use crate::debian;
 use crate::shell::{self, cache};
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -58,7 +58,8 @@ fn unpacked(packed: &Path) -> Result<PathBuf> {
 }
 
 fn debian_vmlinux() -> Result<PathBuf> {
-    let package = newest(|name| name.starts_with("linux-image-") && name.ends_with("-cloud-amd64-dbg"))?;
+    let package =
+        debian::packages(is_debug_kernel)?.pop().context("the suite has no kernel's debug package")?;
     let folder = cache()?.join(format!("{}-{}", package.name, package.version));
     if find_file(&folder, "vmlinux-").is_none() {
         debian::unpack(&package, "*/vmlinux-*", &folder)?;
@@ -66,11 +67,10 @@ fn debian_vmlinux() -> Result<PathBuf> {
     find_file(&folder, "vmlinux-").with_context(|| format!("{} holds no vmlinux", package.name))
 }
 
-/// Meta packages have no digit behind the prefix.
-fn newest(matches: impl Fn(&str) -> bool) -> Result<Package> {
-    let real =
-        |name: &str| matches(name) && name.chars().any(|letter| letter.is_ascii_digit() && letter != '6');
-    debian::packages(real)?.pop().context("the suite has no such package")
+/// `linux-image-6.12.107+deb13-cloud-amd64-dbg`, and not the meta package `linux-image-cloud-amd64-dbg`.
+fn is_debug_kernel(name: &str) -> bool {
+    let version = name.strip_prefix("linux-image-").and_then(|rest| rest.strip_suffix("-cloud-amd64-dbg"));
+    version.is_some_and(|version| version.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
 fn find_file(folder: &Path, prefix: &str) -> Option<PathBuf> {
@@ -130,4 +130,22 @@ fn kernel_version(vmlinux: &Path) -> Option<String> {
     let rest = name.strip_prefix("vmlinux-")?;
     let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
     Some(rest[..end].trim_end_matches('.').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meta_packages_hold_no_kernel() {
+        assert!(is_debug_kernel("linux-image-6.12.107+deb13-cloud-amd64-dbg"));
+        assert!(!is_debug_kernel("linux-image-cloud-amd64-dbg"));
+        assert!(!is_debug_kernel("linux-image-6.12.107+deb13-cloud-amd64"));
+    }
+
+    #[test]
+    fn a_version_is_read_from_the_file_name() {
+        let path = Path::new("/boot/vmlinux-6.12.107+deb13-cloud-amd64");
+        assert_eq!(kernel_version(path).as_deref(), Some("6.12.107"));
+    }
 }

@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Find a member order that touches fewer cachelines.
     Plan(PlanArgs),
+    /// Replay recorded accesses through modelled caches, as declared and as planned.
+    Simulate(SimulateArgs),
     /// Turn a plan into a patch of the header.
     Patch(PatchArgs),
     /// Do it all: recording to report, plan and patch.
@@ -162,6 +164,43 @@ pub(crate) struct PlanArgs {
     /// Where to write the plan (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// The plan.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: PathBuf,
+    /// Recorded accesses, binary or text (docs/formats.md).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: PathBuf,
+    /// Where the objects were: address, type and size a line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) objects: PathBuf,
+    /// Cacheline sizes to model, in bytes.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
+    pub(crate) lines: Vec<u64>,
+    /// Accesses of a CPU elsewhere that end its visit of an object.
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    pub(crate) gap: u64,
+    /// A CPU's first-level cache, in KiB. Defaults are small, so that a guest's few objects press on the caches as a
+    /// server's many do.
+    #[arg(long, value_name = "KIB", default_value_t = 8, value_parser = cache_size())]
+    pub(crate) l1: u64,
+    /// A CPU's second-level cache, in KiB.
+    #[arg(long, value_name = "KIB", default_value_t = 64, value_parser = cache_size())]
+    pub(crate) l2: u64,
+    /// The cache all CPUs share, in KiB.
+    #[arg(long, value_name = "KIB", default_value_t = 512, value_parser = cache_size())]
+    pub(crate) llc: u64,
+    /// Where to write the figures (JSON); a summary is printed in any case.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Up to a gigabyte.
+fn cache_size() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=1 << 20)
 }
 
 #[derive(Debug, Args)]

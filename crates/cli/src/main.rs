@@ -11,6 +11,7 @@ mod output;
 mod recordings;
 mod report;
 mod stages;
+mod trace;
 mod tree;
 
 use args::{Arguments, Command};
@@ -49,6 +50,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Explain(args) => command::explain::run(args),
         Command::Report(args) => command::report::run(args),
         Command::Plan(args) => command::plan::run(args),
+        Command::Simulate(args) => command::simulate::run(args),
         Command::Patch(args) => command::patch::run(args),
         Command::Propose(args) => command::propose::run(args),
         Command::Demo(args) => command::demo::run(args),

@@ -13,6 +13,7 @@
 //! * `moves`, `search`, `exact` and `tidy`: cheap orders.
 //! * `explain`: why a member moves.
 //! * `planner`: a plan for structs, and `result`: the plan as a value.
+//! * `simulate`: what layouts cost on recorded accesses, by a model of caches.
 //! * `random`: the one source of chance.
 
 pub mod cells;
@@ -29,6 +30,7 @@ pub mod random;
 pub mod result;
 pub mod search;
 pub mod sharing;
+pub mod simulate;
 pub mod source;
 pub mod state;
 pub mod tidy;

@@ -9,3 +9,4 @@ pub(crate) mod profile;
 pub(crate) mod propose;
 pub(crate) mod report;
 pub(crate) mod samples;
+pub(crate) mod simulate;

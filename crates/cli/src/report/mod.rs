@@ -8,5 +8,6 @@ pub(crate) mod heat_text;
 pub(crate) mod pahole;
 pub(crate) mod plan_text;
 pub(crate) mod proposal;
+pub(crate) mod simulate_text;
 pub(crate) mod table;
 pub(crate) mod types;

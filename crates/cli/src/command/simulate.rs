@@ -1,0 +1,125 @@
+//! `fieldline simulate`: what a plan would have cost on recorded accesses, by a model of caches.
+
+use crate::Outcome;
+use crate::args::SimulateArgs;
+use crate::command::patch::read_plan;
+use crate::report::color::Paint;
+use crate::report::simulate_text::{self, Metric, Row, Table};
+use crate::{document, output, trace};
+use anyhow::{Result, bail};
+use fieldline_plan::StructPlan;
+use fieldline_plan::simulate::{Counts, Interval, Machine, Rearrangement, Simulation, change, simulate};
+use rayon::prelude::*;
+
+/// Into how many stretches of time a trace is cut to tell how sure a change is.
+const BLOCKS: u64 = 64;
+
+pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
+    let plan = read_plan(&args.plan)?;
+    let names: Vec<&str> = plan.structs.iter().map(|of| of.name.as_str()).collect();
+    let objects = trace::read_objects(&args.objects, &names)?;
+    if objects.is_empty() {
+        bail!("{}: no objects of struct {}", args.objects.display(), names.join(", "));
+    }
+    check_sizes(args, &plan.structs, &objects)?;
+    let trace = trace::open(&args.trace)?;
+    let (cpus, accesses) = trace.extent();
+    let declared: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::declared).collect();
+    let chosen: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::chosen).collect();
+    let machine = |line| Machine {
+        cpus,
+        line,
+        sizes: [args.l1, args.l2, args.llc].map(|kilobytes| kilobytes << 10),
+        gap: args.gap,
+        block: accesses.div_ceil(BLOCKS).max(1),
+    };
+    let work: Vec<(u64, &[Rearrangement])> =
+        args.lines.iter().flat_map(|line| [(*line, &declared[..]), (*line, &chosen[..])]).collect();
+    let runs: Vec<Simulation> = work
+        .par_iter()
+        .map(|(line, structs)| simulate(&machine(*line), &objects, structs, || trace.accesses()))
+        .collect();
+    let tables: Vec<Table> = args
+        .lines
+        .iter()
+        .zip(runs.chunks_exact(2))
+        .map(|(line, pair)| table(&machine(*line), &plan.structs, &pair[0], &pair[1]))
+        .collect();
+    if let Some(path) = &args.output {
+        document::write(path, &simulate_text::document(&tables))?;
+    }
+    let mut out = String::new();
+    simulate_text::draw(&mut out, &tables, Paint::new(output::use_color()));
+    output::print(&out)?;
+    Ok(Outcome::Done)
+}
+
+/// Objects of another size are of another kernel than the plan.
+fn check_sizes(
+    args: &SimulateArgs,
+    structs: &[StructPlan],
+    objects: &[fieldline_plan::simulate::Object],
+) -> Result<()> {
+    for object in objects {
+        let Some(of) = structs.get(object.of) else { continue };
+        if object.size != of.declared.size {
+            bail!(
+                "{}: the {} at {:#x} has {} bytes, but the plan's has {}",
+                args.objects.display(),
+                of.name,
+                object.base,
+                object.size,
+                of.declared.size
+            );
+        }
+    }
+    Ok(())
+}
+
+fn table(machine: &Machine, structs: &[StructPlan], before: &Simulation, after: &Simulation) -> Table {
+    let mut rows: Vec<Row> = Vec::new();
+    for (index, of) in structs.iter().enumerate() {
+        let sizes = Some((of.declared.size, of.chosen.size));
+        rows.push(row(&of.name, sizes, before, after, &[index]));
+    }
+    if structs.len() > 1 {
+        let all: Vec<usize> = (0..structs.len()).collect();
+        rows.push(row("all of them", None, before, after, &all));
+    }
+    rows.push(row("everything else", None, before, after, &[structs.len()]));
+    Table { machine: *machine, rows }
+}
+
+fn row(name: &str, sizes: Option<(u64, u64)>, before: &Simulation, after: &Simulation, of: &[usize]) -> Row {
+    let sum = |block: &Vec<Counts>| {
+        let mut sum = Counts::default();
+        of.iter().filter_map(|index| block.get(*index)).for_each(|counts| sum.add(counts));
+        sum
+    };
+    let sides = [before, after].map(|run| run.blocks.iter().map(sum).collect::<Vec<Counts>>());
+    let totals = [before, after].map(|run| sum(&run.totals()));
+    let metric = |name, count: fn(&Counts) -> (f64, f64)| {
+        let blocks: Vec<[(f64, f64); 2]> =
+            sides[0].iter().zip(&sides[1]).map(|(one, other)| [count(one), count(other)]).collect();
+        let interval: Option<Interval> = change(&blocks, machine_seed(name));
+        let value = |side: usize| {
+            let (count, over) = count(&totals[side]);
+            if over > 1.0 { count / over } else { count }
+        };
+        Metric { name, before: value(0), after: value(1), interval }
+    };
+    // Misses are counted over nothing: each block weighs what it holds.
+    let metrics = vec![
+        metric("lines per visit", |counts| (counts.lines as f64, counts.visits as f64)),
+        metric("L1 misses", |counts| (counts.first_misses, 1.0)),
+        metric("L2 misses", |counts| (counts.private_misses, 1.0)),
+        metric("LLC misses", |counts| (counts.memory, 1.0)),
+        metric("HITM", |counts| (counts.modified, 1.0)),
+    ];
+    Row { name: name.to_owned(), sizes, accesses: totals[0].accesses, visits: totals[0].visits, metrics }
+}
+
+/// The same resamples for the same metric, whatever else is asked for.
+fn machine_seed(name: &str) -> u64 {
+    name.bytes().fold(1, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)))
+}

@@ -1,0 +1,205 @@
+//! A run over recorded accesses, counted by blocks of them.
+
+use super::hierarchy::{Hierarchy, Outcome};
+use super::relocation::{Object, Placed, Rearrangement, Relocation};
+
+/// Most lines of an object that a visit tells apart; members beyond count with the last.
+const MAX_LINES: u64 = 128;
+/// Odd numbers without pattern, one for each way in which lines are spread over sets; counts are their means. (The
+/// golden ratio of 2^64 and primes of xxHash.)
+const SPREADS: [u64; 4] =
+    [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0xd6e8_feb8_6659_fd93];
+
+/// One recorded access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Who.
+    pub cpu: usize,
+    /// First byte.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Whether it writes.
+    pub is_store: bool,
+}
+
+/// The machine that is modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// CPUs, at most [`super::MAX_CPUS`].
+    pub cpus: usize,
+    /// Bytes of a line.
+    pub line: u64,
+    /// Bytes of the first, second and shared level.
+    pub sizes: [u64; 3],
+    /// A visit of an object ends when its CPU has made so many accesses elsewhere.
+    pub gap: u64,
+    /// Accesses in a block.
+    pub block: u64,
+}
+
+/// What was counted of one struct, or of everything else. Misses are means over four ways to spread lines over sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Accesses.
+    pub accesses: u64,
+    /// Visits that ended.
+    pub visits: u64,
+    /// Lines they touched.
+    pub lines: u64,
+    /// Accesses that missed the CPU's first level.
+    pub first_misses: f64,
+    /// Accesses that missed the CPU's own caches, or had to ask before they could write.
+    pub private_misses: f64,
+    /// Accesses served by memory.
+    pub memory: f64,
+    /// Accesses served by another CPU that had written the line.
+    pub modified: f64,
+}
+
+impl Counts {
+    /// Adds others.
+    pub fn add(&mut self, other: &Self) {
+        self.accesses += other.accesses;
+        self.visits += other.visits;
+        self.lines += other.lines;
+        self.first_misses += other.first_misses;
+        self.private_misses += other.private_misses;
+        self.memory += other.memory;
+        self.modified += other.modified;
+    }
+
+    fn count(&mut self, outcome: Outcome, share: f64) {
+        let missed_first = outcome != Outcome::First;
+        self.first_misses += if missed_first { share } else { 0.0 };
+        self.private_misses += if missed_first && outcome != Outcome::Second { share } else { 0.0 };
+        self.memory += if outcome == Outcome::Memory { share } else { 0.0 };
+        self.modified += if outcome == Outcome::Modified { share } else { 0.0 };
+    }
+}
+
+/// Counts of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Simulation {
+    /// By block of the trace: one for each struct, then one for all else.
+    pub blocks: Vec<Vec<Counts>>,
+}
+
+impl Simulation {
+    /// Sums over all blocks: one for each struct, then one for all else.
+    pub fn totals(&self) -> Vec<Counts> {
+        let mut totals = vec![Counts::default(); self.blocks.first().map_or(0, Vec::len)];
+        for block in &self.blocks {
+            for (total, counts) in totals.iter_mut().zip(block) {
+                total.add(counts);
+            }
+        }
+        totals
+    }
+}
+
+/// Runs accesses through the machine with the structs arranged as given. `accesses` is called once for each way to
+/// spread lines over sets and must give the same each time.
+pub fn simulate<I: Iterator<Item = Access>>(
+    machine: &Machine,
+    objects: &[Object],
+    structs: &[Rearrangement],
+    accesses: impl Fn() -> I,
+) -> Simulation {
+    let relocation = Relocation::new(objects, structs);
+    let mut sum = Simulation::default();
+    for (number, spread) in SPREADS.into_iter().enumerate() {
+        let run = Run::new(machine, &relocation, structs.len(), spread);
+        let blocks = run.over(accesses(), number == 0);
+        sum.blocks.resize(sum.blocks.len().max(blocks.len()), vec![Counts::default(); structs.len() + 1]);
+        for (sum, block) in sum.blocks.iter_mut().zip(&blocks) {
+            for (sum, counts) in sum.iter_mut().zip(block) {
+                sum.add(counts);
+            }
+        }
+    }
+    sum
+}
+
+/// A visit that goes on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Visit {
+    /// The CPU's count of accesses at the last one to the object; 0: none yet.
+    last: u64,
+    lines: u128,
+}
+
+struct Run<'r> {
+    machine: &'r Machine,
+    relocation: &'r Relocation<'r>,
+    hierarchy: Hierarchy,
+    structs: usize,
+    /// By CPU and object.
+    visits: Vec<Visit>,
+    clocks: Vec<u64>,
+    blocks: Vec<Vec<Counts>>,
+}
+
+impl<'r> Run<'r> {
+    fn new(machine: &'r Machine, relocation: &'r Relocation<'r>, structs: usize, spread: u64) -> Self {
+        Self {
+            machine,
+            relocation,
+            hierarchy: Hierarchy::new(machine.cpus, machine.sizes, machine.line, spread),
+            structs,
+            visits: vec![Visit::default(); machine.cpus * relocation.count()],
+            clocks: vec![0; machine.cpus],
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Goes over all accesses. What does not depend on caches is counted if `is_first`.
+    fn over(mut self, accesses: impl Iterator<Item = Access>, is_first: bool) -> Vec<Vec<Counts>> {
+        let mut here = vec![Counts::default(); self.structs + 1];
+        let share = 1.0 / SPREADS.len() as f64;
+        let accesses = accesses.filter(|access| access.cpu < self.machine.cpus);
+        for (number, access) in (1_u64..).zip(accesses) {
+            let placed = self.relocation.place(access.address);
+            let of = placed.map_or(self.structs, |placed| placed.of);
+            let address = placed.map_or(access.address, |placed| placed.address);
+            if is_first {
+                here[of].accesses += 1;
+                self.visit(access.cpu, placed, &mut here);
+            }
+            let outcome = self.hierarchy.access(access.cpu, address / self.machine.line, access.is_store);
+            here[of].count(outcome, share);
+            if number % self.machine.block.max(1) == 0 {
+                self.blocks.push(std::mem::replace(&mut here, vec![Counts::default(); self.structs + 1]));
+            }
+        }
+        if is_first {
+            self.end_visits(&mut here);
+        }
+        self.blocks.push(here);
+        self.blocks
+    }
+
+    fn visit(&mut self, cpu: usize, placed: Option<Placed>, here: &mut [Counts]) {
+        self.clocks[cpu] += 1;
+        let Some(placed) = placed else { return };
+        let visit = &mut self.visits[cpu * self.relocation.count() + placed.object];
+        if visit.last != 0 && self.clocks[cpu] - visit.last > self.machine.gap {
+            end(visit, &mut here[placed.of]);
+        }
+        visit.last = self.clocks[cpu];
+        visit.lines |= 1 << (placed.offset / self.machine.line).min(MAX_LINES - 1);
+    }
+
+    fn end_visits(&mut self, here: &mut [Counts]) {
+        let objects = self.relocation.count();
+        for (index, visit) in self.visits.iter_mut().enumerate().filter(|(_, visit)| visit.last != 0) {
+            end(visit, &mut here[self.relocation.struct_of(index % objects.max(1))]);
+        }
+    }
+}
+
+fn end(visit: &mut Visit, counts: &mut Counts) {
+    counts.visits += 1;
+    counts.lines += u64::from(visit.lines.count_ones());
+    *visit = Visit::default();
+}

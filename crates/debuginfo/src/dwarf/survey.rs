@@ -334,6 +334,44 @@ impl<'s> Dwarf<'s> {
         })
     }
 
+    /// Types of a function's parameters, in order; `None` for one without.
+    pub fn parameter_types(&self, function: DieRef) -> Vec<Option<DieRef>> {
+        let mut die = function;
+        for _ in 0..=MAX_ORIGINS {
+            let parameters = self.parameters(die).unwrap_or_default();
+            if !parameters.is_empty() {
+                return parameters.into_iter().map(|parameter| self.type_die(parameter)).collect();
+            }
+            let origin = self.die(die).ok().and_then(|entry| self.origin(die, &entry));
+            match origin {
+                Some(origin) => die = origin,
+                None => break,
+            }
+        }
+        Vec::new()
+    }
+
+    /// The parameters of a function, which stand in front of all else in it.
+    fn parameters(&self, function: DieRef) -> Result<Vec<DieRef>> {
+        let abbreviations = self.abbreviations(function.unit)?;
+        let header = &self.entry(function.unit)?.header;
+        let error = |error| self.error_at(function, &error);
+        let mut entries =
+            header.entries_raw(abbreviations, Some(gimli::UnitOffset(function.offset))).map_err(error)?;
+        let mut entry = gimli::DebuggingInformationEntry::null();
+        entries.read_entry(&mut entry).map_err(error)?;
+        let mut parameters = Vec::new();
+        while !entries.is_empty() && entries.next_depth() == 1 {
+            let offset = entries.next_offset().0;
+            let present = entries.read_entry(&mut entry).map_err(error)?;
+            if !present || entry.tag() != gimli::DW_TAG_formal_parameter {
+                break;
+            }
+            parameters.push(DieRef { unit: function.unit, offset });
+        }
+        Ok(parameters)
+    }
+
     /// Whether a function never returns (DW_AT_noreturn).
     pub fn is_noreturn(&self, die: DieRef) -> bool {
         let found = self.along_origins(die, |entry, _| entry.attr_value(gimli::DW_AT_noreturn));

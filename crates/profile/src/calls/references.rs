@@ -63,7 +63,8 @@ impl References {
 /// Overlapping pieces of a section.
 fn chunks(address: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (0..bytes.len()).step_by(CHUNK).map(move |begin| {
-        let end = bytes.len().min(begin + CHUNK + 3);
+        // Two bytes more in front tell what a number is, three behind complete it.
+        let (begin, end) = (begin.saturating_sub(2), bytes.len().min(begin + CHUNK + 3));
         (address.wrapping_add(begin as u64), bytes.get(begin..end).unwrap_or(&[]))
     })
 }
@@ -75,13 +76,24 @@ fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
         let number = i64::from(i32::from_le_bytes(word));
         let position = address.wrapping_add(index as u64);
         let near = position.wrapping_add(4).wrapping_add_signed(number);
-        for target in [near, number as u64] {
-            if wanted.has(target) {
-                found.push((target, position));
-            }
+        if wanted.has(near) && is_distance(bytes.get(..index).unwrap_or(&[])) {
+            found.push((near, position));
+        }
+        if wanted.has(number as u64) {
+            found.push((number as u64, position));
         }
     }
     found
+}
+
+/// Whether what stands in front of a number may take it for a distance: `call`, `jmp`, a conditional jump, or an operand
+/// relative to rip (Intel SDM volume 2, table 2-2).
+fn is_distance(before: &[u8]) -> bool {
+    match before {
+        [.., 0x0f, 0x80..=0x8f] => true,
+        [.., last] => matches!(last, 0xe8 | 0xe9) || last & 0xc7 == 0x05,
+        [] => false,
+    }
 }
 
 /// A set of addresses that lie close together.
@@ -139,6 +151,6 @@ mod tests {
     fn pieces_overlap_so_that_nothing_is_cut() {
         let bytes = vec![0; CHUNK + 10];
         let pieces: Vec<_> = chunks(0x10, &bytes).map(|(address, bytes)| (address, bytes.len())).collect();
-        assert_eq!(pieces, [(0x10, CHUNK + 3), (0x10 + CHUNK as u64, 10)]);
+        assert_eq!(pieces, [(0x10, CHUNK + 3), (0x10 + CHUNK as u64 - 2, 12)]);
     }
 }

@@ -65,6 +65,12 @@ impl InstructionReader {
             instruction.add_memory(memory);
         }
         instruction.effect = effect(iced, &instruction);
+        instruction.tests = tested(iced);
+        instruction.taken_if_zero = match iced.mnemonic() {
+            Mnemonic::Je => Some(true),
+            Mnemonic::Jne => Some(false),
+            _ => None,
+        };
         if moves_stack(&instruction) {
             instruction.written.0 &= !(1 << Register::RSP.index());
         }
@@ -175,6 +181,12 @@ fn callee(iced: &Iced) -> Callee {
         OpKind::Register => register(iced.op0_register()).map_or(Callee::Memory, Callee::Register),
         _ => Callee::Memory,
     }
+}
+
+/// The register that an instruction compares with zero: `test` with itself.
+fn tested(iced: &Iced) -> Option<Register> {
+    let is_test = iced.mnemonic() == Mnemonic::Test && iced.op1_kind() == OpKind::Register;
+    wide(iced, 0).filter(|_| is_test && iced.op0_register() == iced.op1_register())
 }
 
 /// The 64-bit register of an operand.
@@ -434,6 +446,16 @@ mod tests {
         };
         assert_eq!((to, address.base, address.displacement), (Register::RAX, Some(Register::RDI), 0x80));
         assert_eq!(lea.memory().count(), 0);
+    }
+
+    #[test]
+    fn a_test_for_zero_and_the_branch_on_it_are_known() {
+        let mut reader = InstructionReader::new();
+        // test rax, rax; je; test eax, eax; jne
+        let all = reader.read_all(0, &[0x48, 0x85, 0xc0, 0x74, 0x10, 0x85, 0xc0, 0x75, 0x10]);
+        let tests: Vec<_> = all.iter().map(|one| (one.tests, one.taken_if_zero)).collect();
+        let expected = [(Some(Register::RAX), None), (None, Some(true)), (None, None), (None, Some(false))];
+        assert_eq!(tests, expected);
     }
 
     #[test]

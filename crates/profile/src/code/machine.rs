@@ -270,6 +270,10 @@ pub struct Instruction {
     pub flow: Flow,
     /// What it does to addresses.
     pub effect: Effect,
+    /// A register it compares with zero.
+    pub tests: Option<Register>,
+    /// Of a branch: whether it is taken where the comparison before found zero (`je`), or where it did not (`jne`).
+    pub taken_if_zero: Option<bool>,
     /// General-purpose registers it writes, rsp left out where the effect says what happens to it.
     pub written: Registers,
     /// Operands in memory; those written in the instruction come first.
@@ -284,6 +288,8 @@ impl Instruction {
             length,
             flow,
             effect: Effect::Other,
+            tests: None,
+            taken_if_zero: None,
             written: Registers::default(),
             memory: [None; 2],
         }

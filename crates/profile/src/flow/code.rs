@@ -9,6 +9,7 @@ use crate::types::Ty;
 use fieldline_debuginfo::dwarf::scopes::{ScopeReader, Scopes};
 use fieldline_debuginfo::dwarf::survey::Function;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 /// Longest function that is analysed, in bytes; longer ones are no functions.
 const MAX_BYTES: u64 = 1 << 20;
@@ -29,6 +30,10 @@ pub struct Code {
     pub scopes: Scopes,
     /// What calls return, by address of the call: type a pointer points to.
     pub returned: FxHashMap<u64, Option<Ty>>,
+    /// The struct that what the function returns points to.
+    pub returns: Ty,
+    /// What arguments of calls point to, by address of the call: structs, or [`Ty::VOID`].
+    pub passed: FxHashMap<u64, Rc<[Ty]>>,
     /// Registers that calls may change, where they are fewer than a callee may in general.
     clobbered: FxHashMap<u64, Registers>,
 }
@@ -62,6 +67,8 @@ impl Code {
             schedule,
             scopes,
             returned: calls.returned,
+            returns: world.returned_struct(function.die),
+            passed: calls.passed,
             clobbered: calls.clobbered,
         })
     }
@@ -114,11 +121,22 @@ fn schedule(facts: &Facts, instructions: &[Instruction], graph: &Graph) -> Sched
     Schedule::new(&facts.facts, addresses.zip(fresh))
 }
 
+/// Whether a callee takes the parameters it is declared with. Compilers make copies of functions that take fewer, and
+/// name them with a suffix (`.isra.0`, `.constprop.0`).
+fn has_all_parameters(world: &World<'_>, callee: Callee) -> bool {
+    let Callee::Direct(target) = callee else {
+        return true;
+    };
+    let symbol = world.program.symbols.function_at(target);
+    symbol.is_some_and(|symbol| !symbol.name.contains('.'))
+}
+
 /// What is known of a function's calls.
 #[derive(Default)]
 struct Calls {
     returned: FxHashMap<u64, Option<Ty>>,
     never: FxHashSet<u64>,
+    passed: FxHashMap<u64, Rc<[Ty]>>,
     clobbered: FxHashMap<u64, Registers>,
 }
 
@@ -139,7 +157,7 @@ impl Calls {
             Callee::Direct(target) => world.function_die(target),
             _ => None,
         });
-        let returned = die.map(|die| world.returned(die));
+        let declared = die.map(|die| world.declared(die));
         let mut fewer = Registers::default();
         fewer.insert(Register::RAX);
         if site.is_none() && scopes.has_all_calls {
@@ -147,15 +165,18 @@ impl Calls {
             self.clobbered.insert(instruction.address, fewer);
         } else if matches!(callee, Callee::Direct(target) if world.is_local(target)) {
             // Of a function in the same unit the compiler knows what it changes (gcc's -fipa-ra), and reads the rest.
-            if returned.is_none_or(|returned| returned.is_wide) {
+            if declared.as_ref().is_none_or(|declared| declared.is_wide) {
                 fewer.insert(Register::RDX);
             }
             self.clobbered.insert(instruction.address, fewer);
         }
-        if let Some(returned) = returned {
-            self.returned.insert(instruction.address, returned.target);
-            if returned.never {
+        if let Some(declared) = declared {
+            self.returned.insert(instruction.address, declared.target);
+            if declared.never {
                 self.never.insert(instruction.address);
+            }
+            if declared.parameters.iter().any(|ty| *ty != Ty::VOID) && has_all_parameters(world, callee) {
+                self.passed.insert(instruction.address, declared.parameters);
             }
         }
     }

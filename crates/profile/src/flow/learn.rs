@@ -80,9 +80,12 @@ impl Lessons {
         self.lessons.extend(lessons.iter().map(|lesson| (block, *lesson)));
     }
 
-    /// A state flows into another where values come together.
-    pub fn flows(&mut self, block: u32, from: &State, met: &State) {
+    /// A state flows into another where values come together. `zero`: a register that is zero on the way.
+    pub fn flows(&mut self, block: u32, from: &State, met: &State, zero: Option<Register>) {
         for register in (0..Register::COUNT).filter_map(Register::new) {
+            if zero == Some(register) {
+                continue;
+            }
             let meeting = origin_of_meeting(block, Location::Register(register));
             let value = from.register(register);
             let comes_together = met.register(register).origin() == meeting && meeting != 0;
@@ -120,8 +123,11 @@ impl Lessons {
                 continue;
             }
             for (_, value) in self.flows.iter().filter(|(meeting, _)| *meeting == origin) {
+                // Of pointers that came together as one to somewhere nothing can be told.
                 let same = match value {
-                    Value::Pointer(pointer) => pointer.ty == generic,
+                    Value::Pointer(pointer) => {
+                        pointer.ty == generic && self.made.get(&origin) == Some(&offset(*value))
+                    }
                     _ => generic == Ty::VOID,
                 };
                 if let Some(place) = self.at_origin(value.origin(), *value, place).filter(|_| same) {

@@ -2,13 +2,14 @@
 
 use super::code::Code;
 use super::facts::{Subject, refine};
+use super::graph::Block;
 use super::learn::{Lesson, Lessons};
 use super::state::{Location, State};
 use super::transfer::{Context, frame_offset, origin_of_argument, origin_of_meeting};
 use super::value::{Origin, Value};
 use super::world::World;
 use crate::code::machine::{Address, Flow, Instruction, Register};
-use crate::types::Place;
+use crate::types::{Place, Ty};
 use rustc_hash::FxHashMap;
 
 /// How often a block is looked at until what still changes is given up.
@@ -145,6 +146,11 @@ impl<'c> Solution<'c> {
         self.was_taught |= was_taught;
         for successor in graph.successors.iter().filter(|block| !progress.frozen[**block as usize]) {
             let visited = &mut progress.visits[*successor as usize];
+            let zero = zero_on_the_way(code, graph, *successor);
+            let before = zero.map(|register| (register, state.register(register)));
+            if let Some(register) = zero {
+                state.set(Location::Register(register), Value::Number(0));
+            }
             let changed = match &mut self.blocks[*successor as usize] {
                 Some(known) => meet(world, known, &state, *successor, *visited >= MAX_VISITS),
                 unseen => {
@@ -152,6 +158,9 @@ impl<'c> Solution<'c> {
                     true
                 }
             };
+            if let Some((register, value)) = before {
+                state.set(Location::Register(register), value);
+            }
             if changed {
                 *visited += 1;
                 progress.pending[*successor as usize] = true;
@@ -188,6 +197,7 @@ impl<'c> Solution<'c> {
                 }
             }
             lessons.extend(instruction.operand().and_then(|memory| reach(world, state, &memory.address)));
+            handed_over(world, code, state, instruction, &mut lessons);
             observe(world, index, state, &lessons);
             world.step(state, index, instruction, &context);
         }
@@ -221,12 +231,26 @@ impl<'c> Solution<'c> {
             lessons.made_before(code, block.past as usize, &state);
             for successor in &block.successors {
                 if let Some(Some(met)) = self.blocks.get(*successor as usize) {
-                    lessons.flows(*successor, &state, met);
+                    lessons.flows(*successor, &state, met, zero_on_the_way(code, block, *successor));
                 }
             }
         }
         lessons
     }
+}
+
+/// The register that is zero when a block is left for another: tested just before the branch that leads there.
+fn zero_on_the_way(code: &Code, block: &Block, successor: u32) -> Option<Register> {
+    let last = block.past.checked_sub(1).filter(|last| *last > block.first)?;
+    let branch = code.instructions.get(last as usize)?;
+    let Flow::Branch(target) = branch.flow else { return None };
+    let first = code.graph.blocks.get(successor as usize)?.first;
+    let leads_to = |address| code.instructions.get(first as usize).is_some_and(|one| one.address == address);
+    let is_taken = leads_to(target);
+    // Where both ways lead to one place neither says anything.
+    let is_only_way = is_taken != leads_to(branch.end());
+    let is_zero = branch.taken_if_zero? == is_taken && is_only_way;
+    code.instructions.get(last as usize - 1)?.tests.filter(|_| is_zero)
 }
 
 /// How far the search for states has come, by block.
@@ -265,6 +289,35 @@ fn reach(world: &mut World<'_>, state: &State, address: &Address) -> Option<Less
     let around = world.around(reached)?;
     let offset = around.offset.checked_sub(address.displacement)?;
     Some(Lesson { origin: pointer.origin, old: Value::Pointer(pointer), place: Place { offset, ..around } })
+}
+
+/// What the types of a callee's parameters, or of what the function returns, teach about the pointers handed over.
+fn handed_over(
+    world: &mut World<'_>,
+    code: &Code,
+    state: &State,
+    instruction: &Instruction,
+    lessons: &mut Vec<Lesson>,
+) {
+    let mut teach = |register, ty| {
+        let old = state.register(register);
+        if ty != Ty::VOID && matches!(old, Value::Word(_) | Value::Pointer(_)) {
+            let learned = refine(&mut world.types, old, Place { ty, offset: 0 }).learned;
+            lessons.extend(learned.map(|(origin, place)| Lesson { origin, old, place }));
+        }
+    };
+    match instruction.flow {
+        Flow::Return => teach(Register::RAX, code.returns),
+        Flow::Call(_) => {
+            let passed = code.passed.get(&instruction.address);
+            for (register, ty) in
+                Register::ARGUMENTS.into_iter().zip(passed.iter().flat_map(|types| types.iter()))
+            {
+                teach(register, *ty);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Joins a state into that at the start of a block; whether it changed. `give_up`: what differs becomes unknown.

@@ -2,22 +2,26 @@
 
 use super::facts::Facts;
 use super::value::Value;
+use crate::code::machine::Register;
 use crate::program::Program;
 use crate::types::{Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::survey::Kind;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-/// What a call leaves behind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Returned {
+/// What a function's declaration says of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
     /// What the returned pointer points to.
     pub target: Option<Ty>,
     /// The call never returns.
     pub never: bool,
     /// What is returned takes two registers.
     pub is_wide: bool,
+    /// What its parameters point to; [`Ty::VOID`] if they do not, or to nothing that tells.
+    pub parameters: Rc<[Ty]>,
 }
 
 /// A unit's view of the program.
@@ -29,7 +33,7 @@ pub struct World<'a> {
     /// Its types.
     pub types: TypeSpace<'a, 'a>,
     variables: FxHashMap<u64, Option<Place>>,
-    returned: FxHashMap<DieRef, Returned>,
+    declared: FxHashMap<DieRef, Declared>,
     /// Static variables of the function that is looked at.
     statics: Vec<(u64, Ty)>,
     /// Structs that function is about.
@@ -44,7 +48,7 @@ impl<'a> World<'a> {
             unit,
             types: program.types(),
             variables: FxHashMap::default(),
-            returned: FxHashMap::default(),
+            declared: FxHashMap::default(),
             statics: Vec::new(),
             subjects: BTreeSet::new(),
         }
@@ -101,20 +105,35 @@ impl<'a> World<'a> {
         }
     }
 
-    /// What a call of a function leaves behind, by the function's DIE.
-    pub fn returned(&mut self, callee: DieRef) -> Returned {
-        if let Some(known) = self.returned.get(&callee) {
-            return *known;
+    /// What a function's declaration says of calls of it, by its DIE.
+    pub fn declared(&mut self, callee: DieRef) -> Declared {
+        if let Some(known) = self.declared.get(&callee) {
+            return known.clone();
         }
         let dwarf = self.program.dwarf;
         let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| self.types.of_die(die));
-        let returned = Returned {
+        let parameters = dwarf.parameter_types(callee).into_iter().take(Register::ARGUMENTS.len());
+        let parameters: Vec<Ty> = parameters.map(|die| self.struct_behind(die)).collect();
+        let declared = Declared {
             target: self.types.pointee(ty),
             never: dwarf.is_noreturn(callee),
             is_wide: self.types.size(ty) > 8,
+            parameters: parameters.into(),
         };
-        self.returned.insert(callee, returned);
-        returned
+        self.declared.insert(callee, declared.clone());
+        declared
+    }
+
+    /// The struct that a type points to.
+    fn struct_behind(&mut self, die: Option<DieRef>) -> Ty {
+        let ty = die.map_or(Ty::VOID, |die| self.types.of_die(die));
+        let target = self.types.pointee(ty);
+        target.filter(|target| self.types.is_aggregate(*target)).unwrap_or(Ty::VOID)
+    }
+
+    /// The struct that what a function returns points to, by the function's DIE.
+    pub fn returned_struct(&mut self, function: DieRef) -> Ty {
+        self.struct_behind(self.program.dwarf.type_die(function))
     }
 
     /// The DIE of the function at an address, if the unit declares it.

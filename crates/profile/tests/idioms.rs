@@ -1,0 +1,143 @@
+//! What the code alone tells of `fixtures/attribution/idioms`, a collection of idioms of kernel code.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
+
+use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_profile::attribute::answers::Answers;
+use fieldline_profile::attribute::explain::explain;
+use fieldline_profile::attribute::target::Target;
+use fieldline_profile::program::Program;
+use std::path::Path;
+
+fn with_idioms<T>(work: impl for<'a> FnOnce(&'a Program<'a>, &[u64]) -> T) -> T {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/attribution/idioms");
+    let file = FileBytes::open(&path).unwrap();
+    let elf = Elf::parse(&file).unwrap();
+    let sections = DebugSections::load(&elf, None).unwrap();
+    let dwarf = Dwarf::new(&sections).unwrap();
+    let mut program = Program::new(&elf, &dwarf).unwrap();
+    let text = elf.text_sections();
+    let addresses: Vec<u64> =
+        text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64).collect();
+    program.load(addresses.iter().copied());
+    work(&program, &addresses)
+}
+
+/// Operands written in a function's instructions, in order of address.
+fn operands(answers: &Answers, function: &str) -> Vec<String> {
+    let found = answers.functions.iter().find(|found| found.name == function);
+    let instructions = &found.unwrap_or_else(|| panic!("no function {function}")).instructions;
+    let explicit = instructions.iter().flat_map(|typed| typed.operands.iter().filter(|one| !one.is_implicit));
+    explicit.map(|operand| spelled(answers, operand.target)).collect()
+}
+
+fn spelled(answers: &Answers, target: Target<fieldline_profile::attribute::target::TypeIndex>) -> String {
+    let name = |ty| answers.ty(ty).map_or("?", |entry| entry.name.name.as_str());
+    match target {
+        Target::Place { ty, offset } => format!("{}+{offset}", name(ty)),
+        Target::Within { ty } => format!("{}+?", name(ty)),
+        Target::Element { ty, offset, stride, .. } => format!("{}+{offset}+i*{stride}", name(ty)),
+        Target::Unknown(reason) => reason.to_string(),
+    }
+}
+
+#[track_caller]
+fn touches(function: &str, expected: &[&str]) {
+    let found = with_idioms(|program, addresses| operands(&Answers::new(program, addresses), function));
+    assert_eq!(found, expected, "{function}");
+}
+
+#[test]
+fn links_are_those_of_what_they_are_embedded_in() {
+    // The link is loaded before the code says whose it is, and the weight lies in front of it.
+    let walk = ["queue+8", "entity+32", "entity+0", "entity+16", "entity+24"];
+    touches("least_deadline", &walk);
+}
+
+#[test]
+fn a_cast_behind_a_loop_tells_what_the_loop_walked() {
+    touches("leftmost", &["queue+8", "entity+16"]);
+}
+
+#[test]
+fn an_argument_is_what_all_callers_pass() {
+    let average = ["entity+64", "entity+72", "entity+72", "entity+64"];
+    touches("decay", &average);
+}
+
+#[test]
+fn an_argument_that_callers_disagree_on_is_what_it_is_declared_to_be() {
+    touches("age", &["average+8"]);
+}
+
+#[test]
+fn registers_that_a_local_callee_leaves_alone_stay_known() {
+    touches("update_entity", &["entity+56", "entity+48"]);
+}
+
+#[test]
+fn a_callback_is_called_with_the_struct_it_was_put_into() {
+    touches("refill", &["group+56", "group+64", "group+16"]);
+    touches("tick", &["queue+32"]);
+    touches("setup", &["group+24", "queue+40", "queue+80"]);
+}
+
+#[test]
+fn what_only_a_branch_knows_is_not_told_outside() {
+    // Only where there is a deadline the entity is a task's; in front of it lies the task then.
+    let charge = ["entity+0", "entity+32", "task+0", "task+88", "entity+40"];
+    touches("charge", &charge);
+}
+
+#[test]
+fn arrays_of_pointers_are_followed() {
+    touches("pick", &["group+8", "struct queue *+0", "queue+72", "queue+80", "entity+32"]);
+}
+
+#[test]
+fn per_cpu_data_is_found_through_its_segment_and_through_offsets() {
+    touches("on_cpus", &["long unsigned int+0", "queue+80", "queue+0"]);
+}
+
+#[test]
+fn globals_are_found_by_their_addresses() {
+    let globals = ["struct task *+0", "group+56", "task+88", "task+48", "task+96", "queue+0", "group+64"];
+    let counts = ["task+104+i*8"];
+    touches("globals", &[&globals[..], &counts].concat());
+}
+
+#[test]
+fn what_a_callee_returns_is_known_by_its_declaration() {
+    touches("returned", &["queue+80"]);
+}
+
+#[test]
+fn a_warning_does_not_end_the_function() {
+    touches("warned", &["entity+0", "entity+48", "entity+40", "entity+32"]);
+}
+
+#[test]
+fn explanations_name_scopes_registers_and_verdict() {
+    with_idioms(|program, _| {
+        let address = program.symbols.named("charge").unwrap().address;
+        let explanation = explain(program, address, &Default::default()).unwrap();
+        assert_eq!(explanation.place, "charge+0x0");
+        assert_eq!(explanation.scopes, ["charge"]);
+        assert!(explanation.registers.contains(&"rdi = (struct entity +0), an argument".to_owned()));
+        assert_eq!(explanation.operands, ["[rdi+0x0] ReadWrite 8 bytes: struct entity +0"]);
+        assert!(explain(program, 1, &Default::default()).is_none());
+    });
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let answers = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        with_idioms(|program, addresses| {
+            let answers = pool.install(|| Answers::new(program, addresses));
+            (answers.types, answers.functions)
+        })
+    };
+    assert_eq!(answers(1), answers(2));
+}

@@ -119,11 +119,18 @@ impl Survey {
         &self.embedded
     }
 
-    /// The variable that begins at an address.
-    pub fn variable_at(&self, address: u64) -> Option<DieRef> {
-        let place = self.variables.partition_point(|(at, _)| *at < address);
-        let (at, offset) = self.variables.get(place)?;
-        (*at == address).then_some(DieRef { unit: self.unit, offset: *offset as usize })
+    /// The variables that debug info says begin at an address.
+    pub fn variables_at(&self, address: u64) -> impl Iterator<Item = DieRef> + '_ {
+        let first = self.variables.partition_point(|(at, _)| *at < address);
+        let rest = self.variables.get(first..).unwrap_or(&[]).iter();
+        let same = rest.take_while(move |(at, _)| *at == address);
+        same.map(|(_, offset)| DieRef { unit: self.unit, offset: *offset as usize })
+    }
+
+    /// Where a variable begins, if debug info says so.
+    pub fn address_of(&self, variable: DieRef) -> Option<u64> {
+        let mut found = self.variables.iter().filter(|(_, offset)| *offset as usize == variable.offset);
+        found.next().map(|(address, _)| *address)
     }
 }
 

@@ -47,7 +47,11 @@ pub fn decide(
         }
         Target::Unknown(reason) if may_tell(reason) => {
             let around = of_objects(objects, seen, |_, _| true);
-            around.map_or(by_code, |cover| named(objects, answers, cover))
+            match around {
+                Some(cover) => named(objects, answers, cover),
+                None if objects.is_stack(seen.address) => Target::Unknown(Reason::Stack),
+                None => by_code,
+            }
         }
         Target::Unknown(_) => by_code,
     }

@@ -5,7 +5,7 @@ use super::evidence::{Evidence, PAGE, Votes};
 use super::target::{TypeEntry, TypeIndex};
 use crate::program::Program;
 use crate::types::{Place, Shape, Ty, TypeSpace};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// An instance of a struct.
@@ -36,6 +36,8 @@ pub struct Objects<'a> {
     /// Where each CPU's data begins.
     per_cpu: BTreeMap<u32, u64>,
     objects: Vec<Object>,
+    /// Numbers of pages that hold stacks.
+    stacks: FxHashSet<u64>,
     /// Objects by the pages they touch.
     pages: FxHashMap<u64, Vec<u32>>,
     variables: FxHashMap<u64, Option<Place>>,
@@ -63,6 +65,7 @@ impl<'a> Objects<'a> {
             slide,
             per_cpu: evidence.per_cpu_offsets(),
             objects: Vec::new(),
+            stacks: evidence.stacks.clone(),
             pages: FxHashMap::default(),
             variables: FxHashMap::default(),
         };
@@ -207,6 +210,11 @@ impl<'a> Objects<'a> {
             samples: Some(object.votes.samples),
         });
         covers.collect()
+    }
+
+    /// Whether an address is in a page that other samples show to hold a stack.
+    pub fn is_stack(&self, address: u64) -> bool {
+        self.stacks.contains(&(address / PAGE))
     }
 
     /// Whether evidence of an object overrules that of another.

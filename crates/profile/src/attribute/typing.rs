@@ -115,7 +115,7 @@ fn target(world: &mut World<'_>, code: &Code, state: &State, at: u64, spot: Spot
             None => Target::Unknown(Reason::UnknownPointer),
         },
         Spot::Element(pointer) => {
-            pointer.place().map_or(Target::Within { ty: pointer.ty }, |place| element(world, place))
+            pointer.first().map_or(Target::Within { ty: pointer.ty }, |place| element(world, place))
         }
         Spot::FixedElement { address, per_cpu } => match world.place(Spot::Fixed { address, per_cpu }) {
             Some(place) => element(world, place),
@@ -166,8 +166,8 @@ fn element(world: &mut World<'_>, place: Place) -> Target<Ty> {
             _ => Target::Within { ty: place.ty },
         };
     };
-    // Of an array that is in nothing the element is the whole.
-    if matches!(world.types.shape(place.ty), Shape::Array { .. }) {
+    // Of an array that is in nothing the element is the whole. Of structs in a struct it is what can be told for sure.
+    if matches!(world.types.shape(place.ty), Shape::Array { .. }) || world.types.is_aggregate(array.element) {
         return of_place(world, Place { ty: array.element, offset: array.offset });
     }
     let offset = array.array.saturating_add(array.offset);

@@ -86,8 +86,8 @@ fn called(code: &Code, instruction: &Instruction) -> Option<u64> {
 
 fn passed(world: &mut World<'_>, value: Value) -> Passed {
     match world.as_pointer(value) {
-        Value::Pointer(pointer) => pointer
-            .place()
+        Value::Pointer(pointer) => world
+            .pointed(pointer)
             .and_then(|place| shown(&world.types, place))
             .map_or(Passed::Unknown, Passed::Pointer),
         value if value.is_null() => Passed::Nothing,

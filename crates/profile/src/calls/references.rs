@@ -10,6 +10,9 @@ use rayon::prelude::*;
 /// How much code is searched at once.
 const CHUNK: usize = 1 << 20;
 
+/// How far off the jumps are that have a distance of one byte, themselves included.
+const SHORT_JUMP: u64 = 130;
+
 /// Positions that name functions.
 #[derive(Clone, Debug, Default)]
 pub struct References {
@@ -29,6 +32,7 @@ impl References {
             program.image.sections().iter().flat_map(|(address, bytes)| chunks(*address, bytes)).collect();
         let code = chunks.par_iter().flat_map_iter(|(address, bytes)| in_code(&wanted, *address, bytes));
         let mut code: Vec<_> = code.collect();
+        code.extend(entries.iter().flat_map(|entry| short_jumps(program, *entry)));
         code.sort_unstable();
         code.dedup();
         let tables = program.listing_tables();
@@ -84,6 +88,24 @@ fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
         }
     }
     found
+}
+
+/// Positions of one-byte distances to an entry: jumps from functions close by, as assemblers shorten them.
+fn short_jumps(program: &Program<'_>, entry: u64) -> Vec<(u64, u64)> {
+    let begin = entry.saturating_sub(SHORT_JUMP);
+    // Where the code before is of another section, nothing that lies there is close by.
+    let begin = if program.image.contains(begin) { begin } else { entry };
+    in_short_jumps(entry, begin, program.image.code(begin, entry.saturating_add(SHORT_JUMP)))
+}
+
+fn in_short_jumps(entry: u64, begin: u64, code: &[u8]) -> Vec<(u64, u64)> {
+    let pairs = (begin..).zip(code.windows(2));
+    let jumps = pairs.filter_map(|(at, pair)| match pair {
+        [0xeb | 0x70..=0x7f, distance] => Some((at, i64::from(*distance as i8))),
+        _ => None,
+    });
+    let here = jumps.filter(|(at, distance)| at.wrapping_add(2).wrapping_add_signed(*distance) == entry);
+    here.map(|(at, _)| (entry, at.wrapping_add(1))).collect()
 }
 
 /// Whether what stands in front of a number may take it for a distance: `call`, `jmp`, a conditional jump, or an operand
@@ -145,6 +167,13 @@ mod tests {
         assert_eq!(in_code(&wanted, 0x1000, &code), [(0x1100, 0x1001), (0x1130, 0x1006)]);
         assert!(!wanted.has(0x1101) && !wanted.has(0) && !wanted.has(u64::MAX));
         assert!(Wanted::new(&[]).is_none() && Wanted::new(&[0, u64::MAX]).is_none());
+    }
+
+    #[test]
+    fn short_jumps_are_found_from_both_sides() {
+        // jmp +2 from 0x1000; at 0x1004 the entry; je -6 from 0x1008
+        let code = [0xeb, 2, 0x90, 0x90, 0xc3, 0x90, 0x90, 0x90, 0x74, 0xfa, 0xc3];
+        assert_eq!(in_short_jumps(0x1004, 0x1000, &code), [(0x1004, 0x1001), (0x1004, 0x1009)]);
     }
 
     #[test]

@@ -147,29 +147,45 @@ impl World<'_> {
     /// The address of an element whose index is not known, as a pointer: into the element.
     pub fn indexed(&mut self, spot: Spot) -> Value {
         let place = match spot {
-            Spot::FixedElement { address, per_cpu } => {
-                let place = if per_cpu { self.per_cpu_variable(address) } else { self.variable(address) };
-                place.map(|place| (place, 0))
-            }
-            Spot::Element(pointer) => pointer.place().map(|place| (place, pointer.origin)),
+            Spot::FixedElement { address, per_cpu: true } => self.per_cpu_variable(address),
+            Spot::FixedElement { address, per_cpu: false } => self.variable(address),
+            Spot::Element(pointer) => pointer.first(),
             _ => None,
         };
-        let Some((place, _)) = place else {
+        let Some(place) = place else {
             return Value::UNKNOWN;
         };
+        let element = self.in_element(place);
+        // From the start of a struct the way to the array in it may come later.
+        if self.types.is_aggregate(place.ty) && (place.offset == 0 || element.is_none()) {
+            return match Value::to(place, 0) {
+                Value::Pointer(pointer) => Value::Pointer(pointer.indexed()),
+                other => other,
+            };
+        }
+        element.map_or(Value::UNKNOWN, |element| Value::to(element, 0))
+    }
+
+    /// The place in an element of the array around a place.
+    fn in_element(&mut self, place: Place) -> Option<Place> {
         if let Some(element) = self.types.array_at(place) {
-            let inner = Place { ty: element.element, offset: element.offset };
-            return Value::to(inner, 0);
+            return Some(Place { ty: element.element, offset: element.offset });
         }
         match self.types.shape(place.ty) {
             // A pointer to numbers or pointers points to an array of them.
             Shape::Word { .. } | Shape::Pointer { .. } => {
                 let size = self.types.size(place.ty).max(1) as i64;
-                let offset = place.offset.rem_euclid(size);
-                Value::to(Place { offset, ..place }, 0)
+                Some(Place { offset: place.offset.rem_euclid(size), ..place })
             }
-            Shape::Aggregate { .. } => Value::Pointer(Pointer { ty: place.ty, offset: None, origin: 0 }),
-            _ => Value::UNKNOWN,
+            _ => None,
+        }
+    }
+
+    /// The place a pointer points to; with an index that is not known, the place in the element.
+    pub fn pointed(&mut self, pointer: Pointer) -> Option<Place> {
+        match pointer.is_indexed {
+            true => pointer.first().and_then(|first| self.in_element(first)),
+            false => pointer.place(),
         }
     }
 
@@ -226,7 +242,7 @@ impl World<'_> {
             Spot::Fixed { address, per_cpu: false } => self.variable(address),
             Spot::Pointer(pointer) => pointer.place(),
             Spot::FixedElement { .. } | Spot::Element(_) => match self.indexed(spot) {
-                Value::Pointer(pointer) => pointer.place(),
+                Value::Pointer(pointer) => self.pointed(pointer),
                 _ => None,
             },
             Spot::Unknown | Spot::Stack(_) | Spot::Frame => None,
@@ -505,6 +521,7 @@ fn spot(value: Value, per_cpu: bool) -> Spot {
         Value::Number(address) => Spot::Fixed { address, per_cpu },
         Value::Stack(offset) => Spot::Stack(offset),
         Value::Frame => Spot::Frame,
+        Value::Pointer(pointer) if pointer.is_indexed => Spot::Element(pointer),
         Value::Pointer(pointer) => Spot::Pointer(pointer),
         Value::Null | Value::PerCpuOffset | Value::Word(_) => Spot::Unknown,
     }

@@ -35,6 +35,8 @@ pub struct Pointer {
     pub ty: Ty,
     /// Bytes from its start; `None` if that is not known.
     pub offset: Option<i32>,
+    /// Whether an index that is not known is added to the offset: of which array shows when the address is used.
+    pub is_indexed: bool,
     /// Where it was made.
     pub origin: Origin,
 }
@@ -46,7 +48,9 @@ impl Value {
     /// A pointer to a place; unknown if the place is absurdly far off.
     pub fn to(place: Place, origin: Origin) -> Self {
         match i32::try_from(place.offset) {
-            Ok(offset) => Self::Pointer(Pointer { ty: place.ty, offset: Some(offset), origin }),
+            Ok(offset) => {
+                Self::Pointer(Pointer { ty: place.ty, offset: Some(offset), is_indexed: false, origin })
+            }
             Err(_) => Self::Word(origin),
         }
     }
@@ -82,7 +86,18 @@ impl Value {
 impl Pointer {
     /// The place, if the offset is known.
     pub fn place(self) -> Option<Place> {
+        self.first().filter(|_| !self.is_indexed)
+    }
+
+    /// The place, or where it would be if the index that is not known were that of the first element.
+    pub fn first(self) -> Option<Place> {
         self.offset.map(|offset| Place { ty: self.ty, offset: i64::from(offset) })
+    }
+
+    /// The same with an index that is not known added.
+    #[must_use]
+    pub fn indexed(self) -> Self {
+        Self { is_indexed: self.offset.is_some(), origin: 0, ..self }
     }
 
     /// The pointer moved by some bytes.
@@ -121,18 +136,35 @@ pub fn join(types: &mut TypeSpace<'_, '_>, a: Value, b: Value, meeting: Origin) 
 fn join_pointers(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer, meeting: Origin) -> Value {
     let origin = if a.origin == b.origin { a.origin } else { meeting };
     if a.ty == b.ty {
-        let offset = match a.offset == b.offset {
-            true => a.offset,
-            false if types.is_aggregate(a.ty) => None,
-            // Of numbers one behind the other one is like the other.
-            false => Some(0),
-        };
-        return Value::Pointer(Pointer { ty: a.ty, offset, origin });
+        return Value::Pointer(Pointer { origin, ..join_offsets(types, a, b) });
     }
     let places = a.place().zip(b.place());
     match places.and_then(|(a, b)| types.common(a, b)) {
         Some((ty, Some(offset))) => Value::to(Place { ty, offset }, origin),
-        Some((ty, None)) => Value::Pointer(Pointer { ty, offset: None, origin }),
+        Some((ty, None)) => Value::Pointer(Pointer { ty, offset: None, is_indexed: false, origin }),
         None => Value::Word(origin),
     }
+}
+
+/// Joins pointers to one type. Of places that differ, but are the same in elements of one array, the element is open.
+fn join_offsets(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer) -> Pointer {
+    if a.offset == b.offset {
+        return Pointer { is_indexed: a.is_indexed || b.is_indexed, ..a };
+    }
+    if !types.is_aggregate(a.ty) {
+        // Of numbers one behind the other one is like the other.
+        return Pointer { offset: Some(0), is_indexed: false, ..a };
+    }
+    let of_a = in_first_element(types, a);
+    let same = of_a.filter(|of_a| in_first_element(types, b) == Some(*of_a));
+    match same {
+        Some(first) => Pointer { offset: Some(first), is_indexed: true, ..a },
+        None => Pointer { offset: None, is_indexed: false, ..a },
+    }
+}
+
+/// Where a pointer into an element of an array would point in the first element.
+fn in_first_element(types: &mut TypeSpace<'_, '_>, pointer: Pointer) -> Option<i32> {
+    let array = types.array_at(pointer.first()?)?;
+    i32::try_from(array.array.checked_add(array.offset)?).ok()
 }

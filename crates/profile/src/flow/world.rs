@@ -78,7 +78,9 @@ impl<'a> World<'a> {
         let begin = match self.variables.get(&symbol.address) {
             Some(known) => *known,
             None => {
-                let found = self.program.variable_at(self.unit, symbol.address, &mut self.types);
+                let own = self.program.variable_at(self.unit, symbol.address, &mut self.types);
+                // Compilers use variables that the unit does not declare (the stack's canary), macros other names.
+                let found = own.or_else(|| self.program.variable_anywhere(symbol.address, &mut self.types));
                 self.variables.insert(symbol.address, found);
                 found
             }

@@ -164,9 +164,21 @@ impl<'a> Program<'a> {
         units.find_map(|unit| self.variable_at(unit, address, types))
     }
 
+    /// A variable as a unit defines or declares it. Linkers leave what they dropped at address 0, where per-CPU data
+    /// begins, and several units have static variables of one name: both name and address must fit.
     fn variable_of(&self, unit: u32, symbol: Named<'_>) -> Option<DieRef> {
         let survey = self.survey(unit)?;
-        let defined = survey.variable_at(symbol.address);
-        defined.or_else(|| survey.named(self.dwarf, Kind::Variable, symbol.name.as_bytes()))
+        let name = symbol.name.as_bytes();
+        let mut defined = survey.variables_at(symbol.address);
+        let defined = defined.find(|die| self.dwarf.name_of(*die).is_some_and(|own| is_name_of(own, name)));
+        defined.or_else(|| {
+            let named = survey.named(self.dwarf, Kind::Variable, name)?;
+            survey.address_of(named).is_none_or(|address| address == symbol.address).then_some(named)
+        })
     }
+}
+
+/// Whether a symbol is that of a variable: compilers add a number to names that are not unique (`count.12`).
+fn is_name_of(variable: &[u8], symbol: &[u8]) -> bool {
+    symbol.strip_prefix(variable).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"."))
 }

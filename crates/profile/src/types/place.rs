@@ -181,14 +181,7 @@ impl TypeSpace<'_, '_> {
             let mut next = Vec::new();
             for (inner, begin) in level {
                 if let Shape::Array { element, count } = *self.shape(inner.ty) {
-                    let stride = self.size(element) as i64;
-                    return (stride > 0).then(|| Element {
-                        array: begin,
-                        element,
-                        stride,
-                        count,
-                        offset: inner.offset.rem_euclid(stride),
-                    });
+                    return self.element_at(begin, inner.offset, element, count);
                 }
                 let members = self.inside(inner);
                 next.extend(members.into_iter().map(|member| (member, begin + inner.offset - member.offset)));
@@ -197,6 +190,18 @@ impl TypeSpace<'_, '_> {
             level = next;
         }
         None
+    }
+
+    /// An element of the array that begins at `begin`; of an array of arrays one of the innermost.
+    fn element_at(&self, begin: i64, offset: i64, element: Ty, count: Option<u64>) -> Option<Element> {
+        let (mut element, mut count) = (element, count);
+        for _ in 0..MAX_DEPTH {
+            let Shape::Array { element: inner, count: inner_count } = *self.shape(element) else { break };
+            element = inner;
+            count = count.zip(inner_count).and_then(|(outer, inner)| outer.checked_mul(inner));
+        }
+        let stride = i64::try_from(self.size(element)).ok().filter(|stride| *stride > 0)?;
+        Some(Element { array: begin, element, stride, count, offset: offset.rem_euclid(stride) })
     }
 
     /// Where in a type others of some type are embedded by value, arrays left out; at most `MAX_WIDTH`.

@@ -118,6 +118,61 @@ fn a_warning_does_not_end_the_function() {
 }
 
 #[test]
+fn helpers_of_lists_are_told_whose_links_they_are_given() {
+    // What the links lead to may be the head of the list, which is in another struct.
+    touches("remove", &["job+8", "job+16", "list+8", "list+0"]);
+    touches("finish", &["job+24", "worker+32"]);
+    touches("cancel", &["job+32"]);
+    touches("total_cost", &["worker+8", "job+24", "job+8"]);
+}
+
+#[test]
+fn a_conditional_move_keeps_what_both_have_in_common() {
+    touches("cheaper", &["job+24", "job+24", "job+32"]);
+    touches("either_average", &["average+8"]);
+}
+
+#[test]
+fn an_exchange_brings_what_was_there() {
+    touches("exchange", &["worker+24", "job+24"]);
+    touches("exchange_if_none", &["worker+24", "job+24"]);
+}
+
+#[test]
+fn spilled_pointers_stay_known() {
+    let before = ["queue+8", "job+0", "stack"];
+    let behind = ["stack", "group+64", "task+88", "entity+40", "worker+32", "job+24", "queue+80", "link+0"];
+    touches("spilled", &[&before[..], &behind, &["queue+80"]].concat());
+}
+
+#[test]
+fn a_jump_to_another_function_is_a_call_of_it() {
+    touches("tail", &["job+32"]);
+    touches("ending", &["job+40"]);
+}
+
+#[test]
+fn what_is_known_outlives_a_jump_through_a_table() {
+    // The table itself is no variable.
+    let jump = ["worker+24", "unknown_pointer"];
+    let cases = ["job+48", "worker+48", "job+24", "worker+32", "job+32", "worker+32", "job+0"];
+    touches("by_kind", &[&jump[..], &cases].concat());
+}
+
+#[test]
+fn of_an_array_of_structs_the_element_is_known() {
+    touches("slot_value", &["slot+8"]);
+    touches("two_of_a_slot", &["slot+8", "slot+0"]);
+    touches("sum_of_slots", &["slot+8"]);
+    touches("count_of", &["worker+168+i*8"]);
+}
+
+#[test]
+fn a_union_of_pointers_is_no_guess() {
+    touches("of_either", &["either+0", "either+8", "unknown_pointer", "job+0", "job+24", "queue+80"]);
+}
+
+#[test]
 fn explanations_name_scopes_registers_and_verdict() {
     with_idioms(|program, _| {
         let address = program.symbols.named("charge").unwrap().address;

@@ -135,6 +135,12 @@ impl World<'_> {
             {
                 self.indexed(element(Value::Number(number), false))
             }
+            // What is no address is none a few bytes further on either.
+            (Value::Null, Value::Number(number)) | (Value::Number(number), Value::Null)
+                if is_null(number) =>
+            {
+                Value::Null
+            }
             _ => Value::UNKNOWN,
         }
     }
@@ -144,11 +150,17 @@ impl World<'_> {
         is_per_cpu.then(|| self.variable(address))?
     }
 
+    /// The numbers of per-CPU variables are distances, and small enough to be those of members in large structs.
+    fn flat_variable(&mut self, address: u64) -> Option<Place> {
+        let is_per_cpu = self.program.per_cpu.range.contains(&address);
+        if is_per_cpu { None } else { self.variable(address) }
+    }
+
     /// The address of an element whose index is not known, as a pointer: into the element.
     pub fn indexed(&mut self, spot: Spot) -> Value {
         let place = match spot {
             Spot::FixedElement { address, per_cpu: true } => self.per_cpu_variable(address),
-            Spot::FixedElement { address, per_cpu: false } => self.variable(address),
+            Spot::FixedElement { address, per_cpu: false } => self.flat_variable(address),
             Spot::Element(pointer) => pointer.first(),
             _ => None,
         };
@@ -201,6 +213,17 @@ impl World<'_> {
         }
     }
 
+    /// The value of an address as it is written. What is no place (null) has a value all the same.
+    fn address_of(&mut self, state: &State, address: &Address) -> Value {
+        match (address.base, address.index) {
+            (Some(base), None) => self.add(state.register(base), Value::Number(address.displacement as u64)),
+            _ => {
+                let spot = self.spot(state, address);
+                self.value_of(spot)
+            }
+        }
+    }
+
     /// What 8 bytes of memory hold.
     pub fn load(
         &mut self,
@@ -239,7 +262,7 @@ impl World<'_> {
     pub fn place(&mut self, spot: Spot) -> Option<Place> {
         match spot {
             Spot::Fixed { address, per_cpu: true } => self.per_cpu_variable(address),
-            Spot::Fixed { address, per_cpu: false } => self.variable(address),
+            Spot::Fixed { address, per_cpu: false } => self.flat_variable(address),
             Spot::Pointer(pointer) => pointer.place(),
             Spot::FixedElement { .. } | Spot::Element(_) => match self.indexed(spot) {
                 Value::Pointer(pointer) => self.pointed(pointer),
@@ -295,8 +318,7 @@ impl World<'_> {
                 state.set(Location::Register(to), value);
             }
             Effect::Lea { to, address } => {
-                let spot = self.spot(state, &address);
-                let value = self.value_of(spot);
+                let value = self.address_of(state, &address);
                 state.set(Location::Register(to), value);
             }
             Effect::Add { to, from, subtract } => {
@@ -496,11 +518,10 @@ fn spoil_reachable(state: &mut State) {
     }
 }
 
-/// The lower four bytes of a value.
+/// The lower four bytes of a value. Those of an error code are no error code.
 fn narrowed(value: Value, origin: Origin) -> Value {
     match value {
         Value::Number(number) => Value::Number(number & 0xffff_ffff),
-        Value::Null => Value::Null,
         _ => Value::Word(origin),
     }
 }

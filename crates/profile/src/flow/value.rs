@@ -84,6 +84,11 @@ impl Value {
 }
 
 impl Pointer {
+    /// A pointer to somewhere in a type.
+    pub fn somewhere_in(ty: Ty, origin: Origin) -> Self {
+        Self { ty, offset: None, is_indexed: false, origin }
+    }
+
     /// The place, if the offset is known.
     pub fn place(self) -> Option<Place> {
         self.first().filter(|_| !self.is_indexed)
@@ -138,11 +143,19 @@ fn join_pointers(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer, meeting:
     if a.ty == b.ty {
         return Value::Pointer(Pointer { origin, ..join_offsets(types, a, b) });
     }
-    let places = a.place().zip(b.place());
-    match places.and_then(|(a, b)| types.common(a, b)) {
-        Some((ty, Some(offset))) => Value::to(Place { ty, offset }, origin),
-        Some((ty, None)) => Value::Pointer(Pointer { ty, offset: None, is_indexed: false, origin }),
-        None => Value::Word(origin),
+    match (a.place(), b.place()) {
+        (Some(a), Some(b)) => match types.common(a, b) {
+            Some((ty, Some(offset))) => Value::to(Place { ty, offset }, origin),
+            Some((ty, None)) => Value::Pointer(Pointer::somewhere_in(ty, origin)),
+            None => Value::Word(origin),
+        },
+        (Some(place), None) if types.is_in(place, b.ty) => {
+            Value::Pointer(Pointer::somewhere_in(b.ty, origin))
+        }
+        (None, Some(place)) if types.is_in(place, a.ty) => {
+            Value::Pointer(Pointer::somewhere_in(a.ty, origin))
+        }
+        _ => Value::Word(origin),
     }
 }
 
@@ -159,7 +172,7 @@ fn join_offsets(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer) -> Pointe
     let same = of_a.filter(|of_a| in_first_element(types, b) == Some(*of_a));
     match same {
         Some(first) => Pointer { offset: Some(first), is_indexed: true, ..a },
-        None => Pointer { offset: None, is_indexed: false, ..a },
+        None => Pointer::somewhere_in(a.ty, a.origin),
     }
 }
 

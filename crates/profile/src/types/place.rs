@@ -153,6 +153,11 @@ impl TypeSpace<'_, '_> {
         common
     }
 
+    /// Whether a place is in something of a type, wherever in it.
+    pub fn is_in(&mut self, place: Place, ty: Ty) -> bool {
+        self.wholes(place).iter().any(|whole| whole.ty == ty)
+    }
+
     /// The aggregates that a place is in, from the outermost inwards.
     fn wholes(&mut self, place: Place) -> Vec<Place> {
         let (mut wholes, mut level) = (vec![place], vec![place]);

@@ -197,8 +197,9 @@ impl<'a> Objects<'a> {
         if let Some((ty, offset)) = self.variable_at(address) {
             return vec![Cover { ty, offset, samples: None }];
         }
-        let mut found: Vec<Object> = self.on_page(address / PAGE);
-        found.retain(|object| object.covers(address));
+        let indices = self.pages.get(&(address / PAGE)).map_or(&[][..], Vec::as_slice);
+        let on_page = indices.iter().filter_map(|index| self.objects.get(*index as usize));
+        let mut found: Vec<Object> = on_page.filter(|object| object.covers(address)).copied().collect();
         // Memory is used again: of objects that exclude each other the one nearest in time is meant.
         let nearest = found.iter().map(|object| object.distance(time)).min().unwrap_or(0);
         let best = found.iter().copied().find(|object| object.distance(time) == nearest);

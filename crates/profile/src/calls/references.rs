@@ -121,34 +121,56 @@ fn is_distance(before: &[u8]) -> bool {
 /// A set of addresses that lie close together.
 struct Wanted {
     first: u64,
-    bits: Vec<u64>,
+    /// A bit for each `BLOCK` bytes: whether an address is among them. Most questions end here, and this much stays in
+    /// the cache.
+    blocks: Bits,
+    /// A bit for each byte.
+    bytes: Bits,
 }
 
 /// Largest distance between the addresses of a set, in bytes.
 const MAX_SPAN: u64 = 1 << 30;
+/// Bytes that share a bit.
+const BLOCK: u64 = 256;
 
 impl Wanted {
     /// `None` if there are none, or they are absurdly far apart.
     fn new(entries: &[u64]) -> Option<Self> {
         let (first, last) = (*entries.iter().min()?, *entries.iter().max()?);
         let span = last.checked_sub(first).filter(|span| *span < MAX_SPAN)?;
-        let mut bits = vec![0; (span / 64) as usize + 1];
+        let mut wanted = Self { first, blocks: Bits::new(span / BLOCK), bytes: Bits::new(span) };
         for entry in entries {
-            let distance = entry - first;
-            if let Some(word) = bits.get_mut((distance / 64) as usize) {
-                *word |= 1 << (distance % 64);
-            }
+            wanted.blocks.set((entry - first) / BLOCK);
+            wanted.bytes.set(entry - first);
         }
-        Some(Self { first, bits })
+        Some(wanted)
     }
 
     #[inline]
     fn has(&self, address: u64) -> bool {
         let distance = address.wrapping_sub(self.first);
-        match self.bits.get((distance / 64) as usize) {
-            Some(word) => word >> (distance % 64) & 1 == 1,
-            None => false,
+        self.blocks.has(distance / BLOCK) && self.bytes.has(distance)
+    }
+}
+
+/// A set of small numbers.
+struct Bits(Vec<u64>);
+
+impl Bits {
+    /// An empty set of numbers up to a largest.
+    fn new(last: u64) -> Self {
+        Self(vec![0; (last / 64) as usize + 1])
+    }
+
+    fn set(&mut self, number: u64) {
+        if let Some(word) = self.0.get_mut((number / 64) as usize) {
+            *word |= 1 << (number % 64);
         }
+    }
+
+    #[inline]
+    fn has(&self, number: u64) -> bool {
+        self.0.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 }
 

@@ -16,6 +16,8 @@ use rustc_hash::FxHashSet;
 struct Source<'f> {
     file: &'f PerfFile,
     linker: Linker,
+    /// How many samples it has.
+    samples: usize,
     /// What each sample touched, in file order, where addresses were used.
     decided: Vec<Target<TypeIndex>>,
     objects: Vec<Object>,
@@ -84,7 +86,7 @@ impl<'f> Attribution<'f> {
     fn open(elf: &Elf<'_>, files: &'f [PerfFile]) -> Result<Vec<Source<'f>>, Error> {
         let open = |file| {
             let linker = Linker::new(elf, file)?;
-            Ok(Source { file, linker, decided: Vec::new(), objects: Vec::new() })
+            Ok(Source { file, linker, samples: 0, decided: Vec::new(), objects: Vec::new() })
         };
         files.iter().map(open).collect()
     }
@@ -127,7 +129,10 @@ fn sampled(sources: &mut [Source<'_>]) -> Result<Vec<u64>, Error> {
         while let Some(record) = records.next_record()? {
             match record {
                 Record::Mmap(mmap) => source.linker.note(&mmap),
-                Record::Sample(sample) => sampled.extend(source.linker.link(&sample)),
+                Record::Sample(sample) => {
+                    source.samples += 1;
+                    sampled.extend(source.linker.link(&sample));
+                }
                 _ => {}
             }
         }
@@ -187,7 +192,7 @@ impl Source<'_> {
             }
         })?;
         let mut objects = Objects::new(program, answers, &evidence, self.linker.slide());
-        let mut decided = Vec::new();
+        let mut decided = Vec::with_capacity(self.samples);
         self.each_sample(|linker, sample| {
             let is_store = is_store(sample);
             decided.push(match linker.link(sample) {

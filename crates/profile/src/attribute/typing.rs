@@ -4,10 +4,11 @@ use super::reason::Reason;
 use super::target::{Fixed, Operand, Target};
 use crate::code::insn::InstructionReader;
 use crate::code::machine::{Instruction, Memory, Register};
+use crate::flow::address::Spot;
 use crate::flow::code::Code;
 use crate::flow::solve::Solution;
 use crate::flow::state::State;
-use crate::flow::transfer::{Spot, region_at};
+use crate::flow::transfer::region_at;
 use crate::flow::world::World;
 use crate::types::{Place, Shape, Ty};
 

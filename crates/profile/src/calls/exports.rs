@@ -1,10 +1,10 @@
 //! What an analysed function passes on: pointers in the arguments of calls, and callbacks it puts into structs.
 
 use crate::code::machine::{Callee, Effect, Flow, Instruction, Register, Source};
+use crate::flow::address::Spot;
 use crate::flow::code::Code;
 use crate::flow::solve::Solution;
 use crate::flow::state::State;
-use crate::flow::transfer::Spot;
 use crate::flow::value::Value;
 use crate::flow::world::World;
 use crate::types::{Place, TypeSpace};

@@ -6,10 +6,12 @@
 //! * `code`: a function's instructions, variables and calls.
 //! * `facts`: what DWARF says of variables.
 //! * `world`: what functions of a unit share: types, variables, callees.
+//! * `address`: where an address leads.
 //! * `transfer`: what an instruction does to a state.
 //! * `learn`: what is learned of a value late, told where it was made.
 //! * `solve`: states at all instructions of a function.
 
+pub mod address;
 pub mod code;
 pub mod facts;
 pub mod graph;

@@ -90,7 +90,7 @@ fn touches(count: u64, seed: u64) -> Vec<Touch> {
                     "job" => HEAP + 0x1000 * lot.below(20) + offset,
                     _ => HEAP + 0x10_0000 * (1 + u64::from(ty.0)) + 0x400 * lot.below(9) + offset,
                 },
-                (None, Target::Unknown(Reason::Stack)) => STACKS + 8 * lot.below(64),
+                (None, Target::Unknown(Reason::Stack | Reason::UnknownPointer)) => STACKS + 8 * lot.below(64),
                 _ => HEAP + 8 * lot.below(0x4000),
             };
             Touch { ip: typed.address, address, cpu, time: 1_000 + number }
@@ -153,6 +153,7 @@ fn addresses_tell_more_than_the_code_and_contradict_it() {
     let count = |is: fn(&Verdict) -> bool| verdicts[0].values().filter(|verdict| is(verdict)).count();
     assert_eq!(verdicts[0].len(), touches.len());
     assert!(count(|(target, by_code)| target.contains("\"job\"") && by_code.contains("\"list\"")) > 20);
+    assert!(count(|(target, by_code)| target.contains("Stack") && by_code.contains("UnknownPointer")) > 5);
     assert!(count(|(target, by_code)| target.contains("BadAddress") && !by_code.contains("BadAddress")) > 5);
 }
 

@@ -182,3 +182,14 @@ impl<'a> Program<'a> {
 fn is_name_of(variable: &[u8], symbol: &[u8]) -> bool {
     symbol.strip_prefix(variable).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"."))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_may_have_a_number_behind_the_variables_name() {
+        assert!(is_name_of(b"count", b"count") && is_name_of(b"count", b"count.12"));
+        assert!(!is_name_of(b"count", b"counter") && !is_name_of(b"count", b"coun"));
+    }
+}

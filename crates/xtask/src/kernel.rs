@@ -38,6 +38,7 @@ pub(crate) fn run(_args: &[String]) -> Result<bool> {
     count("placement rules reproduce every struct", placement(&vmlinux));
     count("names found one by one are those of the whole file", names(&vmlinux));
     count("typedefs and first definitions are found early", early(&vmlinux));
+    count("a second decoder reads the same operands", second_decoder(&vmlinux));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
     count("recording to a patch that applies", road(&vmlinux));
     say(&format!("\nkernel: {passed} passed, {failed} failed"));
@@ -115,6 +116,16 @@ fn early(vmlinux: &Path) -> Result<bool> {
     let typedefs = typedefs(&elf, &sections)?;
     say(&format!("  {definitions} definitions, {in_head} in the first units; {typedefs} typedefs"));
     Ok(in_head > 0)
+}
+
+/// Every instruction of the kernel, decoded by two libraries (crates/profile/tests/second_decoder.rs).
+fn second_decoder(vmlinux: &Path) -> Result<bool> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut test = Command::new(cargo);
+    test.current_dir(shell::root()).env("FIELDLINE_VMLINUX", vmlinux);
+    test.args(["test", "--release", "--quiet", "--package", "fieldline-profile", "--test", "second_decoder"]);
+    shell::run(test.args(["--", "--nocapture"]))?;
+    Ok(true)
 }
 
 /// How many typedefs of structs BTF has that DWARF has too; an error if it lacks one.

@@ -4,19 +4,25 @@ use crate::mixture::{Corpus, Mixture};
 use crate::random::Random;
 use crate::touch::Touch;
 
-/// Cells of one function are drawn together with this probability, as code of one basic block runs together, and
-/// each for itself otherwise.
+/// With this probability what runs less often runs only where what runs more often does, as code of one basic block and
+/// functions of one call do; otherwise each runs for itself. Nobody knows which: half of each errs least.
 const TOGETHER: f64 = 0.5;
 /// Functions in fewer visits of a class than this are left out of it.
 const RARE: f64 = 0.001;
 
 /// Functions that run on an object in one go.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Class {
     /// Visits of it, in events.
     pub weight: f64,
     /// Index of a touch and in which share of the visits it takes part.
     pub parts: Vec<(usize, f64)>,
+    /// Windows it was learnt from, an expected number.
+    pub windows: f64,
+    /// Those of them with several samples: only they tell what runs together.
+    pub joint: f64,
+    /// Samples of the struct in them.
+    pub samples: f64,
 }
 
 /// One class for each function, as if each ran alone.
@@ -24,28 +30,47 @@ pub fn function_classes(touches: &[Touch]) -> Vec<Class> {
     let classes = touches
         .iter()
         .enumerate()
-        .map(|(index, touch)| Class { weight: touch.runs, parts: vec![(index, 1.0)] });
+        .map(|(index, touch)| Class { weight: touch.runs, parts: vec![(index, 1.0)], ..Class::default() });
     classes.collect()
 }
 
 /// The classes of a mixture. A class has as many visits as its most frequent function has runs, which makes loops over
 /// many objects harmless: their visits are counted by object.
 pub fn mixture_classes(corpus: &Corpus, mixture: &Mixture, touches: &[Touch]) -> Vec<Class> {
-    let known = touches.iter().enumerate();
-    let known = known.filter_map(|(index, touch)| Some((index, touch, corpus.number(touch.word)?)));
-    let known: Vec<(usize, &Touch, usize)> = known.collect();
-    let runs = |class: usize| {
-        known.iter().map(move |(index, touch, number)| {
-            let share = mixture.samples(*number)[class] / corpus.count(*number);
-            (*index, f64::from(share) * touch.runs)
-        })
-    };
+    let known: Vec<Known> =
+        touches.iter().enumerate().filter_map(|(index, touch)| Known::new(index, touch, corpus)).collect();
     let classes = (0..mixture.classes()).filter_map(|class| {
-        let weight = runs(class).map(|part| part.1).fold(0.0, f64::max);
-        let parts = runs(class).map(|(index, runs)| (index, runs / weight));
-        (weight > 0.0).then(|| Class { weight, parts: parts.filter(|part| part.1 > RARE).collect() })
+        let samples = |known: &Known| known.numbers.iter().map(|number| mixture.samples(*number)[class]).sum::<f32>();
+        let runs: Vec<f64> =
+            known.iter().map(|known| f64::from(samples(known) / known.count) * known.runs).collect();
+        let weight = runs.iter().copied().fold(0.0, f64::max);
+        let parts = known.iter().zip(runs).map(|(known, runs)| (known.index, runs / weight));
+        (weight > 0.0).then(|| Class {
+            weight,
+            parts: parts.filter(|part| part.1 > RARE).collect(),
+            windows: f64::from(mixture.windows(class)),
+            joint: f64::from(mixture.joint_windows(class)),
+            samples: known.iter().map(|known| f64::from(samples(known))).sum(),
+        })
     });
     classes.collect()
+}
+
+/// A touch whose function windows hold.
+struct Known {
+    index: usize,
+    runs: f64,
+    /// Its words' numbers in the corpus, and samples of them all.
+    numbers: Vec<usize>,
+    count: f32,
+}
+
+impl Known {
+    fn new(index: usize, touch: &Touch, corpus: &Corpus) -> Option<Self> {
+        let numbers: Vec<usize> = touch.words.iter().filter_map(|word| corpus.number(*word)).collect();
+        let count = numbers.iter().map(|number| corpus.count(*number)).sum();
+        (count > 0.0).then_some(Self { index, runs: touch.runs, numbers, count })
+    }
 }
 
 /// Draws `count` sets of cells, shared out among classes by weight.
@@ -64,10 +89,11 @@ pub fn draw(classes: &[Class], touches: &[Touch], count: usize, random: &mut Ran
 
 fn draw_class(class: &Class, touches: &[Touch], count: usize, random: &mut Random) -> Vec<Vec<usize>> {
     let mut sets: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut order: Vec<usize> = (0..count).collect();
+    random.shuffle(&mut order);
     for (index, share) in &class.parts {
-        let mut present: Vec<usize> = (0..count).collect();
+        let mut present = present(&order, round(share * count as f64, random), random);
         random.shuffle(&mut present);
-        present.truncate(round(share * count as f64, random));
         touch_all(&touches[*index], &present, &mut sets, random);
     }
     for set in &mut sets {
@@ -76,6 +102,18 @@ fn draw_class(class: &Class, touches: &[Touch], count: usize, random: &mut Rando
     }
     sets.retain(|set| !set.is_empty());
     sets
+}
+
+/// The `wanted` visits that a function takes part in: those first in `order`, or any.
+fn present(order: &[usize], wanted: usize, random: &mut Random) -> Vec<usize> {
+    let count = order.len() as f64;
+    let chance = |place: usize, random: &mut Random| {
+        if random.unit() < TOGETHER { (place as f64 + 0.5) / count } else { random.unit() }
+    };
+    let mut ranked: Vec<(f64, usize)> =
+        order.iter().enumerate().map(|(place, visit)| (chance(place, random), *visit)).collect();
+    ranked.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+    ranked.into_iter().take(wanted).map(|(_, visit)| visit).collect()
 }
 
 /// Adds what a function touches to the visits it is present in. Their order is random, so the place of a visit in it
@@ -102,7 +140,7 @@ mod tests {
     use super::*;
 
     fn touch(word: (i32, u32), runs: f64, cells: &[(usize, f64)]) -> Touch {
-        Touch { word, runs, cells: cells.to_vec() }
+        Touch { function: word.1, words: vec![word], runs, cells: cells.to_vec() }
     }
 
     #[test]
@@ -118,7 +156,7 @@ mod tests {
     #[test]
     fn functions_of_one_class_share_visits() {
         let touches = [touch((0, 1), 10.0, &[(0, 1.0)]), touch((0, 2), 10.0, &[(1, 1.0)])];
-        let class = Class { weight: 10.0, parts: vec![(0, 1.0), (1, 0.5)] };
+        let class = Class { weight: 10.0, parts: vec![(0, 1.0), (1, 0.5)], ..Class::default() };
         let sets = draw(&[class], &touches, 1000, &mut Random::new(9));
         assert_eq!(sets.iter().filter(|set| **set == [0, 1]).count(), 500);
         assert_eq!(sets.iter().filter(|set| **set == [0]).count(), 500);

@@ -10,8 +10,9 @@ use crate::random::Random;
 use fieldline_layout::access::Window;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Number of classes.
-const CLASSES: usize = 32; // a multiple of the lanes in `sum_of`
+/// Most classes. Each begins at a word of its own, and few programs have more that matter. With fewer, operations share
+/// a class and what they touch looks like one visit.
+const CLASSES: usize = 64; // a multiple of the lanes in `sum_of`
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 60;
 /// Weight of the background distribution in each class, in samples per word of the vocabulary.
@@ -35,6 +36,9 @@ pub struct Corpus {
 pub struct Mixture {
     /// Expected samples of each word of the corpus in windows of each class.
     expected: Vec<Row>,
+    /// Expected windows of each class, and those with several samples.
+    windows: Row,
+    joint: Row,
 }
 
 impl Corpus {
@@ -85,14 +89,28 @@ impl Corpus {
         self.counts[number]
     }
 
-    /// Learns a mixture whose classes begin as the surroundings of one of `targets` each, drawn by weight.
+    /// Learns a mixture whose classes begin as the surroundings of one of `targets` each, drawn by weight. No two begin
+    /// alike: they would stay alike.
     pub fn learn(&self, targets: &[Word], random: &mut Random) -> Mixture {
         let mut model = self.start(targets, random);
         for _ in 0..ROUNDS {
             let expected = self.expect(&model);
             model.maximise(&expected, &self.counts);
         }
-        Mixture { expected: self.expect(&model) }
+        let (windows, joint) = self.windows_by_class(&model);
+        Mixture { expected: self.expect(&model), windows, joint }
+    }
+
+    fn windows_by_class(&self, model: &Model) -> (Row, Row) {
+        let (mut all, mut joint) = ([0.0; CLASSES], [0.0; CLASSES]);
+        for (words, count) in &self.windows {
+            let p = model.posterior(words, *count);
+            for class in 0..CLASSES {
+                all[class] += p[class];
+                joint[class] += if words.len() > 1 { p[class] } else { 0.0 };
+            }
+        }
+        (all, joint)
     }
 
     fn start(&self, targets: &[Word], random: &mut Random) -> Model {
@@ -107,23 +125,27 @@ impl Corpus {
         }
         let mut model = Model { share: [1.0; CLASSES], theta: vec![[0.0; CLASSES]; self.words.len()] };
         model.maximise(&expected, &self.counts);
-        model.share = [1.0 / CLASSES as f32; CLASSES];
+        for (class, share) in model.share.iter_mut().enumerate() {
+            *share = f32::from(class < chosen.len());
+        }
+        scale_to(&mut model.share, 1.0);
         model
     }
 
-    /// A word for each class.
+    /// A word for each class, until there are no more.
     fn draw(&self, targets: &[Word], random: &mut Random) -> Vec<u32> {
-        let numbers: Vec<usize> = targets.iter().filter_map(|word| self.number(*word)).collect();
-        let total: f32 = numbers.iter().map(|number| self.counts[*number]).sum();
-        let mut draw = || {
+        let mut numbers: Vec<usize> = targets.iter().filter_map(|word| self.number(*word)).collect();
+        let mut chosen = Vec::new();
+        while chosen.len() < CLASSES && !numbers.is_empty() {
+            let total: f32 = numbers.iter().map(|number| self.counts[*number]).sum();
             let mut left = random.unit() as f32 * total;
-            let chosen = numbers.iter().find(|number| {
-                left -= self.counts[**number];
+            let place = numbers.iter().position(|number| {
+                left -= self.counts[*number];
                 left < 0.0
             });
-            chosen.or(numbers.last()).copied().unwrap_or(0) as u32
-        };
-        (0..CLASSES).map(|_| draw()).collect()
+            chosen.push(numbers.remove(place.unwrap_or(numbers.len() - 1)) as u32);
+        }
+        chosen
     }
 
     fn expect(&self, model: &Model) -> Vec<Row> {
@@ -145,6 +167,16 @@ impl Mixture {
     /// Expected samples of a word, by class.
     pub fn samples(&self, number: usize) -> &[f32] {
         &self.expected[number]
+    }
+
+    /// Expected windows of a class.
+    pub fn windows(&self, class: usize) -> f32 {
+        self.windows[class]
+    }
+
+    /// Expected windows of a class that hold several samples.
+    pub fn joint_windows(&self, class: usize) -> f32 {
+        self.joint[class]
     }
 
     /// Number of classes.
@@ -191,7 +223,8 @@ impl Model {
                 theta[class] = (row[class] + background) / (sums[class] + extra);
             }
         }
-        self.share = sums.map(|sum| sum + 1.0);
+        // A class that never began stays empty.
+        self.share = sums.map(|sum| if sum > 0.0 { sum + 1.0 } else { 0.0 });
         scale_to(&mut self.share, 1.0);
     }
 }

@@ -6,7 +6,7 @@ use crate::mixture::{Corpus, Mixture};
 use crate::names::Names;
 use crate::random::{Random, mix};
 use crate::sharing::Sharing;
-use crate::source::{Source, accesses, sources};
+use crate::source::{self, Source, sources};
 use crate::touch::{self, Touch, touches};
 use crate::visits::Visits;
 use fieldline_layout::access::{Access, CpuAccess};
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Mixtures learnt from different starts. Each sees other operations; together they don't depend on luck.
-const MIXTURES: usize = 6;
+const MIXTURES: usize = 2;
 /// Visits drawn in all.
 const DRAWN: usize = 8_192;
 /// Visits drawn as if functions ran alone.
@@ -58,11 +58,10 @@ impl Model {
     /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
         let sources = sources(profile, layout);
-        let found = found(profile, layout, &sources);
-        let cells = Cells::new(layout, constraints, found.iter().map(|(_, access)| access));
+        let accesses = accesses(profile, layout, &sources);
+        let cells = Cells::new(layout, constraints, &accesses);
         let names = Names::new(profile);
-        let touches = touches(&found, &cells, &names);
-        let accesses: Vec<Access> = found.into_iter().map(|(_, access)| access).collect();
+        let touches = touches(&accesses, &source::words(profile, &accesses, &names), &cells, &names);
         let seed = seed(layout, &accesses);
         let alone = function_classes(&touches);
         let together = together(profile, &names, &touches, seed).unwrap_or_else(|| vec![alone.clone()]);
@@ -97,14 +96,11 @@ impl Model {
     }
 }
 
-/// Accesses to the struct with the type each was seen under, in an order that doesn't depend on the profile's.
-fn found(profile: &AccessProfile, layout: &Layout, sources: &[Source]) -> Vec<(usize, Access)> {
-    let found = sources
-        .iter()
-        .flat_map(|source| accesses(profile, *source, layout.size).map(|access| (source.type_index, access)));
-    let mut found: Vec<(usize, Access)> = found.collect();
-    let name = |index: usize| profile.types.get(index).map(|held| (held.name.as_str(), held.size));
-    found.sort_by_key(|(index, access)| (access.ip, access.offset, access.size, name(*index)));
+/// Accesses to the struct, in an order that doesn't depend on the profile's.
+fn accesses(profile: &AccessProfile, layout: &Layout, sources: &[Source]) -> Vec<Access> {
+    let found = sources.iter().flat_map(|source| source::accesses(profile, *source, layout.size));
+    let mut found: Vec<Access> = found.collect();
+    found.sort_by_key(|access| (access.ip, access.offset, access.size, access.samples()));
     found
 }
 
@@ -117,7 +113,9 @@ fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
 
 /// The classes of several mixtures, or `None` if the windows are too few to learn any.
 fn together(profile: &AccessProfile, names: &Names, touches: &[Touch], seed: u64) -> Option<Vec<Vec<Class>>> {
-    let targets: Vec<_> = touches.iter().map(|touch| touch.word).collect();
+    let mut targets: Vec<_> = touches.iter().flat_map(|touch| touch.words.iter().copied()).collect();
+    targets.sort_unstable();
+    targets.dedup();
     let corpus = Corpus::new(&profile.windows, names, &targets);
     if corpus.joint_windows() < FEWEST_WINDOWS {
         return None;

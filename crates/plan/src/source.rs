@@ -1,7 +1,10 @@
-//! Where a profile tells about a struct: under its own name, and inside structs that hold it by value.
+//! Where a profile tells about a struct: under its own name, or else inside structs that hold it by value.
 
+use crate::names::{Names, Word};
 use fieldline_layout::access::{Access, AccessProfile};
 use fieldline_layout::{Layout, Member};
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A type of the profile that is the struct or holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +15,8 @@ pub struct Source {
     pub base: u64,
 }
 
-/// The places where a profile tells about a struct.
+/// The places where a profile tells about a struct. A profile credits an access to every struct it is one to, so what
+/// it holds under the struct's own name is complete, and in its holders the same accesses would be met again.
 pub fn sources(profile: &AccessProfile, layout: &Layout) -> Vec<Source> {
     let mut found = Vec::new();
     let wanted = format!("{} {}", layout.kind, layout.name);
@@ -24,7 +28,24 @@ pub fn sources(profile: &AccessProfile, layout: &Layout) -> Vec<Source> {
             found.extend(bases.into_iter().map(|base| Source { type_index, base }));
         }
     }
+    let own = |source: &Source| profile.types.get(source.type_index).is_some_and(|of| of.name == layout.name);
+    if found.iter().any(own) {
+        found.retain(own);
+    }
     found
+}
+
+/// The words that windows may hold for accesses, by function: a window names the one struct that the code speaks of,
+/// which for a struct inside another is now the one, now the other.
+pub fn words(profile: &AccessProfile, accesses: &[Access], names: &Names) -> BTreeMap<u32, Vec<Word>> {
+    let instructions: FxHashSet<u64> = accesses.iter().map(|access| access.ip).collect();
+    let mut words: BTreeMap<u32, BTreeSet<Word>> = BTreeMap::new();
+    for (type_index, held) in (0..).zip(&profile.types) {
+        for access in held.accesses.iter().filter(|access| instructions.contains(&access.ip)) {
+            words.entry(access.function).or_default().insert(names.word((type_index, access.function)));
+        }
+    }
+    words.into_iter().map(|(function, words)| (function, words.into_iter().collect())).collect()
 }
 
 /// Byte offsets at which members, at any depth, are of a type.

@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 /// How one function touches one struct.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Touch {
-    /// The word its samples have in windows.
-    pub word: Word,
+    /// The function's rank by name, see [`Names`].
+    pub function: u32,
+    /// The words its samples have in windows.
+    pub words: Vec<Word>,
     /// Runs of the function on an object, in events.
     pub runs: f64,
     /// Cells with the share of runs that touch them, in order of cells.
@@ -25,23 +27,29 @@ pub fn events(access: &Access) -> f64 {
     if period > 0 { period as f64 } else { access.samples() as f64 }
 }
 
-/// The touches of a struct by accesses to it, each with the index of the type the profile names it under. Their order
-/// doesn't matter.
-pub fn touches<'a>(
-    accesses: impl IntoIterator<Item = &'a (usize, Access)>,
+/// The touches of a struct by accesses to it, in order of functions' names. `words` are those of each function in
+/// windows. The order of the accesses doesn't matter.
+pub fn touches(
+    accesses: &[Access],
+    words: &BTreeMap<u32, Vec<Word>>,
     cells: &Cells,
     names: &Names,
 ) -> Vec<Touch> {
-    let mut by_word: BTreeMap<Word, Vec<&Access>> = BTreeMap::new();
-    for (type_index, access) in accesses {
-        let word = names.word((i32::try_from(*type_index).unwrap_or(i32::MAX), access.function));
-        by_word.entry(word).or_default().push(access);
+    let mut by_function: BTreeMap<u32, Vec<&Access>> = BTreeMap::new();
+    for access in accesses {
+        by_function.entry(access.function).or_default().push(access);
     }
-    let touches = by_word.into_iter().map(|(word, accesses)| touch(word, &accesses, cells));
-    touches.filter(|touch| touch.runs > 0.0 && !touch.cells.is_empty()).collect()
+    let touches = by_function.into_iter().map(|(function, accesses)| {
+        let words = words.get(&function).cloned().unwrap_or_default();
+        touch(names.word((-1, function)).1, words, &accesses, cells)
+    });
+    let mut touches: Vec<Touch> =
+        touches.filter(|touch| touch.runs > 0.0 && !touch.cells.is_empty()).collect();
+    touches.sort_by_key(|touch| touch.function);
+    touches
 }
 
-fn touch(word: Word, accesses: &[&Access], cells: &Cells) -> Touch {
+fn touch(function: u32, words: Vec<Word>, accesses: &[&Access], cells: &Cells) -> Touch {
     let mut by_instruction: BTreeMap<u64, f64> = BTreeMap::new();
     let mut by_cell: BTreeMap<(usize, u64), f64> = BTreeMap::new();
     for access in accesses {
@@ -57,5 +65,5 @@ fn touch(word: Word, accesses: &[&Access], cells: &Cells) -> Touch {
         let rate = rates.entry(cell).or_default();
         *rate = rate.max(events / runs);
     }
-    Touch { word, runs, cells: rates.into_iter().collect() }
+    Touch { function, words, runs, cells: rates.into_iter().collect() }
 }

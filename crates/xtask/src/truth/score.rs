@@ -1,0 +1,112 @@
+//! Attribution sample by sample against where objects were.
+//!
+//! A claim "this address is `offset` into a `T`" is right if a `T` begins at address less offset, so an embedded struct
+//! may be named by itself or through its holder. It is wrong if the address lies in some listed object otherwise. An
+//! address in no listed object (freed before the list was made) can't be judged.
+
+use super::objects::{Objects, at};
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+
+/// Samples of one run, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Score {
+    /// By the innermost listed type: samples that touched it, and those of them with a right claim.
+    pub(crate) by_type: BTreeMap<String, (u64, u64)>,
+    /// Claims of listed types.
+    pub(crate) right: u64,
+    pub(crate) wrong: u64,
+    /// Claims whose address lies in no listed object.
+    pub(crate) unlisted: u64,
+    /// All samples, those with some type, and those on the stack.
+    pub(crate) samples: u64,
+    pub(crate) typed: u64,
+    pub(crate) stack: u64,
+}
+
+impl Score {
+    /// Judges rows `ip addr type offset reason`.
+    pub(crate) fn of(rows: &str, objects: &Objects) -> Result<Self> {
+        let types = objects.types();
+        let mut score = Self::default();
+        for row in rows.lines().filter(|row| !row.starts_with('#')) {
+            score.add(row, objects, &types).with_context(|| format!("row {row:?}"))?;
+        }
+        Ok(score)
+    }
+
+    fn add(&mut self, row: &str, objects: &Objects, types: &[&str]) -> Result<()> {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        let [_, address, claim, offset, reason, ..] = words.as_slice() else { anyhow::bail!("short row") };
+        let address = u64::from_str_radix(address, 16)?;
+        let truth = types.iter().copied().find(|name| at(objects.of(name), address).is_some());
+        self.samples += 1;
+        self.typed += u64::from(*claim != "-");
+        self.stack += u64::from(*reason == "stack");
+        if let Some(truth) = truth {
+            self.by_type.entry(truth.to_owned()).or_default().0 += 1;
+        }
+        if types.contains(claim) {
+            self.judge(objects.begins(claim, address.wrapping_sub(offset.parse()?)), truth);
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, is_right: bool, truth: Option<&str>) {
+        match (is_right, truth) {
+            (true, Some(truth)) => {
+                self.right += 1;
+                self.by_type.entry(truth.to_owned()).or_default().1 += 1;
+            }
+            (true, None) => self.right += 1,
+            (false, Some(_)) => self.wrong += 1,
+            (false, None) => self.unlisted += 1,
+        }
+    }
+
+    /// Share of a type's samples that were found, in percent.
+    pub(crate) fn recall(&self, name: &str) -> f64 {
+        let (seen, found) = self.by_type.get(name).copied().unwrap_or_default();
+        percent(found, seen)
+    }
+
+    /// Share of right claims among those that can be judged, in percent.
+    pub(crate) fn precision(&self) -> f64 {
+        percent(self.right, self.right + self.wrong)
+    }
+
+    /// Share of claims at no listed object, in percent.
+    pub(crate) fn unlisted(&self) -> f64 {
+        percent(self.unlisted, self.right + self.wrong + self.unlisted)
+    }
+
+    /// Share of the samples off the stack that have some type, in percent.
+    pub(crate) fn typed(&self) -> f64 {
+        percent(self.typed, self.samples - self.stack)
+    }
+}
+
+/// A share in percent; of nothing, 0.
+pub(crate) fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn objects() -> Objects {
+        Objects::parse("# address type size\n1000\tholder\t256\n1080\theld\t64\n", "test").unwrap()
+    }
+
+    #[test]
+    fn a_held_struct_may_be_named_through_its_holder() {
+        let rows = "# ip addr type offset reason\n\
+                    1 1088 held 8 -\n1 1088 holder 136 -\n1 1088 held 16 -\n1 5000 held 8 -\n1 1008 - - stack\n1 1008 other 4 -\n";
+        let score = Score::of(rows, &objects()).unwrap();
+        assert_eq!((score.right, score.wrong, score.unlisted), (2, 1, 1));
+        assert_eq!(score.by_type["held"], (3, 2));
+        assert_eq!(score.by_type["holder"], (2, 0));
+        assert_eq!((score.samples, score.typed, score.stack), (6, 5, 1));
+    }
+}

@@ -117,6 +117,9 @@ pub struct TypeProfile {
     /// Where objects began within a 256-byte block, if addresses tell: base modulo 256 → objects.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<u64, u64>,
+    /// Where objects are at home, if addresses tell.
+    #[serde(default, skip_serializing_if = "Homes::is_none")]
+    pub homes: Homes,
 }
 
 /// Samples of one instruction at one place of a struct.
@@ -139,6 +142,61 @@ pub struct Access {
     /// Loads by level that served them, and `HITM` for those that hit a modified line of another CPU.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: Levels,
+    /// Stores by level, `HITM` as for loads, and `TAKEN` for those that took the line from other CPUs' caches, modified
+    /// or not.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub store_levels: Levels,
+    /// Those of the samples that a CPU took which is not its object's home, see [`Homes`].
+    #[serde(default, skip_serializing_if = "Away::is_none")]
+    pub away: Away,
+}
+
+/// Samples of CPUs on objects that have their home elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Away {
+    /// Loads.
+    pub loads: u64,
+    /// Stores.
+    pub stores: u64,
+    /// Loads and stores that found the line lost to another CPU, see [`Access::lost`].
+    pub lost: u64,
+}
+
+impl Away {
+    /// Whether there are none.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: Self) {
+        self.loads += other.loads;
+        self.stores += other.stores;
+        self.lost += other.lost;
+    }
+}
+
+/// Where the objects of a struct are at home, if addresses tell objects apart: an object's home is the CPU that took most
+/// of its samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Homes {
+    /// Samples of known objects.
+    pub samples: u64,
+    /// Sum over these samples of the CPUs that touch the object besides its home.
+    pub others: u64,
+}
+
+impl Homes {
+    /// Whether no object is known.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds those of another recording.
+    pub fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.others += other.others;
+    }
 }
 
 /// Samples of one CPU at one place of a struct.
@@ -197,6 +255,13 @@ impl Access {
     /// Loads and stores together, in samples.
     pub fn samples(&self) -> u64 {
         self.loads.samples + self.stores.samples
+    }
+
+    /// Samples that found the line lost to another CPU: loads of a line another CPU modified, and stores that took the line
+    /// from others.
+    pub fn lost(&self) -> u64 {
+        let count = |levels: &Levels, word| levels.get(word).copied().unwrap_or(0);
+        count(&self.levels, "HITM") + count(&self.store_levels, "TAKEN")
     }
 
     /// Whether the bytes touched overlap a member's.

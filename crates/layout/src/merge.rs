@@ -127,14 +127,19 @@ fn merge_type(known: &mut TypeProfile, other: TypeProfile) {
     for (phase, count) in other.phases {
         *known.phases.entry(phase).or_default() += count;
     }
+    known.homes.add(other.homes);
 }
 
 fn add_access(sum: &mut Access, other: Access) {
+    sum.away.add(other.away);
     sum.loads.add(other.loads);
     sum.stores.add(other.stores);
     sum.latency = sum.latency.saturating_add(other.latency);
     for (level, count) in other.levels {
         *sum.levels.entry(level).or_default() += count;
+    }
+    for (level, count) in other.store_levels {
+        *sum.store_levels.entry(level).or_default() += count;
     }
 }
 

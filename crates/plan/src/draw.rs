@@ -27,10 +27,11 @@ pub struct Class {
 
 /// One class for each function, as if each ran alone.
 pub fn function_classes(touches: &[Touch]) -> Vec<Class> {
-    let classes = touches
-        .iter()
-        .enumerate()
-        .map(|(index, touch)| Class { weight: touch.runs, parts: vec![(index, 1.0)], ..Class::default() });
+    let classes = touches.iter().enumerate().map(|(index, touch)| Class {
+        weight: touch.runs,
+        parts: vec![(index, 1.0)],
+        ..Class::default()
+    });
     classes.collect()
 }
 
@@ -40,7 +41,8 @@ pub fn mixture_classes(corpus: &Corpus, mixture: &Mixture, touches: &[Touch]) ->
     let known: Vec<Known> =
         touches.iter().enumerate().filter_map(|(index, touch)| Known::new(index, touch, corpus)).collect();
     let classes = (0..mixture.classes()).filter_map(|class| {
-        let samples = |known: &Known| known.numbers.iter().map(|number| mixture.samples(*number)[class]).sum::<f32>();
+        let samples =
+            |known: &Known| known.numbers.iter().map(|number| mixture.samples(*number)[class]).sum::<f32>();
         let runs: Vec<f64> =
             known.iter().map(|known| f64::from(samples(known) / known.count) * known.runs).collect();
         let weight = runs.iter().copied().fold(0.0, f64::max);

@@ -7,7 +7,7 @@
 //! * `touch`: how often a function touches each cell when it runs.
 //! * `mixture`: which functions run in one go.
 //! * `draw` and `visits`: sets of cells that one CPU touches of one object in one go.
-//! * `sharing`: how CPUs take lines from each other.
+//! * `sharing`: how CPUs take lines from each other, and `false_sharing`: who loses them without cause.
 //! * `model`: all of that for one struct.
 //! * `problem` and `state`: what an order costs, and an order changed move by move.
 //! * `moves`, `search`, `exact` and `tidy`: cheap orders.
@@ -20,6 +20,7 @@ pub mod cells;
 pub mod draw;
 pub mod exact;
 pub mod explain;
+pub mod false_sharing;
 pub mod mixture;
 pub mod model;
 pub mod moves;

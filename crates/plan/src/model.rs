@@ -10,13 +10,13 @@ use crate::source::{self, Source, sources};
 use crate::touch::{self, Touch, touches};
 use crate::visits::Visits;
 use fieldline_layout::access::{Access, CpuAccess};
-use fieldline_layout::constraint::Constraints;
+use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::{AccessProfile, Layout};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Mixtures learnt from different starts. Each sees other operations; together they don't depend on luck.
-const MIXTURES: usize = 2;
+const MIXTURES: u64 = 2;
 /// Visits drawn in all.
 const DRAWN: usize = 8_192;
 /// Visits drawn as if functions ran alone.
@@ -64,7 +64,8 @@ impl Model {
         let touches = touches(&accesses, &source::words(profile, &accesses, &names), &cells, &names);
         let seed = seed(layout, &accesses);
         let alone = function_classes(&touches);
-        let together = together(profile, &names, &touches, seed).unwrap_or_else(|| vec![alone.clone()]);
+        let together =
+            together(profile, &names, &touches, seed, MIXTURES).unwrap_or_else(|| vec![alone.clone()]);
         let mut random = Random::new(seed);
         let visits = |classes: &[Vec<Class>], count: usize, random: &mut Random| {
             let each = count / classes.len().max(1);
@@ -90,10 +91,31 @@ impl Model {
         }
     }
 
+    /// Lines of `line` bytes that a visit is expected to touch in the declared layout, of an object that begins on one.
+    pub fn lines_per_visit(&self, layout: &Layout, constraints: &Constraints, line: u64) -> f64 {
+        let mut room = Vec::new();
+        let lines = declared_lines(layout, constraints, &self.cells, line);
+        let touched: u64 = lines.iter().map(|cells| self.together.touching(cells, &mut room)).sum();
+        touched as f64 / self.together.total().max(1) as f64
+    }
+
     /// Whether there are enough samples for advice.
     pub fn is_sufficient(&self) -> bool {
         self.samples >= self.needed && !self.together.is_empty()
     }
+}
+
+/// Runs of functions in a visit of a struct, learnt from one mixture; 1 if nothing can be learnt.
+pub fn runs_per_visit(profile: &AccessProfile, layout: &Layout) -> f64 {
+    let Ok(constraints) = constraints(layout, &Wishes::default()) else { return 1.0 };
+    let accesses = accesses(profile, layout, &sources(profile, layout));
+    let cells = Cells::new(layout, &constraints, &accesses);
+    let names = Names::new(profile);
+    let touches = touches(&accesses, &source::words(profile, &accesses, &names), &cells, &names);
+    let together = together(profile, &names, &touches, seed(layout, &accesses), 1).unwrap_or_default();
+    let visits: f64 = together.iter().flatten().map(|class| class.weight).sum();
+    let runs: f64 = touches.iter().map(|touch| touch.runs).sum();
+    if visits > 0.0 { (runs / visits).max(1.0) } else { 1.0 }
 }
 
 /// Accesses to the struct, in an order that doesn't depend on the profile's.
@@ -112,7 +134,13 @@ fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
 }
 
 /// The classes of several mixtures, or `None` if the windows are too few to learn any.
-fn together(profile: &AccessProfile, names: &Names, touches: &[Touch], seed: u64) -> Option<Vec<Vec<Class>>> {
+fn together(
+    profile: &AccessProfile,
+    names: &Names,
+    touches: &[Touch],
+    seed: u64,
+    mixtures: u64,
+) -> Option<Vec<Vec<Class>>> {
     let mut targets: Vec<_> = touches.iter().flat_map(|touch| touch.words.iter().copied()).collect();
     targets.sort_unstable();
     targets.dedup();
@@ -124,7 +152,7 @@ fn together(profile: &AccessProfile, names: &Names, touches: &[Touch], seed: u64
         let mixture: Mixture = corpus.learn(&targets, &mut Random::new(mix(seed.wrapping_add(number))));
         mixture_classes(&corpus, &mixture, touches)
     };
-    Some((0..MIXTURES as u64).into_par_iter().map(learn).collect())
+    Some((0..mixtures).into_par_iter().map(learn).collect())
 }
 
 /// What a line lost to another CPU costs: as much as one more line in a visit. Accesses by CPU are counted in samples,

@@ -96,10 +96,10 @@ fn profile_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
 
 /// What one run cost.
 #[derive(Clone, Copy)]
-struct Cost {
-    time: Duration,
+pub(crate) struct Cost {
+    pub(crate) time: Duration,
     /// Peak resident set in kB.
-    resident: u64,
+    pub(crate) resident: u64,
     /// Peak of private anonymous memory seen, in kB.
     anonymous: u64,
 }
@@ -149,7 +149,7 @@ fn row(work: &Work, ours: &mut [Cost], peers: &mut [Cost]) -> String {
 }
 
 /// Runs a command with its output thrown away and looks at its memory while it runs.
-fn watch(command: &mut Command) -> Result<Cost> {
+pub(crate) fn watch(command: &mut Command) -> Result<Cost> {
     let start = Instant::now();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot run")?;
     let status_file = format!("/proc/{}/status", child.id());

@@ -33,6 +33,44 @@ pub(crate) fn recording() -> Result<Option<PathBuf>> {
     unpacked(&packed).map(Some)
 }
 
+/// A recording of memory accesses with what really happened while it was made.
+pub(crate) struct Truth {
+    /// What the files' names begin with.
+    pub(crate) name: String,
+    /// The recording.
+    pub(crate) recording: PathBuf,
+    /// Where the objects were.
+    pub(crate) objects: PathBuf,
+    /// What each instruction touched.
+    pub(crate) instructions: PathBuf,
+    /// What the caches lost, by place in a struct.
+    pub(crate) coherence: PathBuf,
+    /// The first accesses, one by one.
+    pub(crate) trace: PathBuf,
+}
+
+/// The data folder's recordings with a known truth, unpacked, by name.
+pub(crate) fn truths() -> Result<Vec<Truth>> {
+    let data = data().context("FIELDLINE_DATA is no folder with recordings")?;
+    let mut names: Vec<String> = fs::read_dir(&data)?
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .filter_map(|name| Some(name.strip_suffix(".objects.tsv.zst")?.to_owned()))
+        .collect();
+    names.sort();
+    let truth = |name: String| {
+        let file = |rest: &str| unpacked(&only(&data, |other| other == format!("{name}.{rest}.zst"))?);
+        Ok(Truth {
+            recording: file("mem.perf.data")?,
+            objects: file("objects.tsv")?,
+            instructions: file("truth.tsv")?,
+            coherence: file("coherence.tsv")?,
+            trace: file("trace")?,
+            name,
+        })
+    };
+    names.into_iter().map(truth).collect()
+}
+
 fn only(folder: &Path, matches: impl Fn(&str) -> bool) -> Result<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir(folder)
         .with_context(|| format!("{}", folder.display()))?

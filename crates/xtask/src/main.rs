@@ -9,6 +9,7 @@ mod kernel;
 mod parity;
 mod shell;
 mod tidy;
+mod truth;
 
 use anyhow::Result;
 use std::process::ExitCode;
@@ -21,6 +22,11 @@ const VERBS: &[Verb] = &[
     ("kernel", "test on a real kernel: parity, placement rules, the road up to git apply", kernel::run),
     ("parity", "compare every struct of a vmlinux with pahole's text: [VMLINUX]", parity::run),
     ("bench", "measure against pahole and perf in the same run: [WORK…]", bench::run),
+    (
+        "truth",
+        "judge attribution, visits and sharing on recordings with a known truth: [STRUCT…]",
+        truth::run,
+    ),
     ("fixtures", "build the demo's program and recording again (gcc, valgrind)", fixtures::run),
 ];
 

@@ -1,9 +1,10 @@
 //! Sums over attributed samples. Nothing of a sample is kept but its counts, its window's word and its time.
 
+use super::homes::{Touched, homes};
 use super::windows::{Moment, windows};
 use fieldline_layout::Layout;
 use fieldline_layout::access::{
-    Access, AccessProfile, CpuAccess, EventCoverage, Recording, Tally, TypeProfile,
+    Access, AccessProfile, CpuAccess, EventCoverage, Homes, Recording, Tally, TypeProfile,
 };
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -70,6 +71,8 @@ pub struct Row {
     pub level: Option<&'static str>,
     /// Whether it hit a modified line of another CPU.
     pub is_hitm: bool,
+    /// Whether other CPUs had the line, modified or not.
+    pub is_shared: bool,
     /// What became of it.
     pub outcome: Outcome,
 }
@@ -85,7 +88,7 @@ pub struct Builder {
     functions: Vec<String>,
     accesses: FxHashMap<Key, Access>,
     cpus: FxHashMap<(Target, u64, u32), (u64, u64)>,
-    bases: FxHashMap<(Target, u64), u64>,
+    touched: Vec<(Key, Touched)>,
     moments: Vec<Moment>,
 }
 
@@ -121,7 +124,8 @@ impl Builder {
     /// Counts a sample for one more struct: one that holds what it touched, or is held by it. The sample itself is
     /// counted by [`Builder::add`].
     pub fn credit(&mut self, row: &Row, target: Target, offset: u64, size: u64, base: Option<u64>) {
-        let access = self.accesses.entry((target, row.ip, offset, size)).or_insert_with(|| Access {
+        let key = (target, row.ip, offset, size);
+        let access = self.accesses.entry(key).or_insert_with(|| Access {
             ip: row.ip,
             function: row.function.map_or(u32::MAX, |function| function.0),
             offset,
@@ -129,12 +133,13 @@ impl Builder {
             ..Access::default()
         });
         count_access(access, row);
+        if let (Some(base), Some(cpu)) = (base, row.cpu) {
+            let is_lost = if row.is_store { row.is_shared } else { row.is_hitm };
+            self.touched.push((key, Touched { base, cpu, is_store: row.is_store, is_lost }));
+        }
         if let Some(cpu) = row.cpu {
             let counts = self.cpus.entry((target, offset, cpu)).or_default();
             if row.is_store { counts.1 += 1 } else { counts.0 += 1 }
-        }
-        if let Some(base) = base {
-            *self.bases.entry((target, base)).or_default() += 1;
         }
     }
 
@@ -167,9 +172,11 @@ impl Builder {
     #[must_use]
     pub fn finish(mut self, blind_spots: Vec<String>) -> AccessProfile {
         let order = self.order_of_types();
+        let mut objects = self.find_homes();
         let moments = std::mem::take(&mut self.moments);
         let mut profile = AccessProfile::empty();
-        profile.types = order.iter().map(|target| self.type_profile(*target)).collect();
+        profile.types =
+            order.iter().map(|target| self.type_profile(*target, objects.remove(target))).collect();
         let places: FxHashMap<i32, i32> =
             order.iter().zip(0i32..).map(|(target, place)| (target.0 as i32, place)).collect();
         profile.windows = windows(moments, |target| places.get(&target).copied().unwrap_or(-1));
@@ -191,7 +198,8 @@ impl Builder {
         used
     }
 
-    fn type_profile(&self, target: Target) -> TypeProfile {
+    fn type_profile(&self, target: Target, objects: Option<Objects>) -> TypeProfile {
+        let objects = objects.unwrap_or_default();
         let of_type = self.accesses.iter().filter(|(key, _)| key.0 == target);
         let mut accesses: Vec<Access> = of_type.map(|(_, access)| access.clone()).collect();
         accesses.sort_by_key(|access| (access.ip, access.offset, access.size));
@@ -214,32 +222,56 @@ impl Builder {
             layout,
             accesses,
             cpus,
-            phases: self.phases(target),
+            phases: objects.phases,
+            homes: objects.homes,
         }
     }
 
-    /// Where objects begin within 256 bytes, each object counted once.
-    fn phases(&self, target: Target) -> BTreeMap<u64, u64> {
-        let mut phases = BTreeMap::new();
-        for (_, base) in self.bases.keys().filter(|(of, _)| *of == target) {
-            *phases.entry(base % 256).or_default() += 1;
+    /// Finds the home of each object, notes what was done away from it, and counts where objects begin.
+    fn find_homes(&mut self) -> FxHashMap<Target, Objects> {
+        let mut by_target: FxHashMap<Target, Vec<(Key, Touched)>> = FxHashMap::default();
+        for (key, touched) in self.touched.drain(..) {
+            by_target.entry(key.0).or_default().push((key, touched));
         }
-        phases
+        let mut found = FxHashMap::default();
+        for (target, samples) in by_target {
+            let (homes, sums) = homes(samples.iter().map(|(_, touched)| touched));
+            let mut phases = BTreeMap::new();
+            for base in homes.keys() {
+                *phases.entry(base % 256).or_default() += 1;
+            }
+            for (key, touched) in samples {
+                if homes.get(&touched.base) != Some(&touched.cpu)
+                    && let Some(access) = self.accesses.get_mut(&key)
+                {
+                    access.away.add(touched.as_away());
+                }
+            }
+            found.insert(target, Objects { phases, homes: sums });
+        }
+        found
     }
 }
 
+/// What is known of the objects of a struct.
+#[derive(Clone, Debug, Default)]
+struct Objects {
+    phases: BTreeMap<u64, u64>,
+    homes: Homes,
+}
+
 fn count_access(access: &mut Access, row: &Row) {
-    if row.is_store {
+    let levels = if row.is_store {
         access.stores.count(row.period);
-        return;
-    }
-    access.loads.count(row.period);
-    access.latency = access.latency.saturating_add(row.weight.unwrap_or(0));
-    if let Some(level) = row.level {
-        *access.levels.entry(level.to_owned()).or_default() += 1;
-    }
-    if row.is_hitm {
-        *access.levels.entry("HITM".to_owned()).or_default() += 1;
+        &mut access.store_levels
+    } else {
+        access.loads.count(row.period);
+        access.latency = access.latency.saturating_add(row.weight.unwrap_or(0));
+        &mut access.levels
+    };
+    let words = row.level.into_iter().chain(row.is_hitm.then_some("HITM"));
+    for word in words.chain((row.is_store && row.is_shared).then_some("TAKEN")) {
+        *levels.entry(word.to_owned()).or_default() += 1;
     }
 }
 
@@ -259,6 +291,7 @@ mod tests {
             is_store: false,
             level: Some("L3"),
             is_hitm: true,
+            is_shared: true,
             outcome,
         }
     }

@@ -5,7 +5,7 @@ use super::structs::{Structs, Touched};
 use crate::aggregate::{Builder, Function, Outcome, Row};
 use crate::attribute::target::Target;
 use crate::blind_spots::blind_spots;
-use crate::data_source::Level;
+use crate::data_source::{Level, Snoop};
 use crate::perf_data::{Error, PerfFile};
 use crate::sample::Sample;
 use crate::types::Definitions;
@@ -95,6 +95,7 @@ fn row(sample: &Sample<'_>, attributed: &Attributed, places: &Touched, functions
             .filter(|level| *level != Level::NotAvailable)
             .map(Level::word),
         is_hitm: source.is_some_and(|source| source.is_hitm()),
+        is_shared: source.is_some_and(|source| source.snoop().is_transfer() || source.snoop() == Snoop::Hit),
         outcome: outcome(sample, attributed, places),
     }
 }

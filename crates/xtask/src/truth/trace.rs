@@ -84,11 +84,30 @@ impl<'s> Visits<'s> {
     }
 }
 
+/// Mean number of cachelines of `line` bytes that the visits of a trace touch in the objects of one type, which do not
+/// overlap and begin on lines.
+pub(crate) fn lines_per_visit(trace: &Path, spans: &[Span], line: u64) -> Result<f64> {
+    let mut visits = Visits::new(spans);
+    let (mut count, mut touched) = (0, 0);
+    each_access(trace, |access| {
+        if let Some(words) = visits.take(access) {
+            count += 1;
+            touched += lines(&words, line);
+        }
+    })?;
+    for words in visits.rest() {
+        count += 1;
+        touched += lines(&words, line);
+    }
+    Ok(touched as f64 / (count as f64).max(1.0))
+}
+
 /// Number of cachelines of `line` bytes that a visit touches in an object that begins on one.
 pub(crate) fn lines(words: &Words, line: u64) -> u64 {
     let per_line = (line / 8).clamp(1, 64);
     let mask = u64::MAX >> (64 - per_line);
-    let touched = |word: &u64| (0..64 / per_line).filter(|part| word >> (part * per_line) & mask != 0).count();
+    let touched =
+        |word: &u64| (0..64 / per_line).filter(|part| word >> (part * per_line) & mask != 0).count();
     words.iter().map(|word| touched(word) as u64).sum()
 }
 
@@ -99,8 +118,10 @@ mod tests {
     fn visits(accesses: &[(u64, u8)]) -> Vec<Words> {
         let spans = [Span { base: 4096, size: 256 }];
         let mut visits = Visits::new(&spans);
-        let mut found: Vec<Words> =
-            accesses.iter().filter_map(|(address, cpu)| visits.take(Access { address: *address, cpu: *cpu })).collect();
+        let mut found: Vec<Words> = accesses
+            .iter()
+            .filter_map(|(address, cpu)| visits.take(Access { address: *address, cpu: *cpu }))
+            .collect();
         found.extend(visits.rest());
         found
     }

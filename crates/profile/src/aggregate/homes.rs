@@ -1,0 +1,67 @@
+//! Which CPU an object is at home on: the one that took most of its samples.
+
+use fieldline_layout::access::{Away, Homes};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// A sample of a known object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Where the object begins.
+    pub base: u64,
+    /// CPU.
+    pub cpu: u32,
+    /// Whether it stored.
+    pub is_store: bool,
+    /// Whether the line was lost to another CPU before.
+    pub is_lost: bool,
+}
+
+impl Touched {
+    /// The sample as one taken away from home.
+    #[must_use]
+    pub fn as_away(&self) -> Away {
+        Away {
+            loads: u64::from(!self.is_store),
+            stores: u64::from(self.is_store),
+            lost: u64::from(self.is_lost),
+        }
+    }
+}
+
+/// The home of each object by where it begins, and sums over all. Of CPUs with equally many samples, the first is home.
+#[must_use]
+pub fn homes<'t>(samples: impl IntoIterator<Item = &'t Touched>) -> (FxHashMap<u64, u32>, Homes) {
+    let mut counts: FxHashMap<u64, BTreeMap<u32, u64>> = FxHashMap::default();
+    for touched in samples {
+        *counts.entry(touched.base).or_default().entry(touched.cpu).or_default() += 1;
+    }
+    let mut sums = Homes::default();
+    for cpus in counts.values() {
+        let samples: u64 = cpus.values().sum();
+        sums.samples += samples;
+        sums.others += samples * (cpus.len() as u64 - 1);
+    }
+    let most = |cpus: &BTreeMap<u32, u64>| {
+        let busiest = cpus.iter().max_by_key(|(cpu, count)| (**count, std::cmp::Reverse(**cpu)));
+        busiest.map_or(0, |(cpu, _)| *cpu)
+    };
+    (counts.iter().map(|(base, cpus)| (*base, most(cpus))).collect(), sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touched(base: u64, cpu: u32) -> Touched {
+        Touched { base, cpu, is_store: false, is_lost: false }
+    }
+
+    #[test]
+    fn an_object_is_at_home_where_most_of_its_samples_are() {
+        let samples = [touched(64, 3), touched(64, 1), touched(64, 3), touched(128, 2), touched(128, 1)];
+        let (homes, sums) = homes(&samples);
+        assert_eq!((homes[&64], homes[&128]), (3, 1));
+        assert_eq!(sums, Homes { samples: 5, others: 5 });
+    }
+}

@@ -1,0 +1,93 @@
+//! Measured figures with the bounds they are held to.
+
+/// What a figure must reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Bound {
+    /// Nothing; it is shown only.
+    None,
+    /// At least this.
+    AtLeast(f64),
+    /// At most this.
+    AtMost(f64),
+    /// Within a share of a wanted figure.
+    Near {
+        /// The wanted figure.
+        wanted: f64,
+        /// The share of it that a figure may be off.
+        share: f64,
+    },
+}
+
+impl Bound {
+    fn holds(self, measured: f64) -> bool {
+        match self {
+            Self::None => true,
+            Self::AtLeast(least) => measured >= least,
+            Self::AtMost(most) => measured <= most,
+            Self::Near { wanted, share } => (measured - wanted).abs() <= share * wanted,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::AtLeast(least) => format!(">= {least}"),
+            Self::AtMost(most) => format!("<= {most}"),
+            Self::Near { wanted, share } => format!("{wanted:.3} within {:.0} %", 100.0 * share),
+        }
+    }
+}
+
+/// Rows in the order they were added.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    rows: Vec<(String, f64, Bound)>,
+    notes: Vec<String>,
+}
+
+impl Table {
+    /// Adds a row.
+    pub(crate) fn add(&mut self, name: String, measured: f64, bound: Bound) {
+        self.rows.push((name, measured, bound));
+    }
+
+    /// Adds a remark, shown below the rows.
+    pub(crate) fn note(&mut self, text: String) {
+        self.notes.push(text);
+    }
+
+    /// Whether every figure is within its bound.
+    pub(crate) fn holds(&self) -> bool {
+        self.rows.iter().all(|(_, measured, bound)| bound.holds(*measured))
+    }
+
+    /// The rows as text.
+    pub(crate) fn text(&self) -> String {
+        let rows = self.rows.iter().map(|(name, measured, bound)| {
+            let verdict = match (*bound, bound.holds(*measured)) {
+                (Bound::None, _) => "",
+                (_, true) => "ok",
+                (_, false) => "short",
+            };
+            format!("  {name:<52} {measured:>9.3}  {:<20} {verdict}\n", bound.text())
+        });
+        let notes = self.notes.iter().map(|note| format!("  {note}\n"));
+        rows.chain(notes).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_figure_out_of_bounds_spoils_the_table() {
+        let mut table = Table::default();
+        table.add("high".to_owned(), 0.5, Bound::AtLeast(0.4));
+        table.add("near".to_owned(), 4.4, Bound::Near { wanted: 4.0, share: 0.15 });
+        assert!(table.holds());
+        table.add("low".to_owned(), 0.5, Bound::AtMost(0.4));
+        assert!(!table.holds());
+        assert!(table.text().contains("short"));
+    }
+}

@@ -57,6 +57,17 @@ pub struct Recording {
     pub samples: u64,
     /// Samples the kernel said it lost.
     pub lost: u64,
+    /// Samples with a call chain.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub callchains: u64,
+    /// Samples with a branch stack.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub branch_stacks: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Samples and what they stand for.
@@ -214,10 +225,11 @@ pub struct CpuAccess {
 
 /// Consecutive samples of one CPU close in time: which functions worked on which structs in one go.
 ///
-/// Equal windows are kept once with a count. A word is a pair (type or none, function).
+/// Equal windows are kept once with a count. A word is a pair (type or none, function). Functions that the samples' call
+/// chains and branch stacks show are words without a type, once in a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// `(type index in [`AccessProfile::types`] or -1, function index)` of each sample, sorted.
+    /// `(type index in [`AccessProfile::types`] or -1, function index)` of each sample and of its context, sorted.
     pub words: Vec<(i32, u32)>,
     /// How many windows were equal.
     pub count: u64,

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn touch(word: (i32, u32), runs: f64, cells: &[(usize, f64)]) -> Touch {
-        Touch { function: word.1, words: vec![word], runs, cells: cells.to_vec() }
+        Touch { function: word.1, words: vec![word], samples: 0, runs, cells: cells.to_vec() }
     }
 
     #[test]

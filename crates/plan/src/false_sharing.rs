@@ -7,6 +7,8 @@
 //! `w`, all at random, then the word was not written since the last access with probability `r / (r + w)`, nothing was
 //! with `r / (r + v)`, and of all losses the share `(r / (r + w) - r / (r + v)) / (1 - r / (r + v))` is false. What the
 //! word would lose on a line of its own, `r' w / (r' + w)` for its own accesses at rate `r'`, is true sharing at least.
+//! Accesses come in visits, and CPUs work on one object by turns, so all such numbers are too high; by how much, the sum
+//! over lines of `r v / (r + v)` tells, which should be the losses that samples show.
 //!
 //! Rates are counted in runs of functions: the hottest instruction stands for a run, as in [`crate::touch`].
 
@@ -14,7 +16,7 @@ use fieldline_layout::access::{Access, TypeProfile};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Losses below this many samples may be chance.
-const LEAST: f64 = 5.0;
+const LEAST: f64 = 4.0;
 /// Bytes of a word: what one store writes at most, as a rule.
 const WORD: u64 = 8;
 
@@ -58,14 +60,12 @@ impl Contended {
     }
 }
 
-/// Places of a struct that lose their line of `line` bytes to other CPUs, those with most false sharing first. A visit has
-/// `runs_per_visit` runs of functions: CPUs take turns by visits.
-pub fn contended(of: &TypeProfile, line: u64, runs_per_visit: f64) -> Vec<Contended> {
+/// Places of a struct that lose their line of `line` bytes to other CPUs, those with most false sharing first.
+pub fn contended(of: &TypeProfile, line: u64) -> Vec<Contended> {
     let rates = Rates::new(of, line.max(WORD));
     let places: BTreeSet<u64> =
         of.accesses.iter().filter(|access| access.lost() > 0).map(|access| access.offset).collect();
-    let mut found: Vec<Contended> =
-        places.into_iter().map(|offset| rates.judge(of, offset, runs_per_visit.max(1.0))).collect();
+    let mut found: Vec<Contended> = places.into_iter().map(|offset| rates.judge(of, offset)).collect();
     found.sort_by(|one, other| other.falsely.total_cmp(&one.falsely).then(one.offset.cmp(&other.offset)));
     found
 }
@@ -99,6 +99,8 @@ struct Rates {
     written_lines: BTreeMap<u64, Sides>,
     written_words: BTreeMap<u64, Sides>,
     has_homes: bool,
+    /// Losses that samples show for each that independent turns would make, at most 1.
+    seen: f64,
 }
 
 impl Rates {
@@ -111,7 +113,7 @@ impl Rates {
         };
         let sides = |access: &Access| accesses(access, has_homes);
         let writes = |access: &Access| stores(access, has_homes);
-        Self {
+        let mut rates = Self {
             line,
             others: others.max(1.0),
             touched_lines: runs(of, |access| access.offset / line, sides),
@@ -119,12 +121,37 @@ impl Rates {
             written_lines: written(of, line, has_homes),
             written_words: runs(of, |access| access.offset / WORD, writes),
             has_homes,
-        }
+            seen: 1.0,
+        };
+        rates.seen = rates.seen(of);
+        rates
     }
 
-    fn judge(&self, of: &TypeProfile, offset: u64, runs_per_visit: f64) -> Contended {
+    fn seen(&self, of: &TypeProfile) -> f64 {
+        let lost: u64 = of.accesses.iter().map(Access::lost).sum();
+        let turns = self.touched_lines.iter().map(|(line, touching)| {
+            let taking = get(&self.written_lines, *line);
+            self.turns_at_home(*touching, taking) + self.turns_away(*touching, taking)
+        });
+        let turns: f64 = turns.sum();
+        if turns > 0.0 { (lost as f64 / turns).min(1.0) } else { 1.0 }
+    }
+
+    /// Whoever is away loses lines to the home and to all others that are away.
+    fn foreign(&self, writes: Sides) -> f64 {
+        writes.home + writes.away * (self.others - 1.0) / self.others
+    }
+
+    fn turns_at_home(&self, touching: Sides, writes: Sides) -> f64 {
+        turns(touching.home, writes.away)
+    }
+
+    fn turns_away(&self, touching: Sides, writes: Sides) -> f64 {
+        self.others * turns(touching.away / self.others, self.foreign(writes))
+    }
+
+    fn judge(&self, of: &TypeProfile, offset: u64) -> Contended {
         let (line, word) = (offset / self.line, offset / WORD);
-        let get = |rates: &BTreeMap<u64, Sides>, key| rates.get(&key).copied().unwrap_or_default();
         let (touching, own) = (get(&self.touched_lines, line), get(&self.touched_words, word));
         let (taking, same) = (get(&self.written_lines, line), get(&self.written_words, word));
         let mut lost = Sides::default();
@@ -133,23 +160,14 @@ impl Rates {
             lost.add(losses(access, self.has_homes));
             all += access.lost();
         }
-        // Whoever is away takes lines from the home and from all others that are away.
-        let n = self.others;
-        let foreign = |writes: Sides| writes.home + writes.away * (n - 1.0) / n;
-        let false_at = |losses: f64, r: f64, r_own: f64, v: f64, w: f64, cpus: f64| {
-            let floor = cpus * turns(r_own / cpus, w) / runs_per_visit;
-            (losses * share(r / cpus, v, w)).min((losses - floor).max(0.0))
-        };
-        let at_home = false_at(lost.home, touching.home, own.home, taking.away, same.away, 1.0);
-        let away = false_at(lost.away, touching.away, own.away, foreign(taking), foreign(same), n);
+        let at_home = (lost.home * share(touching.home, taking.away, same.away))
+            .min(lost.home - self.seen * self.turns_at_home(own, same));
+        let away_rate = touching.away / self.others;
+        let away = (lost.away * share(away_rate, self.foreign(taking), self.foreign(same)))
+            .min(lost.away - self.seen * self.turns_away(own, same));
+        let falsely = at_home.max(0.0) + away.max(0.0);
         let lost_at_home = if self.has_homes { lost.home as u64 } else { 0 };
-        Contended {
-            offset,
-            lost: all,
-            lost_at_home,
-            falsely: at_home + away,
-            writers: self.writers(of, offset),
-        }
+        Contended { offset, lost: all, lost_at_home, falsely, writers: self.writers(of, offset) }
     }
 
     fn writers(&self, of: &TypeProfile, offset: u64) -> Vec<Writer> {
@@ -170,6 +188,10 @@ impl Rates {
         writers.sort_by_key(|writer| (std::cmp::Reverse((writer.away, writer.at_home)), writer.offset));
         writers
     }
+}
+
+fn get(rates: &BTreeMap<u64, Sides>, place: u64) -> Sides {
+    rates.get(&place).copied().unwrap_or_default()
 }
 
 /// Splits samples into those at home and those away. Where no object is known, all count as away.
@@ -327,7 +349,7 @@ mod tests {
     #[test]
     fn the_estimate_meets_what_happened() {
         let line = line();
-        let found = contended(&line.profile(), 64, 1.0);
+        let found = contended(&line.profile(), 64);
         for place in &found {
             let (lost, falsely) = line.truth[&(place.offset / 8)];
             assert_eq!(place.lost, lost);
@@ -342,7 +364,7 @@ mod tests {
 
     #[test]
     fn the_written_neighbours_are_named_with_their_cpus() {
-        let found = contended(&line().profile(), 64, 1.0);
+        let found = contended(&line().profile(), 64);
         let writers = &found[0].writers;
         assert_eq!(writers.iter().map(|writer| writer.offset).collect::<Vec<_>>(), [8, 16]);
         assert_eq!(writers[0].at_home, 0);
@@ -355,7 +377,7 @@ mod tests {
         let loads = Tally { samples: 90, period: 90 };
         let accesses = vec![Access { ip: 1, size: 8, loads, levels, ..Access::default() }];
         let of = TypeProfile { size: 64, accesses, ..TypeProfile::default() };
-        let found = contended(&of, 64, 1.0);
+        let found = contended(&of, 64);
         assert!(found.len() == 1 && !found[0].is_false() && !found[0].is_true());
     }
 }

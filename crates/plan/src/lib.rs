@@ -7,6 +7,7 @@
 //! * `touch`: how often a function touches each cell when it runs.
 //! * `mixture`: which functions run in one go.
 //! * `draw` and `visits`: sets of cells that one CPU touches of one object in one go.
+//! * `evidence`: what that was learnt from.
 //! * `sharing`: how CPUs take lines from each other, and `false_sharing`: who loses them without cause.
 //! * `model`: all of that for one struct.
 //! * `problem` and `state`: what an order costs, and an order changed move by move.
@@ -18,6 +19,7 @@
 
 pub mod cells;
 pub mod draw;
+pub mod evidence;
 pub mod exact;
 pub mod explain;
 pub mod false_sharing;

@@ -2,6 +2,7 @@
 
 use crate::cells::Cells;
 use crate::draw::{Class, draw, function_classes, mixture_classes};
+use crate::evidence::Evidence;
 use crate::mixture::{Corpus, Mixture};
 use crate::names::Names;
 use crate::random::{Random, mix};
@@ -10,7 +11,7 @@ use crate::source::{self, Source, sources};
 use crate::touch::{self, Touch, touches};
 use crate::visits::Visits;
 use fieldline_layout::access::{Access, CpuAccess};
-use fieldline_layout::constraint::{Constraints, Wishes, constraints};
+use fieldline_layout::constraint::Constraints;
 use fieldline_layout::{AccessProfile, Layout};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -44,6 +45,8 @@ pub struct Model {
     pub alone: Visits,
     /// How CPUs take lines from each other, scaled to `together`.
     pub sharing: Sharing,
+    /// What the visits rest on.
+    pub evidence: Evidence,
     /// Samples of the struct.
     pub samples: u64,
     /// Samples an advice needs at least.
@@ -64,8 +67,7 @@ impl Model {
         let touches = touches(&accesses, &source::words(profile, &accesses, &names), &cells, &names);
         let seed = seed(layout, &accesses);
         let alone = function_classes(&touches);
-        let together =
-            together(profile, &names, &touches, seed, MIXTURES).unwrap_or_else(|| vec![alone.clone()]);
+        let together = together(profile, &names, &touches, seed).unwrap_or_else(|| vec![alone.clone()]);
         let mut random = Random::new(seed);
         let visits = |classes: &[Vec<Class>], count: usize, random: &mut Random| {
             let each = count / classes.len().max(1);
@@ -81,6 +83,7 @@ impl Model {
             alone: visits(&[alone], DRAWN_ALONE, &mut random),
             together: together_visits,
             sharing: Sharing::new(&cells, &by_cpu, &all, &lines, lost_line),
+            evidence: Evidence::new(profile, &names, &touches, &together),
             samples: accesses.iter().map(Access::samples).sum(),
             needed: needed(&accesses),
             phases: phases(profile, &sources),
@@ -105,19 +108,6 @@ impl Model {
     }
 }
 
-/// Runs of functions in a visit of a struct, learnt from one mixture; 1 if nothing can be learnt.
-pub fn runs_per_visit(profile: &AccessProfile, layout: &Layout) -> f64 {
-    let Ok(constraints) = constraints(layout, &Wishes::default()) else { return 1.0 };
-    let accesses = accesses(profile, layout, &sources(profile, layout));
-    let cells = Cells::new(layout, &constraints, &accesses);
-    let names = Names::new(profile);
-    let touches = touches(&accesses, &source::words(profile, &accesses, &names), &cells, &names);
-    let together = together(profile, &names, &touches, seed(layout, &accesses), 1).unwrap_or_default();
-    let visits: f64 = together.iter().flatten().map(|class| class.weight).sum();
-    let runs: f64 = touches.iter().map(|touch| touch.runs).sum();
-    if visits > 0.0 { (runs / visits).max(1.0) } else { 1.0 }
-}
-
 /// Accesses to the struct, in an order that doesn't depend on the profile's.
 fn accesses(profile: &AccessProfile, layout: &Layout, sources: &[Source]) -> Vec<Access> {
     let found = sources.iter().flat_map(|source| source::accesses(profile, *source, layout.size));
@@ -134,13 +124,7 @@ fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
 }
 
 /// The classes of several mixtures, or `None` if the windows are too few to learn any.
-fn together(
-    profile: &AccessProfile,
-    names: &Names,
-    touches: &[Touch],
-    seed: u64,
-    mixtures: u64,
-) -> Option<Vec<Vec<Class>>> {
+fn together(profile: &AccessProfile, names: &Names, touches: &[Touch], seed: u64) -> Option<Vec<Vec<Class>>> {
     let mut targets: Vec<_> = touches.iter().flat_map(|touch| touch.words.iter().copied()).collect();
     targets.sort_unstable();
     targets.dedup();
@@ -152,7 +136,7 @@ fn together(
         let mixture: Mixture = corpus.learn(&targets, &mut Random::new(mix(seed.wrapping_add(number))));
         mixture_classes(&corpus, &mixture, touches)
     };
-    Some((0..mixtures).into_par_iter().map(learn).collect())
+    Some((0..MIXTURES).into_par_iter().map(learn).collect())
 }
 
 /// What a line lost to another CPU costs: as much as one more line in a visit. Accesses by CPU are counted in samples,

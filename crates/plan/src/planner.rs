@@ -75,6 +75,7 @@ pub fn plan_struct(profile: &AccessProfile, request: Request<'_>, options: &Opti
     };
     result.samples = model.samples;
     result.needed = model.needed;
+    result.evidence = Some(model.evidence);
     result.held = held(&constraints);
     result
 }
@@ -121,6 +122,7 @@ fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
         held: Vec::new(),
         samples: 0,
         needed: 0,
+        evidence: None,
         search: None,
     }
 }

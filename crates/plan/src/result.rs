@@ -76,6 +76,9 @@ pub struct StructPlan {
     pub samples: u64,
     /// Samples that advice needs at least.
     pub needed: u64,
+    /// What the visits rest on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<crate::evidence::Evidence>,
     /// How sure the search is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchReport>,

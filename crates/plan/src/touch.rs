@@ -9,12 +9,14 @@ use fieldline_layout::access::Access;
 use std::collections::BTreeMap;
 
 /// How one function touches one struct.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Touch {
     /// The function's rank by name, see [`Names`].
     pub function: u32,
     /// The words its samples have in windows.
     pub words: Vec<Word>,
+    /// Samples of the struct in the function.
+    pub samples: u64,
     /// Runs of the function on an object, in events.
     pub runs: f64,
     /// Cells with the share of runs that touch them, in order of cells.
@@ -59,11 +61,12 @@ fn touch(function: u32, words: Vec<Word>, accesses: &[&Access], cells: &Cells) -
             *by_cell.entry((cell, access.ip)).or_default() += events;
         }
     }
+    let samples = accesses.iter().map(|access| access.samples()).sum();
     let runs = by_instruction.values().copied().fold(0.0, f64::max);
     let mut rates: BTreeMap<usize, f64> = BTreeMap::new();
     for ((cell, _), events) in by_cell {
         let rate = rates.entry(cell).or_default();
         *rate = rate.max(events / runs);
     }
-    Touch { function, words, runs, cells: rates.into_iter().collect() }
+    Touch { function, words, samples, runs, cells: rates.into_iter().collect() }
 }

@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::args::ReportArgs;
 use crate::report::color::Paint;
 use crate::report::heat::TypeHeat;
-use crate::report::{coverage, heat_text};
+use crate::report::{coverage, heat_sharing, heat_text};
 use crate::{document, input, output};
 use anyhow::{Result, bail};
 use fieldline_layout::access::{AccessProfile, TypeProfile};
@@ -23,6 +23,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome> {
     for of in chosen {
         let layout = layout_of(of, args)?;
         heat_text::draw(&mut out, &TypeHeat::new(&profile, of, layout.as_ref()), &options);
+        heat_sharing::draw(&mut out, of, layout.as_ref(), &options);
     }
     output::print(&out)?;
     Ok(Outcome::Done)

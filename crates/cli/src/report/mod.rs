@@ -4,6 +4,7 @@ pub(crate) mod color;
 pub(crate) mod coverage;
 pub(crate) mod explain_text;
 pub(crate) mod heat;
+pub(crate) mod heat_sharing;
 pub(crate) mod heat_text;
 pub(crate) mod pahole;
 pub(crate) mod plan_text;

@@ -23,6 +23,9 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     if let Some(reason) = &of.reason {
         let _ = writeln!(out, "  {reason}");
     }
+    if let Some(evidence) = &of.evidence {
+        let _ = writeln!(out, "  {}", evidence.sentence());
+    }
     for forecast in of.forecasts.iter().filter(|_| of.outcome == Outcome::Moved) {
         let _ = writeln!(
             out,

@@ -90,6 +90,8 @@ pub struct Builder {
     cpus: FxHashMap<(Target, u64, u32), (u64, u64)>,
     touched: Vec<(Key, Touched)>,
     moments: Vec<Moment>,
+    /// Functions of all moments' contexts, one after the other.
+    contexts: Vec<u32>,
 }
 
 impl Builder {
@@ -114,9 +116,14 @@ impl Builder {
 
     /// Counts a sample.
     pub fn add(&mut self, row: &Row) {
+        self.add_in_context(row, &[]);
+    }
+
+    /// Counts a sample; `context` are functions that ran before it in the same operation.
+    pub fn add_in_context(&mut self, row: &Row, context: &[Function]) {
         self.recording.samples += 1;
         self.cover(row);
-        self.note_moment(row);
+        self.note_moment(row, context);
         let Outcome::Attributed { target, offset, size, base } = row.outcome else { return };
         self.credit(row, target, offset, size, base);
     }
@@ -154,13 +161,22 @@ impl Builder {
         }
     }
 
-    fn note_moment(&mut self, row: &Row) {
+    /// Counts what the sample added next shows of its surroundings.
+    pub fn note_context(&mut self, has_callchain: bool, has_branches: bool) {
+        self.recording.callchains += u64::from(has_callchain);
+        self.recording.branch_stacks += u64::from(has_branches);
+    }
+
+    fn note_moment(&mut self, row: &Row, context: &[Function]) {
         let (Some(cpu), Some(time), Some(function)) = (row.cpu, row.time, row.function) else { return };
         let target = match row.outcome {
             Outcome::Attributed { target, .. } => target.0 as i32,
             _ => -1,
         };
-        self.moments.push(Moment { cpu, time, word: (target, function.0) });
+        let begin = self.contexts.len();
+        self.contexts.extend(context.iter().map(|function| function.0));
+        let context = (begin, self.contexts.len());
+        self.moments.push(Moment { cpu, time, word: (target, function.0), context });
     }
 
     /// The recording's lost samples, as the kernel counted them.
@@ -179,7 +195,8 @@ impl Builder {
             order.iter().map(|target| self.type_profile(*target, objects.remove(target))).collect();
         let places: FxHashMap<i32, i32> =
             order.iter().zip(0i32..).map(|(target, place)| (target.0 as i32, place)).collect();
-        profile.windows = windows(moments, |target| places.get(&target).copied().unwrap_or(-1));
+        profile.windows =
+            windows(moments, &self.contexts, |target| places.get(&target).copied().unwrap_or(-1));
         profile.recordings = vec![self.recording];
         profile.coverage = self.events;
         profile.blind_spots = blind_spots;

@@ -1,7 +1,7 @@
 //! Samples of one CPU close in time: what was worked on in one go.
 
 use fieldline_layout::access::Window;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest window in samples. Operations rarely fill more, and idle loops would.
 const MAX_SAMPLES: usize = 8;
@@ -18,36 +18,53 @@ pub struct Moment {
     pub time: u64,
     /// Type or -1, and function.
     pub word: (i32, u32),
+    /// Begin and end of its context among all contexts.
+    pub context: (usize, usize),
 }
 
-/// Cuts the moments into windows; equal ones are counted together. `rename` gives each type its index in the profile.
+/// Cuts the moments into windows; equal ones are counted together. `contexts` are functions that the moments' samples show
+/// besides their own; `rename` gives each type its index in the profile.
 #[must_use]
-pub fn windows(mut moments: Vec<Moment>, rename: impl Fn(i32) -> i32) -> Vec<Window> {
+pub fn windows(mut moments: Vec<Moment>, contexts: &[u32], rename: impl Fn(i32) -> i32) -> Vec<Window> {
     moments.sort_unstable();
     let longest = GAP_IN_MEDIANS.saturating_mul(median_gap(&moments));
     let mut counts: BTreeMap<Vec<(i32, u32)>, u64> = BTreeMap::new();
-    let mut words: Vec<(i32, u32)> = Vec::new();
+    let mut open = Open::default();
     let mut last: Option<Moment> = None;
     for moment in moments {
         let goes_on = last.is_some_and(|last| {
-            last.cpu == moment.cpu && moment.time - last.time <= longest && words.len() < MAX_SAMPLES
+            last.cpu == moment.cpu && moment.time - last.time <= longest && open.samples.len() < MAX_SAMPLES
         });
         if !goes_on {
-            close(&mut words, &mut counts);
+            std::mem::take(&mut open).close(&mut counts);
         }
-        words.push((rename(moment.word.0), moment.word.1));
+        open.samples.push((rename(moment.word.0), moment.word.1));
+        open.context.extend(contexts.get(moment.context.0..moment.context.1).into_iter().flatten());
         last = Some(moment);
     }
-    close(&mut words, &mut counts);
+    open.close(&mut counts);
     counts.into_iter().map(|(words, count)| Window { words, count }).collect()
 }
 
-/// Keeps a window that says something: one that holds a struct.
-fn close(words: &mut Vec<(i32, u32)>, counts: &mut BTreeMap<Vec<(i32, u32)>, u64>) {
-    let mut closed = std::mem::take(words);
-    if closed.iter().any(|word| word.0 >= 0) {
-        closed.sort_unstable();
-        *counts.entry(closed).or_default() += 1;
+/// A window that may go on.
+#[derive(Debug, Default)]
+struct Open {
+    samples: Vec<(i32, u32)>,
+    context: BTreeSet<u32>,
+}
+
+impl Open {
+    /// Keeps a window that says something: one that holds a struct. What was sampled itself is no context.
+    fn close(self, counts: &mut BTreeMap<Vec<(i32, u32)>, u64>) {
+        if self.samples.iter().any(|word| word.0 >= 0) {
+            let sampled = |function: &u32| self.samples.iter().any(|word| word.1 == *function);
+            let mut words = self.samples.clone();
+            words.extend(
+                self.context.iter().filter(|function| !sampled(function)).map(|function| (-1, *function)),
+            );
+            words.sort_unstable();
+            *counts.entry(words).or_default() += 1;
+        }
     }
 }
 
@@ -67,7 +84,7 @@ mod tests {
     use super::*;
 
     fn moment(cpu: u32, time: u64, target: i32) -> Moment {
-        Moment { cpu, time, word: (target, 0) }
+        Moment { cpu, time, word: (target, 0), context: (0, 0) }
     }
 
     #[test]
@@ -80,7 +97,7 @@ mod tests {
             moment(1, 1005, 5),
             moment(1, 1015, 5),
         ];
-        let found = windows(moments, |target| target);
+        let found = windows(moments, &[], |target| target);
         let sizes: Vec<(usize, u64)> =
             found.iter().map(|window| (window.words.len(), window.count)).collect();
         assert_eq!(sizes, [(3, 1), (1, 1), (2, 1)]);
@@ -92,11 +109,22 @@ mod tests {
             (0..100).map(|at| moment(at % 3, u64::from(at * 7 % 64), (at % 5) as i32)).collect();
         let mut reversed = moments.clone();
         reversed.reverse();
-        assert_eq!(windows(moments, |target| target), windows(reversed, |target| target));
+        assert_eq!(windows(moments, &[], |target| target), windows(reversed, &[], |target| target));
+    }
+
+    #[test]
+    fn callers_join_a_window_once() {
+        let contexts = [7, 8, 7, 0];
+        let moments = vec![
+            Moment { context: (0, 2), ..moment(0, 10, 5) },
+            Moment { context: (2, 4), ..moment(0, 20, 5) },
+        ];
+        let found = windows(moments, &contexts, |target| target);
+        assert_eq!(found, [Window { words: vec![(-1, 7), (-1, 8), (5, 0), (5, 0)], count: 1 }]);
     }
 
     #[test]
     fn no_samples_make_no_windows() {
-        assert!(windows(Vec::new(), |target| target).is_empty());
+        assert!(windows(Vec::new(), &[], |target| target).is_empty());
     }
 }

@@ -96,6 +96,11 @@ impl<'f> Attribution<'f> {
         self.sources.get(recording).map_or(&[], |source| &source.objects)
     }
 
+    /// What turns a recording's addresses into the program's.
+    pub fn linker(&self, recording: usize) -> Option<&Linker> {
+        self.sources.get(recording).map(|source| &source.linker)
+    }
+
     /// Goes over the samples of one recording in file order.
     ///
     /// # Errors

@@ -2,11 +2,13 @@
 //!
 //! * `link`: addresses of the recorded machine to addresses as linked.
 //! * `attribution`: what each sample touched.
+//! * `context`: functions that a sample shows besides its own.
 //! * `structs`: all structs that an access is one to.
 //! * `profile`: sums over a recording.
 //! * `dso`, `coverage`: what was attributed by program, library or module.
 
 pub mod attribution;
+pub mod context;
 pub mod coverage;
 pub mod dso;
 pub mod link;

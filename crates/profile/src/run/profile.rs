@@ -1,6 +1,7 @@
 //! A recording's profile.
 
 use super::attribution::{Attributed, Attribution};
+use super::context::Context;
 use super::structs::{Structs, Touched};
 use crate::aggregate::{Builder, Function, Outcome, Row};
 use crate::attribute::target::Target;
@@ -45,8 +46,7 @@ fn recording_facts(file: &PerfFile, name: &str, build_id: Option<&str>) -> Recor
         command: (!command.is_empty()).then_some(command),
         build_id: build_id.map(str::to_owned),
         cacheline: facts.cacheline_size.map(u64::from),
-        samples: 0,
-        lost: 0,
+        ..Recording::default()
     }
 }
 
@@ -60,6 +60,7 @@ fn profile_one(
     let events = file.facts().events.iter().map(|event| event.name.clone());
     let mut builder = Builder::new(facts.clone(), events);
     let answers = &attribution.answers;
+    let linker = attribution.linker(recording);
     let definitions = Definitions::default();
     let mut structs = Structs::new(dwarf, &definitions);
     let functions: Vec<Function> =
@@ -67,7 +68,12 @@ fn profile_one(
     attribution.each(recording, |sample, attributed| {
         let places = structs.touched(&mut builder, answers, attributed);
         let row = row(sample, attributed, &places, &functions);
-        builder.add(&row);
+        let own = attributed.function;
+        let context = linker.map(|linker| Context::of(sample, own, linker, answers)).unwrap_or_default();
+        builder.note_context(context.has_callchain, context.has_branches);
+        let context: Vec<Function> =
+            context.functions.iter().filter_map(|index| functions.get(*index as usize)).copied().collect();
+        builder.add_in_context(&row, &context);
         for (target, offset) in places.others {
             builder.credit(&row, target, offset, attributed.size, base(sample, offset));
         }

@@ -3,10 +3,9 @@
 use super::score::percent;
 use super::table::{Bound, Table};
 use anyhow::{Context, Result};
-use fieldline_layout::access::{AccessProfile, TypeProfile};
+use fieldline_layout::access::AccessProfile;
 use fieldline_layout::{Layout, Member};
 use fieldline_plan::false_sharing::contended;
-use fieldline_plan::model::runs_per_visit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -66,14 +65,10 @@ fn truth(path: &Path) -> Result<BTreeMap<Place, u64>> {
 /// Places of a struct that the tool names, without those in a held struct that is judged itself.
 fn named(profile: &AccessProfile, name: &str, judged: &BTreeSet<&str>) -> Vec<Place> {
     let Some(of) = super::busiest(profile, name) else { return Vec::new() };
-    let places = contended(of, LINE, runs(profile, of)).into_iter().filter(|place| place.is_false());
+    let places = contended(of, LINE).into_iter().filter(|place| place.is_false());
     let places = places
         .filter(|place| !of.layout.as_ref().is_some_and(|layout| is_held(layout, place.offset, judged)));
     places.map(|place| (name.to_owned(), place.offset)).collect()
-}
-
-fn runs(profile: &AccessProfile, of: &TypeProfile) -> f64 {
-    of.layout.as_ref().map_or(1.0, |layout| runs_per_visit(profile, layout))
 }
 
 fn is_held(layout: &Layout, offset: u64, judged: &BTreeSet<&str>) -> bool {

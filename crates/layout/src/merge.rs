@@ -146,15 +146,18 @@ fn add_access(sum: &mut Access, other: Access) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Tally;
+    use crate::access::{Away, Homes, Tally};
 
     fn profile(function: &str, name: &str, samples: u64) -> AccessProfile {
         let mut profile = AccessProfile::empty();
         profile.functions = vec![function.to_owned()];
         let loads = Tally { samples, period: samples };
-        let accesses = vec![Access { ip: 1, size: 8, loads, ..Access::default() }];
+        let store_levels = BTreeMap::from([("TAKEN".to_owned(), samples)]);
+        let away = Away { loads: samples, stores: 0, lost: 1 };
+        let accesses = vec![Access { ip: 1, size: 8, loads, store_levels, away, ..Access::default() }];
+        let homes = Homes { samples, others: 2 * samples };
         profile.types =
-            vec![TypeProfile { name: name.to_owned(), size: 8, accesses, ..TypeProfile::default() }];
+            vec![TypeProfile { name: name.to_owned(), size: 8, accesses, homes, ..TypeProfile::default() }];
         profile.windows = vec![Window { words: vec![(0, 0)], count: samples }];
         profile
     }
@@ -165,6 +168,9 @@ mod tests {
         sum.merge(profile("walk", "thing", 4));
         assert_eq!(sum.types.len(), 1);
         assert_eq!(sum.types[0].samples(), 7);
+        assert_eq!(sum.types[0].homes, Homes { samples: 7, others: 14 });
+        let access = &sum.types[0].accesses[0];
+        assert_eq!((access.away, access.lost()), (Away { loads: 7, stores: 0, lost: 2 }, 7));
         assert_eq!(sum.windows, [Window { words: vec![(0, 0)], count: 7 }]);
     }
 

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// a class and what they touch looks like one visit.
 const CLASSES: usize = 64; // a multiple of the lanes in `sum_of`
 /// Rounds of expectation and maximisation.
-const ROUNDS: usize = 60;
+const ROUNDS: usize = 30;
 /// Weight of the background distribution in each class, in samples per word of the vocabulary.
 const SMOOTHING: f32 = 0.3;
 /// Words after which probabilities are brought back to a size that can't underflow.

@@ -1,6 +1,7 @@
 //! What the user types.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fieldline_plan::Choice;
 use std::path::PathBuf;
 
 /// Finds which struct members are hot and touched together, lays them out on cachelines, and writes the patch.
@@ -161,9 +162,23 @@ pub(crate) struct PlanArgs {
     /// Cacheline sizes to plan for, in bytes. The first is the one to improve; the others must not get worse.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
     /// Where to write the plan (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// Which of the orders found is proposed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ChoiceArgs {
+    /// The candidate to propose: best, smallest (the fewest moved members that bring two thirds of the gain, or the
+    /// best of up to eight), or its number in the table.
+    #[arg(long, value_name = "N|smallest|best", default_value = "best", value_parser = candidate)]
+    pub(crate) candidate: Choice,
+    /// Most members that may move in each struct.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_moves: Option<usize>,
 }
 
 #[derive(Debug, Args)]
@@ -229,6 +244,8 @@ pub(crate) struct ProposeArgs {
     /// Cacheline sizes to plan for, in bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
     /// Folder for report.md, plan.json, profile.json and the patches; made if it is not there.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -239,6 +256,17 @@ pub(crate) struct DemoArgs {
     /// Folder to work in; a new one under the system's temporary folder if not given.
     #[arg(value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
+}
+
+fn candidate(text: &str) -> Result<Choice, String> {
+    match text {
+        "best" => Ok(Choice::Best),
+        "smallest" => Ok(Choice::Smallest),
+        number => match number.parse() {
+            Ok(number) if number > 0 => Ok(Choice::Number(number)),
+            _ => Err("best, smallest or a number from 1 on".to_owned()),
+        },
+    }
 }
 
 fn line_size(text: &str) -> Result<u64, String> {

@@ -1,5 +1,6 @@
 //! The stages between recording and patch, each a function of the one before.
 
+use crate::args::ChoiceArgs;
 use crate::input::{self, Types};
 use crate::tree::{self, Change, Declaration};
 use anyhow::{Context, Result, bail};
@@ -17,6 +18,7 @@ pub(crate) struct PlanInput<'p> {
     pub(crate) vmlinux: &'p Path,
     pub(crate) tree: Option<&'p Path>,
     pub(crate) lines: &'p [u64],
+    pub(crate) choice: ChoiceArgs,
 }
 
 /// Plans an order for each struct.
@@ -37,7 +39,12 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
     }
     let requests: Vec<Request<'_>> =
         layouts.iter().zip(&wishes).map(|(layout, wishes)| Request { layout, wishes }).collect();
-    let options = Options { lines: input.lines.to_vec(), build_line: build_line(input.vmlinux)? };
+    let options = Options {
+        lines: input.lines.to_vec(),
+        build_line: build_line(input.vmlinux)?,
+        choice: input.choice.candidate,
+        max_moves: input.choice.max_moves,
+    };
     let mut plan = fieldline_plan::plan(input.profile, &requests, &options);
     for (of, refusal) in plan.structs.iter_mut().zip(refusals) {
         if let Some(reason) = refusal {
@@ -73,6 +80,7 @@ fn refuse(of: &mut StructPlan, reason: String) {
     of.reason = Some(reason);
     of.chosen = of.declared.clone();
     of.moved.clear();
+    of.candidates.clear();
     of.forecasts.clear();
     of.sizes.clear();
     of.search = None;

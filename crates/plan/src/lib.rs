@@ -10,14 +10,18 @@
 //! * `evidence`: what that was learnt from.
 //! * `sharing`: how CPUs take lines from each other, and `false_sharing`: who loses them without cause.
 //! * `model`: all of that for one struct.
+//! * `counter`: weights of visits, summed fast.
 //! * `problem` and `state`: what an order costs, and an order changed move by move.
-//! * `moves`, `search`, `exact` and `tidy`: cheap orders.
+//! * `seed`, `moves`, `search`, `exact` and `tidy`: cheap orders.
+//! * `candidates`: smaller changes than the best.
 //! * `explain`: why a member moves.
 //! * `planner`: a plan for structs, and `result`: the plan as a value.
 //! * `simulate`: what layouts cost on recorded accesses, by a model of caches.
 //! * `random`: the one source of chance.
 
+pub mod candidates;
 pub mod cells;
+mod counter;
 pub mod draw;
 pub mod evidence;
 pub mod exact;
@@ -32,6 +36,7 @@ pub mod problem;
 pub mod random;
 pub mod result;
 pub mod search;
+pub mod seed;
 pub mod sharing;
 pub mod simulate;
 pub mod source;
@@ -40,5 +45,5 @@ pub mod tidy;
 pub mod touch;
 pub mod visits;
 
-pub use planner::{Options, Request, plan};
+pub use planner::{Choice, Options, Request, plan};
 pub use result::{Outcome, Plan, PlanError, StructPlan};

@@ -1,11 +1,12 @@
 //! A plan for structs: learn visits, search, and accept only what is no worse anywhere.
 
+use crate::candidates;
 use crate::explain::Explainer;
 use crate::model::Model;
 use crate::problem::{Build, Problem, View};
 use crate::result::{
-    Arrangement, Change, FORMAT, Forecast, HeldMember, Outcome, Plan, SearchReport, SizeForecast, StructPlan,
-    VERSION,
+    Arrangement, Candidate, Change, FORMAT, Forecast, HeldMember, Mark, Outcome, Plan, SearchReport,
+    SizeForecast, StructPlan, VERSION,
 };
 use crate::search::{Effort, Found, Search, search};
 use crate::sharing::Sharing;
@@ -14,6 +15,7 @@ use crate::tidy::{moved, tidy};
 use crate::visits::Visits;
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::{AccessProfile, Layout, abi};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Weight of all views with the recorded machine's line size. Others weigh half as much together for each line size.
@@ -22,6 +24,8 @@ const WEIGHT: u64 = 2_000;
 const RARE_PHASE: u64 = 20;
 /// An order that touches not even this share fewer lines is within what chance gives.
 const LEAST_GAIN: f64 = 0.02;
+/// Results of a search that are worth tidying.
+const TIDIED: usize = 4;
 /// If fewer of the loads hit the nearest cache, the recording holds only slow ones.
 const LEAST_NEAR_LOADS: f64 = 0.1;
 
@@ -32,11 +36,27 @@ pub struct Options {
     pub lines: Vec<u64>,
     /// Line size in bytes of the machine that the layouts were compiled for.
     pub build_line: u64,
+    /// Which candidate is proposed.
+    pub choice: Choice,
+    /// Most members that move.
+    pub max_moves: Option<usize>,
+}
+
+/// Which candidate is proposed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The one that costs least.
+    #[default]
+    Best,
+    /// The fewest moved members that bring two thirds of what the best order brings, or the best of up to eight.
+    Smallest,
+    /// By its number, from 1 on.
+    Number(usize),
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { lines: vec![64, 128], build_line: 64 }
+        Self { lines: vec![64, 128], build_line: 64, choice: Choice::Best, max_moves: None }
     }
 }
 
@@ -116,6 +136,7 @@ fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
         reason: Some(reason.to_owned()),
         chosen: declared.clone(),
         declared,
+        candidates: Vec::new(),
         forecasts: Vec::new(),
         sizes: Vec::new(),
         moved: Vec::new(),
@@ -142,6 +163,8 @@ struct Planner<'a> {
     options: &'a Options,
     builds: Vec<Build>,
     views: Vec<View>,
+    /// By line size, lines per visit that no order can avoid.
+    bounds: BTreeMap<u64, f64>,
 }
 
 /// Lines that visits touch by view, of both kinds of visits.
@@ -150,6 +173,33 @@ struct Counts {
     together: Vec<u64>,
     alone: Vec<u64>,
     sizes: Vec<u64>,
+    /// Lines that CPUs lose to each other in the first view.
+    lost: u64,
+    cost: u64,
+}
+
+/// What an order is judged by.
+struct Problems<'a> {
+    together: Problem<'a>,
+    alone: Problem<'a>,
+}
+
+/// Index of the candidate asked for.
+fn choose(front: &[(Found, Counts)], declared: u64, choice: Choice) -> Option<usize> {
+    match choice {
+        Choice::Best => front.len().checked_sub(1),
+        Choice::Smallest => smallest(front, declared),
+        Choice::Number(number) => number.checked_sub(1).filter(|index| *index < front.len()),
+    }
+}
+
+/// Index of the first candidate that brings two thirds of what the last one brings, or of the best small one.
+fn smallest(front: &[(Found, Counts)], declared: u64) -> Option<usize> {
+    let best = front.last()?.0.cost;
+    let enough = declared.saturating_sub(declared.saturating_sub(best) / 3 * 2).max(best);
+    let first = front.iter().position(|(found, _)| found.cost <= enough)?;
+    let small = front.iter().rposition(|(found, _)| moved(&found.order).len() <= candidates::SMALL);
+    Some(first.min(small.unwrap_or(first)))
 }
 
 impl Counts {
@@ -164,7 +214,15 @@ impl Counts {
 impl<'a> Planner<'a> {
     fn new(layout: &'a Layout, constraints: &'a Constraints, model: &'a Model, options: &'a Options) -> Self {
         let builds = builds(layout, constraints, options);
-        Self { views: views(&builds, &model.phases, options), layout, constraints, model, options, builds }
+        Self {
+            views: views(&builds, &model.phases, options),
+            bounds: options.lines.iter().map(|line| (*line, bound(model, *line))).collect(),
+            layout,
+            constraints,
+            model,
+            options,
+            builds,
+        }
     }
 
     fn problem(&self, visits: &'a Visits, sharing: &'a Sharing) -> Problem<'a> {
@@ -173,36 +231,86 @@ impl<'a> Planner<'a> {
     }
 
     fn run(&self, profile: &AccessProfile) -> StructPlan {
-        let problem = self.problem(&self.model.together, &self.model.sharing);
+        let none = Sharing::none();
+        let problems = Problems {
+            together: self.problem(&self.model.together, &self.model.sharing),
+            alone: self.problem(&self.model.alone, &none),
+        };
+        let problem = &problems.together;
+        let found =
+            search(problem, &self.constraints.initial_order(), Effort::for_problem(problem), self.model.seed);
         let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
-        let found = search(
-            &problem,
-            &self.constraints.initial_order(),
-            Effort::for_problem(&problem),
-            self.model.seed,
-        );
-        let before = self.counts(&declared);
-        let chosen = self.choose(&problem, &found, &before);
-        let order = chosen.as_ref().map_or(declared.as_slice(), |chosen| chosen.order.as_slice());
+        let before = self.counts(&problems, &declared);
+        let front = self.front(&problems, &found, &before);
+        let chosen = choose(&front, before.cost, self.options.choice);
         let mut result =
             unchanged(self.layout, Outcome::NoGain, "no order is better beyond what chance gives");
-        result.forecasts = self.forecasts(&before, &self.counts(order));
-        result.sizes = self.sizes(&before, &self.counts(order));
+        let after = chosen.and_then(|index| front.get(index)).map_or(&before, |(_, counts)| counts);
+        result.forecasts = self.forecasts(&before, after);
+        result.sizes = self.sizes(&before, after);
         result.search = Some(report(&found));
-        if chosen.is_some() {
-            self.describe(&mut result, profile, order);
+        result.candidates = self.candidates(problem, &front, &before, chosen);
+        match (chosen.and_then(|index| front.get(index)), self.options.choice) {
+            (Some((found, _)), _) => self.describe(&mut result, profile, &found.order),
+            (None, Choice::Number(number)) if !front.is_empty() => {
+                result.reason = Some(format!("there is no candidate {number}; there are {}", front.len()));
+            }
+            _ => {}
         }
         result
     }
 
-    /// The cheapest order that is no worse than the declared one anywhere and better by more than chance.
-    fn choose(&self, problem: &Problem<'_>, search: &Search, before: &Counts) -> Option<Found> {
-        let mut found: Vec<Found> = search.found.iter().map(|found| tidy(problem, found)).collect();
-        found.sort_by_key(|found| (found.cost, moved(&found.order).len(), found.order.clone()));
-        found.into_iter().find(|found| {
-            let after = self.counts(&found.order);
-            after.is_no_worse_than(before) && self.is_gain(before, &after)
-        })
+    /// Candidates that are no worse than the declared order anywhere and better by more than chance, by number of
+    /// moved members.
+    fn front(&self, problems: &Problems<'_>, search: &Search, before: &Counts) -> Vec<(Found, Counts)> {
+        let problem = &problems.together;
+        let mut found = search.found.clone();
+        found.sort_by_key(|found| (found.cost, found.order.clone()));
+        found.dedup();
+        found.truncate(TIDIED);
+        let found: Vec<Found> = found.par_iter().map(|found| tidy(problem, found)).collect();
+        let most = self.options.max_moves.unwrap_or(usize::MAX);
+        let front = candidates::front(problem, &self.constraints.initial_order(), &found, most);
+        let counted = front.into_iter().map(|found| {
+            let after = self.counts(problems, &found.order);
+            (found, after)
+        });
+        let mut cheapest = u64::MAX;
+        counted
+            .filter(|(found, after)| {
+                let kept =
+                    found.cost < cheapest && after.is_no_worse_than(before) && self.is_gain(before, after);
+                cheapest = if kept { found.cost } else { cheapest };
+                kept
+            })
+            .collect()
+    }
+
+    fn candidates(
+        &self,
+        problem: &Problem<'_>,
+        front: &[(Found, Counts)],
+        before: &Counts,
+        chosen: Option<usize>,
+    ) -> Vec<Candidate> {
+        let marks = [
+            (smallest(front, before.cost), Mark::Smallest),
+            (front.len().checked_sub(1), Mark::Best),
+            (chosen, Mark::Chosen),
+        ];
+        let visits = self.model.together.total().max(1) as f64;
+        let candidates = front.iter().enumerate().map(|(index, (found, after))| Candidate {
+            moved: candidates::moved_members(problem, &found.order),
+            marks: marks.iter().filter(|mark| mark.0 == Some(index)).map(|mark| mark.1).collect(),
+            forecasts: self.forecasts(before, after),
+            sizes: self.sizes(before, after),
+            coherence: Change {
+                before: digits(before.lost as f64 / visits),
+                after: digits(after.lost as f64 / visits),
+            },
+            order: self.constraints.members_in(&found.order),
+        });
+        candidates.collect()
     }
 
     fn is_gain(&self, before: &Counts, after: &Counts) -> bool {
@@ -215,16 +323,15 @@ impl<'a> Planner<'a> {
         gain >= LEAST_GAIN || lines(after.sizes.first()) < lines(before.sizes.first())
     }
 
-    fn counts(&self, order: &[usize]) -> Counts {
-        let none = Sharing::none();
-        let count = |visits: &Visits| {
-            let (builds, views) = (self.builds.clone(), self.views.clone());
-            let problem = Problem::new(self.constraints, &self.model.cells, visits, &none, builds, views);
-            let state = State::new(&problem, order, &mut Memo::default());
+    fn counts(&self, problems: &Problems<'_>, order: &[usize]) -> Counts {
+        let count = |problem: &Problem<'_>| {
+            let state = State::new(problem, order, &mut Memo::default());
             (state.touched(), state.sizes().to_vec())
         };
-        let (together, sizes) = count(&self.model.together);
-        Counts { together, alone: count(&self.model.alone).0, sizes }
+        let (together, sizes) = count(&problems.together);
+        let alone = count(&problems.alone).0;
+        let state = State::new(&problems.together, order, &mut Memo::default());
+        Counts { together, alone, sizes, lost: state.lost(0), cost: state.cost() }
     }
 
     fn describe(&self, result: &mut StructPlan, profile: &AccessProfile, order: &[usize]) {
@@ -265,7 +372,7 @@ impl<'a> Planner<'a> {
                 build_line: self.builds[build].line,
                 together: change(&before.together, &after.together, &self.model.together),
                 alone: change(&before.alone, &after.alone, &self.model.alone),
-                bound: self.bound(line),
+                bound: self.bounds.get(&line).copied().unwrap_or(0.0),
             }
         });
         forecasts.collect()
@@ -277,12 +384,12 @@ impl<'a> Planner<'a> {
         let sum: u64 = views.iter().map(|view| self.views[*view].weight * lines[*view]).sum();
         digits(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64)
     }
+}
 
-    fn bound(&self, line: u64) -> f64 {
-        let sizes: Vec<u64> = self.model.cells.iter().map(|cell| cell.size).collect();
-        let visits = &self.model.together;
-        digits(visits.volume(&sizes, line) as f64 / visits.total().max(1) as f64)
-    }
+fn bound(model: &Model, line: u64) -> f64 {
+    let sizes: Vec<u64> = model.cells.iter().map(|cell| cell.size).collect();
+    let visits = &model.together;
+    digits(visits.volume(&sizes, line) as f64 / visits.total().max(1) as f64)
 }
 
 fn digits(number: f64) -> f64 {
@@ -317,7 +424,11 @@ fn views(builds: &[Build], phases: &BTreeMap<u64, u64>, options: &Options) -> Ve
     for line in &options.lines {
         let own = *line == options.build_line;
         let other = builds.iter().position(|build| build.line == *line && !own);
-        let weight = if own { WEIGHT } else { WEIGHT / 2 };
+        let weight = match (own, other) {
+            (true, _) => WEIGHT,
+            (false, None) => WEIGHT / 2,
+            (false, Some(_)) => WEIGHT / 4,
+        };
         views.extend(
             shares(phases, *line)
                 .into_iter()

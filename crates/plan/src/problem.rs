@@ -4,12 +4,13 @@
 //! within a line). Costs are integers, so that sums don't depend on their order.
 
 use crate::cells::Cells;
+use crate::counter::Counter;
 use crate::random::Random;
 use crate::sharing::Sharing;
 use crate::visits::Visits;
 use fieldline_layout::Layout;
 use fieldline_layout::abi::{self, Slot};
-use fieldline_layout::constraint::Constraints;
+use fieldline_layout::constraint::{Constraints, Unit};
 
 /// Line size, build and phase under which lines are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +47,6 @@ impl View {
     pub fn lines_of(&self, start: u64, end: u64) -> (usize, usize) {
         (self.line_of(start), self.line_of(end - 1))
     }
-
-    /// Whether all bits of two stretches lie on one and the same line.
-    #[inline]
-    pub fn same_lines(&self, one: (u64, u64), other: (u64, u64)) -> bool {
-        let line = self.line_of(one.0);
-        line == self.line_of(one.1 - 1) && line == self.line_of(other.0) && line == self.line_of(other.1 - 1)
-    }
 }
 
 /// The slots of all units as one compiler sees them.
@@ -63,8 +57,27 @@ pub struct Build {
     /// Size in bytes no order may exceed.
     pub size_limit: u64,
     slots: Vec<Vec<Slot>>,
+    quick: Vec<Option<Quick>>,
     align: u64,
     tail: u64,
+}
+
+/// A unit of one member of whole bytes: one rounding places it.
+#[derive(Clone, Copy, Debug)]
+struct Quick {
+    /// Bits of an offset that must be 0.
+    mask: u64,
+    bit_size: u64,
+}
+
+impl Quick {
+    fn new(slots: &[Slot]) -> Option<Self> {
+        let [slot] = slots else { return None };
+        let align = slot.align.max(1);
+        let is_plain = slot.bit_field_storage.is_none() && slot.skip == 0 && align.is_power_of_two();
+        let fits = align < 1 << 32 && slot.bit_size < 1 << 48;
+        (is_plain && fits).then_some(Self { mask: align * 8 - 1, bit_size: slot.bit_size })
+    }
 }
 
 impl Build {
@@ -72,14 +85,15 @@ impl Build {
     pub fn new(layout: &Layout, constraints: &Constraints, build_line: u64, line: u64) -> Self {
         let (slots, _) = abi::line_slots(layout, build_line, line);
         let units = constraints.units.iter();
+        let of_units: Vec<Vec<Slot>> =
+            units.map(|unit| unit.members.iter().map(|member| slots.slots[*member]).collect()).collect();
         Self {
             line,
             size_limit: slots.place().size,
             align: slots.align(),
             tail: slots.tail,
-            slots: units
-                .map(|unit| unit.members.iter().map(|member| slots.slots[*member]).collect())
-                .collect(),
+            quick: of_units.iter().map(|slots| Quick::new(slots)).collect(),
+            slots: of_units,
         }
     }
 
@@ -91,6 +105,16 @@ impl Build {
     /// Places a unit behind bit `end`: its first bit and the bit behind it.
     #[inline]
     pub(crate) fn place(&self, unit: usize, end: u64) -> (u64, u64) {
+        match self.quick[unit] {
+            Some(quick) if end < 1 << 60 => {
+                let start = (end + quick.mask) & !quick.mask;
+                (start, start + quick.bit_size)
+            }
+            _ => self.place_slots(unit, end),
+        }
+    }
+
+    fn place_slots(&self, unit: usize, end: u64) -> (u64, u64) {
         let slots = &self.slots[unit];
         let start = slots.first().map_or(end, |slot| abi::next_offset(slot, end));
         let mut end = start;
@@ -117,6 +141,35 @@ pub(crate) struct Part {
     pub(crate) end: u64,
     /// Random number that stands for the cell (Zobrist, 1970).
     pub(crate) key: u64,
+}
+
+/// What a unit's parts are together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Whole {
+    /// First touched bit from the start of the unit, and the bit behind the last; equal if none is.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// Exclusive or of all keys.
+    pub(crate) key: u64,
+}
+
+impl Whole {
+    fn new(parts: &[Part]) -> Self {
+        Self {
+            start: parts.iter().map(|part| part.start).min().unwrap_or(0),
+            end: parts.iter().map(|part| part.end).max().unwrap_or(0),
+            key: parts.iter().fold(0, |key, part| key ^ part.key),
+        }
+    }
+}
+
+/// What limits the neighbours of a unit, in short.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traits {
+    pub(crate) region: u32,
+    pub(crate) guard: Option<u32>,
+    pub(crate) is_bit_run: bool,
+    pub(crate) keeps_order: bool,
 }
 
 /// Cost of a line of struct size, as a share of one line more touched in every visit: enough to prefer the smaller of
@@ -150,7 +203,10 @@ pub struct Problem<'a> {
     pub size_weight: u64,
     /// Cost of a line of struct size above the limit. No result exceeds it, but a way to one may.
     pub over_weight: u64,
+    counter: Counter,
     parts: Vec<Vec<Part>>,
+    wholes: Vec<Whole>,
+    traits: Vec<Traits>,
     kept: Vec<(usize, u64)>,
 }
 
@@ -166,7 +222,9 @@ impl<'a> Problem<'a> {
     ) -> Self {
         let mut parts = vec![Vec::new(); constraints.units.len()];
         let mut random = Random::new(cells.len() as u64);
-        for (number, cell) in (0..).zip(cells.iter()) {
+        let counter = Counter::new(visits);
+        let touched = (0..).zip(cells.iter()).filter(|(number, _)| counter.is_touched(*number as usize));
+        for (number, cell) in touched {
             parts[cell.unit].push(Part {
                 cell: number,
                 start: cell.start * 8,
@@ -188,6 +246,9 @@ impl<'a> Problem<'a> {
             guard_weight: scale / GUARD_SHARE,
             size_weight: scale / SIZE_SHARE,
             over_weight: scale / OVER_SHARE,
+            counter,
+            wholes: parts.iter().map(|parts| Whole::new(parts)).collect(),
+            traits: constraints.units.iter().map(traits).collect(),
             parts,
             kept,
         }
@@ -200,13 +261,18 @@ impl<'a> Problem<'a> {
     }
 
     /// What a line with these cells costs in a view of weight 1.
-    pub(crate) fn line_cost(&self, cells: &[u32], room: &mut Vec<u64>) -> u64 {
-        self.visits.touching(cells, room) + self.sharing.excess(cells)
+    pub(crate) fn line_cost(&self, cells: &[u32]) -> u64 {
+        self.counter.touching(cells) + self.sharing.excess(cells)
+    }
+
+    /// Weight of visits that touch any of the cells.
+    pub(crate) fn touching(&self, cells: &[u32]) -> u64 {
+        self.counter.touching(cells)
     }
 
     /// Cost of what neighbours are: a reader must follow every seam, the source must separate `#if` conditions.
     pub(crate) fn seam_cost(&self, units: impl Iterator<Item = usize>) -> u64 {
-        let guard = |unit: usize| self.constraints.units[unit].guard;
+        let guard = |unit: usize| self.traits[unit].guard;
         let mut before: Option<usize> = None;
         let mut cost = 0;
         for unit in units {
@@ -217,6 +283,18 @@ impl<'a> Problem<'a> {
             before = Some(unit);
         }
         cost
+    }
+
+    /// What limits a unit's neighbours.
+    #[inline]
+    pub(crate) fn traits(&self, unit: usize) -> Traits {
+        self.traits[unit]
+    }
+
+    /// What a unit's parts are together.
+    #[inline]
+    pub(crate) fn whole(&self, unit: usize) -> Whole {
+        self.wholes[unit]
     }
 
     /// The touched parts of a unit.
@@ -263,5 +341,14 @@ impl<'a> Problem<'a> {
     pub(crate) fn size_cost(&self, build: &Build, size: u64) -> u64 {
         let over = size.saturating_sub(build.size_limit).div_ceil(build.line);
         size.div_ceil(build.line) * self.size_weight + over * self.over_weight
+    }
+}
+
+fn traits(unit: &Unit) -> Traits {
+    Traits {
+        region: unit.region,
+        guard: unit.guard,
+        is_bit_run: unit.is_bit_run,
+        keeps_order: unit.keeps_order(),
     }
 }

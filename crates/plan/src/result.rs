@@ -60,6 +60,9 @@ pub struct StructPlan {
     pub declared: Arrangement,
     /// The layout as proposed.
     pub chosen: Arrangement,
+    /// Orders that touch the fewest lines for the number of members they move, by that number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
     /// Lines that visits touch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forecasts: Vec<Forecast>,
@@ -116,6 +119,36 @@ pub struct PlacedMember {
     /// Line of the declaration, 0 when unknown.
     #[serde(default)]
     pub line: u32,
+}
+
+/// An order to choose from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Members that change places among the others.
+    pub moved: usize,
+    /// What it is among the candidates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// Lines that visits touch.
+    pub forecasts: Vec<Forecast>,
+    /// Sizes of the struct.
+    pub sizes: Vec<SizeForecast>,
+    /// Lines a visit loses to other CPUs because of what lies together, on the recorded machine.
+    pub coherence: Change,
+    /// Declared indices of members in order of place.
+    pub order: Vec<usize>,
+}
+
+/// What a candidate is among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// The fewest moved members that bring two thirds of what the best order brings, or the best of up to eight.
+    Smallest,
+    /// No known order costs less.
+    Best,
+    /// The one the plan proposes.
+    Chosen,
 }
 
 /// Lines a visit touches on average, before and after.

@@ -6,24 +6,35 @@
 
 use crate::exact;
 use crate::moves::Mover;
-use crate::problem::Problem;
+use crate::problem::{Problem, View};
 use crate::random::Random;
+use crate::seed::grouped;
 use crate::state::{Memo, State};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 
 /// Temperatures of a chain.
 const REPLICAS: usize = 6;
 /// Moves of a replica between exchanges.
 const ROUND: usize = 100;
-/// Hottest and coldest temperature, as a share of one line more touched in every visit.
-const HOT: f64 = 0.02;
-const COLD: f64 = 0.002;
+/// Random moves per replica that tell how hot is hot.
+const PROBES: usize = 200;
+/// Hottest temperature, as a share of what half of all costly moves cost more than. The coldest is what one in twenty
+/// costs less than.
+const HOT: f64 = 0.5;
+/// Likewise, for chains that go on from what the first ones found.
+const WARM: f64 = 0.25;
+/// How many go on.
+const AGAIN: u64 = 2;
 /// Quantiles of the exponential distribution in use.
 const QUANTILES: usize = 1024;
 
 /// Up to so many units, replicas begin with shuffled orders. More would not find back to declared neighbours, which
 /// readers of a patch are glad of.
 const SHUFFLED: usize = 80;
+
+/// More units than these need more moves.
+const UNITS: usize = 50;
 
 /// How long to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +46,11 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// What is enough for a problem: more touched units need more moves.
+    /// What is enough for a problem: more touched units need more moves, and more still the more places they can take.
     pub fn for_problem(problem: &Problem<'_>) -> Self {
         let touched = Mover::new(problem).touched();
-        Self { chains: 4, moves: (3_000 * touched).clamp(12_000, 240_000) }
+        let spread = problem.constraints.units.len().clamp(UNITS, 3 * UNITS);
+        Self { chains: 6, moves: (1_300 * touched * spread / UNITS).clamp(12_000, 300_000) }
     }
 }
 
@@ -72,11 +84,20 @@ pub fn search(problem: &Problem<'_>, start: &[usize], effort: Effort, seed: u64)
     if let Some(found) = exact::try_all(problem, start) {
         return Search { found: vec![found], is_exact: true };
     }
+    let random = |chain: u64| Random::new(seed.wrapping_add(chain.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    let chains = effort.chains as u64;
     let chain = |chain: u64| {
-        let mut random = Random::new(seed.wrapping_add(chain.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
-        Chain::new(problem, start, &mut random).run(effort.moves, &mut random)
+        let mut random = random(chain);
+        let orders = first_orders(problem, start, chain, &mut random);
+        Chain::new(problem, start, &orders).run(effort.moves, HOT, &mut random)
     };
-    Search { found: (0..effort.chains as u64).into_par_iter().map(chain).collect(), is_exact: false }
+    let mut found: Vec<Found> = (0..chains).into_par_iter().map(chain).collect();
+    let mut known = found.clone();
+    known.sort_by_key(|found| Reverse(found.cost));
+    let known: Vec<Vec<usize>> = known.into_iter().map(|found| found.order).collect();
+    let again = |chain: u64| Chain::new(problem, start, &known).run(effort.moves, WARM, &mut random(chain));
+    found.par_extend((chains..chains + AGAIN).into_par_iter().map(again));
+    Search { found, is_exact: false }
 }
 
 /// Orders at several temperatures.
@@ -90,32 +111,57 @@ struct Chain<'p> {
 }
 
 impl<'p> Chain<'p> {
-    fn new(problem: &'p Problem<'p>, start: &[usize], random: &mut Random) -> Self {
+    /// A chain whose replicas begin with orders, the hottest with the first; the last ones stand for those missing.
+    fn new(problem: &'p Problem<'p>, start: &[usize], orders: &[Vec<usize>]) -> Self {
         let mut memo = Memo::default();
-        let mut replicas: Vec<State<'p>> = Vec::new();
-        for replica in 0..REPLICAS {
-            let order = if replica == 0 || start.len() > SHUFFLED {
-                start.to_vec()
-            } else {
-                shuffled(problem, start, random)
-            };
-            replicas.push(State::new(problem, &order, &mut memo));
-        }
-        let best = Found {
-            order: start.to_vec(),
-            cost: replicas.first().filter(|state| state.fits()).map_or(u64::MAX, State::cost),
-        };
+        let order = |replica: usize| orders.get(replica).or(orders.last()).map_or(start, Vec::as_slice);
+        let skipped = orders.len().saturating_sub(REPLICAS);
+        let replicas =
+            (skipped..skipped + REPLICAS).map(|replica| State::new(problem, order(replica), &mut memo));
+        let replicas: Vec<State<'p>> = replicas.collect();
+        let declared = Found { order: start.to_vec(), cost: u64::MAX };
+        let best = replicas
+            .iter()
+            .filter(|state| state.fits())
+            .map(|state| Found { order: state.order().to_vec(), cost: state.cost() });
+        let best = best.min_by_key(|found| found.cost).unwrap_or(declared);
         Self {
             mover: Mover::new(problem),
             memo,
             replicas,
-            temperatures: temperatures(problem.scale() as f64),
+            temperatures: Vec::new(),
             exponential: exponential(),
             best,
         }
     }
 
-    fn run(mut self, moves: usize, random: &mut Random) -> Found {
+    /// Sets temperatures by what random moves cost: hot enough to undo half of what they do, cold enough to undo
+    /// hardly any.
+    fn calibrate(&mut self, hot: f64, random: &mut Random) {
+        let mut increases: Vec<u64> = Vec::new();
+        for replica in 0..self.replicas.len() {
+            for _ in 0..PROBES {
+                increases.extend(self.probe(replica, random));
+            }
+        }
+        increases.sort_unstable();
+        let share =
+            |percent: usize| increases.get(increases.len() * percent / 100).copied().unwrap_or(1).max(1);
+        self.temperatures = temperatures(hot * share(50) as f64, share(5) as f64);
+    }
+
+    /// By how much a random move increases the cost, if it does.
+    fn probe(&mut self, replica: usize, random: &mut Random) -> Option<u64> {
+        let state = &mut self.replicas[replica];
+        let first = self.mover.draw(state, random)?;
+        let before = state.cost();
+        let after = state.replace(first, self.mover.units(), &mut self.memo);
+        state.undo();
+        (after > before).then(|| after - before)
+    }
+
+    fn run(mut self, moves: usize, hot: f64, random: &mut Random) -> Found {
+        self.calibrate(hot, random);
         for round in 0..moves.div_ceil(ROUND * REPLICAS) {
             for replica in 0..REPLICAS {
                 for _ in 0..ROUND {
@@ -135,14 +181,10 @@ impl<'p> Chain<'p> {
         let Some(first) = self.mover.draw(state, random) else {
             return;
         };
-        let before = state.cost();
-        let after = state.replace(first, self.mover.units(), &mut self.memo);
         let bound = self.temperatures[replica] * self.exponential[random.below(QUANTILES)];
-        let refused = after > before && (after - before) as f64 >= bound;
-        if refused || !state.keeps_offsets() {
-            state.undo();
-        } else if after < self.best.cost && state.fits() {
-            self.best.cost = after;
+        let moved = state.replace_below(first, self.mover.units(), &mut self.memo, bound);
+        if moved && state.cost() < self.best.cost && state.fits() {
+            self.best.cost = state.cost();
             self.best.order.copy_from_slice(state.order());
         }
     }
@@ -156,6 +198,20 @@ impl<'p> Chain<'p> {
             self.replicas.swap(hot, cold);
         }
     }
+}
+
+/// Where a chain's replicas begin: one from the declared order, in the first chain the coldest from lines filled
+/// greedily, others anywhere.
+fn first_orders(problem: &Problem<'_>, start: &[usize], chain: u64, random: &mut Random) -> Vec<Vec<usize>> {
+    let line = problem.views.first().map_or(64, View::line);
+    let grouped = |line: u64| grouped(problem, start, line).unwrap_or_else(|| start.to_vec());
+    let mut order = |replica: usize| match (chain, REPLICAS - replica) {
+        (0, 1) => grouped(line),
+        (0, 2) => grouped(2 * line),
+        _ if replica > 0 && start.len() <= SHUFFLED => shuffled(problem, start, random),
+        _ => start.to_vec(),
+    };
+    (0..REPLICAS).map(&mut order).collect()
 }
 
 /// A random order that keeps the constraints, or the one given if a few draws find none.
@@ -172,9 +228,9 @@ fn shuffled(problem: &Problem<'_>, start: &[usize], random: &mut Random) -> Vec<
 }
 
 /// From hot to cold by a constant factor.
-fn temperatures(scale: f64) -> Vec<f64> {
-    let factor = root(COLD / HOT, REPLICAS - 1);
-    let steps = std::iter::successors(Some(HOT * scale), |hotter| Some(hotter * factor));
+fn temperatures(hot: f64, cold: f64) -> Vec<f64> {
+    let factor = root((cold / hot).min(1.0), REPLICAS - 1);
+    let steps = std::iter::successors(Some(hot), |hotter| Some(hotter * factor));
     steps.take(REPLICAS).collect()
 }
 

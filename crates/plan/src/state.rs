@@ -3,14 +3,27 @@
 //! A move replaces a stretch of the order. Only units whose lines change are looked at again, and a line's cost is
 //! remembered by what lies on it, so that most moves cost no count of visits at all.
 
-use crate::problem::{Problem, View};
-use rustc_hash::FxHashMap;
+use crate::problem::{Problem, View, Whole};
 
-/// Weights of lines by what lies on them, with room to work in.
+/// Lines remembered, a power of two: as many as a processor's second cache holds.
+const REMEMBERED: usize = 1 << 15;
+
+/// Weights of lines by what lies on them, with room to work in. Each key has one place; a newer one takes it.
 #[derive(Clone, Debug, Default)]
 pub struct Memo {
-    values: FxHashMap<u64, u64>,
-    room: Room,
+    values: Vec<(u64, u64)>,
+    cells: Vec<u32>,
+}
+
+impl Memo {
+    /// Where the value of a key is kept.
+    #[inline]
+    fn entry(&mut self, key: u64) -> &mut (u64, u64) {
+        if self.values.is_empty() {
+            self.values = vec![(0, 0); REMEMBERED];
+        }
+        &mut self.values[key as usize % REMEMBERED]
+    }
 }
 
 /// An order of units and what it costs.
@@ -44,19 +57,15 @@ struct Line {
 #[derive(Clone, Debug, Default)]
 struct Undo {
     first: usize,
+    /// What stood there.
     order: Vec<usize>,
+    /// Where the units that stand there now stood.
+    places: Vec<usize>,
     spans: Vec<Vec<(u64, u64)>>,
     sizes: Vec<u64>,
     lines: Vec<(usize, usize, Line)>,
     cost: u64,
     moves: u64,
-}
-
-/// Room to work in.
-#[derive(Clone, Debug, Default)]
-struct Room {
-    cells: Vec<u32>,
-    hit: Vec<u64>,
 }
 
 impl<'p> State<'p> {
@@ -154,16 +163,28 @@ impl<'p> State<'p> {
     /// Lines that all visits touch together, by view.
     pub fn touched(&self) -> Vec<u64> {
         let views = self.problem.views.iter().zip(&self.lines);
-        let mut room = Room::default();
+        let mut cells = Vec::new();
         let touched = views.map(|(view, lines)| {
             let numbers = (0..lines.len()).filter(|number| lines[*number].key != 0);
             let weights = numbers.map(|number| {
-                self.cells_on(view, number, &mut room.cells);
-                self.problem.visits.touching(&room.cells, &mut room.hit)
+                self.cells_on(view, number, &mut cells);
+                self.problem.touching(&cells)
             });
             weights.sum()
         });
         touched.collect()
+    }
+
+    /// What CPUs lose to each other on the lines of a view because of what lies together there, in lines touched.
+    pub fn lost(&self, view: usize) -> u64 {
+        let (Some(of), Some(lines)) = (self.problem.views.get(view), self.lines.get(view)) else { return 0 };
+        let mut cells = Vec::new();
+        let numbers = (0..lines.len()).filter(|number| lines[*number].key != 0);
+        let lost = numbers.map(|number| {
+            self.cells_on(of, number, &mut cells);
+            self.problem.sharing.excess(&cells)
+        });
+        lost.sum()
     }
 
     /// Whether no size exceeds its limit and kept members lie where they must.
@@ -185,7 +206,7 @@ impl<'p> State<'p> {
 
     /// Whether the units from place `first` on may be replaced by these, as far as offsets don't matter.
     pub fn allows(&self, first: usize, units: &[usize]) -> bool {
-        let unit = |index: usize| &self.problem.constraints.units[index];
+        let unit = |index: usize| self.problem.traits(index);
         let before = first.checked_sub(1).map(|place| self.order[place]);
         let behind = self.order.get(first + units.len()).copied();
         let mut around = before.into_iter().chain(units.iter().copied()).chain(behind);
@@ -196,7 +217,7 @@ impl<'p> State<'p> {
             }
             last = next;
         }
-        let held = units.iter().filter(|index| unit(**index).keeps_order());
+        let held = units.iter().filter(|index| unit(**index).keeps_order);
         held.is_sorted()
     }
 
@@ -215,6 +236,42 @@ impl<'p> State<'p> {
 
     /// Replaces the units from place `first` on, by a permutation of them, and returns the new cost.
     pub fn replace(&mut self, first: usize, units: &[usize], memo: &mut Memo) -> u64 {
+        self.begin(first, units);
+        for build in 0..self.problem.builds.len() {
+            self.move_build(build);
+        }
+        self.settle(0, self.undo.lines.len(), memo);
+        self.cost
+    }
+
+    /// Like [`State::replace`] if the cost rises by less than `bound`; otherwise the order stays, and `false` is
+    /// returned. What rises too much in the first view already is not looked at in the others: they mostly agree, and
+    /// an order that is worse in the first can be had by way of others.
+    pub fn replace_below(&mut self, first: usize, units: &[usize], memo: &mut Memo, bound: f64) -> bool {
+        self.begin(first, units);
+        self.move_build(0);
+        let views = self.undo.lines.iter().position(|(view, ..)| *view > 0).unwrap_or(self.undo.lines.len());
+        self.settle(0, views, memo);
+        let mut stays = self.rises_by(bound);
+        if !stays {
+            for build in 1..self.problem.builds.len() {
+                self.move_build(build);
+            }
+            self.settle(views, self.undo.lines.len(), memo);
+            stays = self.rises_by(bound) || !self.keeps_offsets();
+        }
+        if stays {
+            self.undo();
+        }
+        !stays
+    }
+
+    fn rises_by(&self, bound: f64) -> bool {
+        self.cost > self.undo.cost && (self.cost - self.undo.cost) as f64 >= bound
+    }
+
+    /// Gives places their new units and remembers what was there.
+    fn begin(&mut self, first: usize, units: &[usize]) {
         let after = first + units.len();
         let seams = self.seams_around(first, after);
         self.undo.first = first;
@@ -222,18 +279,19 @@ impl<'p> State<'p> {
         self.undo.moves += 1;
         self.undo.sizes.clone_from(&self.sizes);
         self.undo.lines.clear();
+        self.undo.spans.iter_mut().for_each(Vec::clear);
         self.undo.order.clear();
         self.undo.order.extend_from_slice(&self.order[first..after]);
-        for build in 0..self.problem.builds.len() {
-            self.place_again(build, first, units);
+        self.undo.places.clear();
+        for (place, unit) in (first..).zip(units) {
+            self.undo.places.push(self.place_of[*unit]);
+            self.order[place] = *unit;
         }
-        for view in 0..self.problem.views.len() {
-            self.move_parts(view, first, units);
+        for (place, unit) in (first..).zip(units) {
+            self.place_of[*unit] = place;
         }
-        self.put(first, units);
         let seams = self.seams_around(first, after).wrapping_sub(seams);
-        self.cost = self.cost_after_move(memo).wrapping_add(seams);
-        self.cost
+        self.cost = self.cost.wrapping_add(seams);
     }
 
     /// Cost of seams that a change of places `first..after` can change.
@@ -242,32 +300,43 @@ impl<'p> State<'p> {
         self.problem.seam_cost(self.order[first.saturating_sub(1)..end].iter().copied())
     }
 
-    fn put(&mut self, first: usize, units: &[usize]) {
-        for (place, unit) in (first..).zip(units) {
-            self.order[place] = *unit;
-            self.place_of[*unit] = place;
+    /// Places units anew for a build, and moves what they hold between the lines of its views.
+    fn move_build(&mut self, build: usize) {
+        let size = self.sizes[build];
+        self.place_again(build);
+        for view in 0..self.problem.views.len() {
+            if self.problem.views[view].build == build {
+                self.move_parts(view);
+            }
         }
-        for (spans, other) in self.spans.iter_mut().zip(&mut self.undo.spans) {
-            let end = first + other.len();
-            spans[first..end].swap_with_slice(other);
-        }
+        self.put_spans(build);
+        let of = &self.problem.builds[build];
+        let change =
+            self.problem.size_cost(of, self.sizes[build]).wrapping_sub(self.problem.size_cost(of, size));
+        self.cost = self.cost.wrapping_add(change);
+    }
+
+    fn put_spans(&mut self, build: usize) {
+        let other = &mut self.undo.spans[build];
+        let first = self.undo.first;
+        self.spans[build][first..first + other.len()].swap_with_slice(other);
     }
 
     /// Places the new units, and those behind them up to the first that stays where it is, into `undo.spans`.
-    fn place_again(&mut self, index: usize, first: usize, units: &[usize]) {
+    fn place_again(&mut self, index: usize) {
         let build = &self.problem.builds[index];
+        let first = self.undo.first;
+        let after = first + self.undo.order.len();
         let old = &self.spans[index];
         let new = &mut self.undo.spans[index];
-        new.clear();
         let mut end = first.checked_sub(1).map_or(0, |before| old[before].1);
-        for (place, unit) in (first..).zip(units) {
-            let stays = self.order[place] == *unit && place > 0 && old[place - 1].1 == end;
-            let span = if stays { old[place] } else { build.place(*unit, end) };
+        for unit in &self.order[first..after] {
+            let span = build.place(*unit, end);
             end = span.1;
             new.push(span);
         }
-        for (place, before) in old.iter().enumerate().skip(first + units.len()) {
-            let span = build.place(self.order[place], end);
+        for (unit, before) in self.order[after..].iter().zip(&old[after..]) {
+            let span = build.place(*unit, end);
             if span == *before {
                 return;
             }
@@ -278,25 +347,41 @@ impl<'p> State<'p> {
     }
 
     /// Takes parts off the lines they leave and puts them on those they come to.
-    fn move_parts(&mut self, index: usize, first: usize, units: &[usize]) {
+    fn move_parts(&mut self, index: usize) {
         let view = self.problem.views[index];
+        let first = self.undo.first;
         for offset in 0..self.undo.spans[view.build].len() {
             let place = first + offset;
-            let (unit, before) = match units.get(offset) {
-                Some(unit) => (*unit, self.place_of[*unit]),
-                None => (self.order[place], place),
-            };
-            let (old, new) = (self.spans[view.build][before], self.undo.spans[view.build][offset]);
-            if self.problem.parts(unit).is_empty() || view.same_lines(old, new) {
-                continue;
-            }
-            for part in self.problem.parts(unit) {
-                self.toggle(index, view.lines_of(old.0 + part.start, old.0 + part.end), part.key);
-                self.toggle(index, view.lines_of(new.0 + part.start, new.0 + part.end), part.key);
+            let unit = self.order[place];
+            let before = self.undo.places.get(offset).copied().unwrap_or(place);
+            let (old, new) = (self.spans[view.build][before].0, self.undo.spans[view.build][offset].0);
+            let whole = self.problem.whole(unit);
+            if whole.end > 0 && old != new {
+                self.move_unit(index, unit, (old, new), whole);
             }
         }
     }
 
+    /// Moves a unit's parts between lines, all at once where they lie on one line before and after.
+    #[inline]
+    fn move_unit(&mut self, index: usize, unit: usize, (old, new): (u64, u64), whole: Whole) {
+        let view = self.problem.views[index];
+        let before = view.lines_of(old + whole.start, old + whole.end);
+        let after = view.lines_of(new + whole.start, new + whole.end);
+        if before.0 == before.1 && after.0 == after.1 {
+            if before != after {
+                self.toggle(index, before, whole.key);
+                self.toggle(index, after, whole.key);
+            }
+            return;
+        }
+        for part in self.problem.parts(unit) {
+            self.toggle(index, view.lines_of(old + part.start, old + part.end), part.key);
+            self.toggle(index, view.lines_of(new + part.start, new + part.end), part.key);
+        }
+    }
+
+    #[inline]
     fn toggle(&mut self, view: usize, (first, last): (usize, usize), key: u64) {
         grow(&mut self.lines[view], last);
         for number in first..=last {
@@ -309,32 +394,30 @@ impl<'p> State<'p> {
         }
     }
 
-    fn cost_after_move(&mut self, memo: &mut Memo) -> u64 {
-        let mut cost = self.cost.wrapping_sub(self.size_cost_before());
-        for index in 0..self.undo.lines.len() {
+    /// Adds to the cost what changed lines `first..end` cost more than before.
+    fn settle(&mut self, first: usize, end: usize, memo: &mut Memo) {
+        for index in first..end {
             let (view, number, before) = self.undo.lines[index];
             let key = self.lines[view][number].key;
             if key != before.key {
                 let value = self.value(view, number, memo);
                 self.lines[view][number].value = value;
-                let weight = self.problem.views[view].weight;
-                cost = cost.wrapping_add(weight.wrapping_mul(value.wrapping_sub(before.value)));
+                let change = value.wrapping_sub(before.value).wrapping_mul(self.problem.views[view].weight);
+                self.cost = self.cost.wrapping_add(change);
             }
         }
-        cost.wrapping_add(self.size_cost())
-    }
-
-    fn size_cost_before(&self) -> u64 {
-        let sizes = self.undo.sizes.iter().zip(&self.problem.builds);
-        sizes.map(|(size, build)| self.problem.size_cost(build, *size)).sum()
     }
 
     /// Takes the last replacement back.
     pub fn undo(&mut self) {
         let first = self.undo.first;
-        let order = std::mem::take(&mut self.undo.order);
-        self.put(first, &order);
-        self.undo.order = order;
+        for (place, unit) in (first..).zip(&self.undo.order) {
+            self.order[place] = *unit;
+            self.place_of[*unit] = place;
+        }
+        for build in 0..self.spans.len() {
+            self.put_spans(build);
+        }
         for (view, number, line) in self.undo.lines.drain(..) {
             self.lines[view][number] = line;
         }
@@ -347,13 +430,13 @@ impl<'p> State<'p> {
         if key == 0 {
             return 0;
         }
-        if let Some(value) = memo.values.get(&key) {
-            return *value;
+        let known = *memo.entry(key);
+        if known.0 == key {
+            return known.1;
         }
-        let Room { cells, hit } = &mut memo.room;
-        self.cells_on(&self.problem.views[view], number, cells);
-        let value = self.problem.line_cost(cells, hit);
-        memo.values.insert(key, value);
+        self.cells_on(&self.problem.views[view], number, &mut memo.cells);
+        let value = self.problem.line_cost(&memo.cells);
+        *memo.entry(key) = (key, value);
         value
     }
 

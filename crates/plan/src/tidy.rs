@@ -14,6 +14,8 @@ const PASSES: usize = 12;
 const FEW: usize = 80;
 /// How far from its declared neighbours a unit counts as near them.
 const NEAR: usize = 8;
+/// Most units that move together.
+const BLOCK: usize = 4;
 /// Lines up to which every pair is tried.
 const FEW_LINES: usize = 24;
 
@@ -55,6 +57,7 @@ pub fn tidy(problem: &Problem<'_>, found: &Found) -> Found {
         state: State::new(problem, &found.order, &mut memo),
         memo,
         moved_weight: problem.scale() / MOVED_SHARE,
+        moved: moved(&found.order).len() as u64,
         units: Vec::new(),
     };
     for _ in 0..PASSES {
@@ -62,7 +65,8 @@ pub fn tidy(problem: &Problem<'_>, found: &Found) -> Found {
         let lines = tidying.swap_lines();
         let back = tidying.swap_back();
         let units = tidying.move_units();
-        if !cold && !lines && !back && !units {
+        let blocks = tidying.move_blocks();
+        if !cold && !lines && !back && !units && !blocks {
             break;
         }
     }
@@ -75,13 +79,15 @@ struct Tidying<'p> {
     state: State<'p>,
     memo: Memo,
     moved_weight: u64,
+    /// Units not in declared order.
+    moved: u64,
     units: Vec<usize>,
 }
 
 impl Tidying<'_> {
-    fn total(&self) -> u64 {
+    fn count_moved(&self) -> u64 {
         let kept = longest_increasing(self.state.order()).len();
-        self.state.cost() + (self.state.order().len() - kept) as u64 * self.moved_weight
+        (self.state.order().len() - kept) as u64
     }
 
     /// Replaces `first..first + units.len()` if that is legal and cheaper.
@@ -89,10 +95,19 @@ impl Tidying<'_> {
         if !self.state.allows(first, &self.units) {
             return false;
         }
-        let before = self.total();
-        let fitted = self.state.fits();
+        let (cost, fitted) = (self.state.cost(), self.state.fits());
+        let moved_before = self.moved;
         self.state.replace(first, &self.units, &mut self.memo);
-        let better = self.total() < before && (self.state.fits() || !fitted) && self.state.keeps_offsets();
+        // No more units can become unmoved than were, so most changes need no count.
+        let most = cost + moved_before * self.moved_weight;
+        let promising = self.state.cost() < most && (self.state.fits() || !fitted);
+        let better = promising && self.state.keeps_offsets() && {
+            self.moved = self.count_moved();
+            self.state.cost() + self.moved * self.moved_weight < most
+        };
+        if !better {
+            self.moved = moved_before;
+        }
         if !better {
             self.state.undo();
         }
@@ -153,7 +168,23 @@ impl Tidying<'_> {
         let mut changed = false;
         for unit in 0..self.state.order().len() {
             for place in self.places_for(unit) {
-                changed |= self.move_unit(unit, place);
+                changed |= self.move_block(self.state.place_of(unit), 1, place);
+            }
+        }
+        changed
+    }
+
+    /// Moves units that stand together, where trying all places takes no time worth speaking of.
+    fn move_blocks(&mut self) -> bool {
+        let mut changed = false;
+        let count = self.state.order().len();
+        for (length, from) in (2..=BLOCK).flat_map(|length| (0..count).map(move |from| (length, from))) {
+            let (low, high) = self.mover.region(from);
+            if high - low > FEW || from + length > high {
+                continue;
+            }
+            for to in low..=high - length {
+                changed |= self.move_block(from, length, to);
             }
         }
         changed
@@ -175,18 +206,18 @@ impl Tidying<'_> {
             .collect()
     }
 
-    fn move_unit(&mut self, unit: usize, to: usize) -> bool {
-        let from = self.state.place_of(unit);
-        let (first, end) = (from.min(to), from.max(to) + 1);
+    /// Moves `length` units from one place so that they begin at another.
+    fn move_block(&mut self, from: usize, length: usize, to: usize) -> bool {
         if from == to {
             return false;
         }
+        let (first, end) = (from.min(to), from.max(to) + length);
         self.units.clear();
         self.units.extend_from_slice(&self.state.order()[first..end]);
         if from < to {
-            self.units.rotate_left(1);
+            self.units.rotate_left(length);
         } else {
-            self.units.rotate_right(1);
+            self.units.rotate_right(length);
         }
         self.try_units(first)
     }

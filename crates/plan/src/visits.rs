@@ -50,6 +50,16 @@ impl Visits {
         sum
     }
 
+    /// By cell, a bit for each visit.
+    pub(crate) fn columns(&self) -> &[Vec<u64>] {
+        &self.columns
+    }
+
+    /// Weight of each visit.
+    pub(crate) fn weights(&self) -> &[u64] {
+        &self.weights
+    }
+
     fn weigh(&self, mut hit: u64, word: usize) -> u64 {
         let mut sum = 0;
         while hit != 0 {

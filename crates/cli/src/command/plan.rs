@@ -17,6 +17,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
         vmlinux: &args.vmlinux,
         tree: args.tree.as_deref(),
         lines: &args.lines,
+        choice: args.choice,
     })?;
     if let Some(path) = &args.output {
         document::write(path, &plan)?;

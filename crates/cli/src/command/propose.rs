@@ -22,6 +22,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         vmlinux: &args.recordings.vmlinux,
         tree: Some(&args.tree),
         lines: &args.lines,
+        choice: args.choice,
     })?;
     output::progress("editing the source");
     let patched = stages::patch(&plan, &args.tree)?;

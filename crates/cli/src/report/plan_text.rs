@@ -1,6 +1,7 @@
 //! Plans for eyes.
 
 use super::color::Paint;
+use fieldline_plan::result::{Candidate, Forecast, Mark, SearchReport, SizeForecast};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
 
@@ -26,32 +27,89 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     if let Some(evidence) = &of.evidence {
         let _ = writeln!(out, "  {}", evidence.sentence());
     }
-    for forecast in of.forecasts.iter().filter(|_| of.outcome == Outcome::Moved) {
-        let _ = writeln!(
-            out,
-            "  lines per visit, {:>3} B lines, compiled for {:>3} B: {:.3} -> {:.3} (one function at a time: {:.3} -> {:.3})",
-            forecast.line,
-            forecast.build_line,
-            forecast.together.before,
-            forecast.together.after,
-            forecast.alone.before,
-            forecast.alone.after,
-        );
-    }
-    for size in of.sizes.iter().filter(|_| of.outcome == Outcome::Moved) {
-        let _ = writeln!(
-            out,
-            "  size, compiled for {:>3} B lines: {} -> {}",
-            size.build_line, size.before, size.after
-        );
+    if !of.candidates.is_empty() {
+        draw_candidates(out, of);
     }
     if let Some(search) = &of.search {
-        let word = if search.optimal { "optimal for these visits" } else { "best found" };
-        let _ = writeln!(out, "  {word}; {} starts, spread {:.1}%", search.chains, 100.0 * search.spread);
+        draw_search(out, of, search);
     }
     for member in &of.moved {
         let name = member.name.as_deref().unwrap_or("(anonymous)");
         let _ = writeln!(out, "  {name}: {} -> {}, {}", member.from, member.to, member.reason);
     }
     out.push('\n');
+}
+
+/// A row for the declared order and for each candidate: lines a visit touches and the size, each for a line size and
+/// what the struct is compiled for.
+fn draw_candidates(out: &mut String, of: &StructPlan) {
+    let Some(first) = of.candidates.first() else { return };
+    let forecast = |of: &Forecast| match of.line == of.build_line {
+        true => format!("{} B", of.line),
+        false => format!("{}/{} B", of.line, of.build_line),
+    };
+    let mut heads = vec!["candidate".to_owned(), "moved".to_owned()];
+    heads.extend(first.forecasts.iter().map(forecast));
+    heads.extend(first.sizes.iter().map(|size| format!("size {}", size.build_line)));
+    heads.push("shared".to_owned());
+    let _ = writeln!(
+        out,
+        "  lines per visit by line size (/ size compiled for), bytes by line size, lines lost to other CPUs per visit"
+    );
+    row(out, &heads, "");
+    row(
+        out,
+        &cells("declared", first, (|of| of.together.before, |of| of.before, first.coherence.before)),
+        "",
+    );
+    for (number, candidate) in (1..).zip(&of.candidates) {
+        let after = (
+            (|of: &Forecast| of.together.after) as fn(&Forecast) -> f64,
+            (|of: &SizeForecast| of.after) as fn(&SizeForecast) -> u64,
+            candidate.coherence.after,
+        );
+        row(out, &cells(&number.to_string(), candidate, after), &marks(candidate));
+    }
+}
+
+/// What is shown of a forecast, of a size, and of coherence.
+type Side = (fn(&Forecast) -> f64, fn(&SizeForecast) -> u64, f64);
+
+fn cells(name: &str, candidate: &Candidate, (lines, size, shared): Side) -> Vec<String> {
+    let moved = if name == "declared" { 0 } else { candidate.moved };
+    let mut cells = vec![name.to_owned(), moved.to_string()];
+    cells.extend(candidate.forecasts.iter().map(|of| format!("{:.3}", lines(of))));
+    cells.extend(candidate.sizes.iter().map(|of| size(of).to_string()));
+    cells.push(format!("{shared:.3}"));
+    cells
+}
+
+fn row(out: &mut String, cells: &[String], marks: &str) {
+    let mut line = String::from(" ");
+    for cell in cells {
+        let _ = write!(line, " {cell:>9}");
+    }
+    let _ = writeln!(out, "{}", format!("{line}  {marks}").trim_end());
+}
+
+fn marks(candidate: &Candidate) -> String {
+    let marks = candidate.marks.iter().map(|mark| match mark {
+        Mark::Smallest => "smallest",
+        Mark::Best => "best",
+        Mark::Chosen => "chosen",
+    });
+    marks.collect::<Vec<_>>().join(", ")
+}
+
+fn draw_search(out: &mut String, of: &StructPlan, search: &SearchReport) {
+    let word = if search.optimal { "optimal for these visits" } else { "best found" };
+    let bounds: Vec<String> =
+        of.forecasts.iter().map(|of| format!("{:.3} at {} B", of.bound, of.line)).collect();
+    let _ = writeln!(
+        out,
+        "  {word} of {} starts, spread {:.1}%; no order touches fewer lines than {}",
+        search.chains,
+        100.0 * search.spread,
+        bounds.join(", "),
+    );
 }

@@ -1,0 +1,192 @@
+//! Structs and recordings made up for tests.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use fieldline_layout::abi::{self, Slot};
+use fieldline_layout::access::{Access, AccessProfile, CpuAccess, Tally, TypeProfile, Window};
+use fieldline_layout::layout::Role;
+use fieldline_layout::{Layout, Member};
+use fieldline_plan::random::Random;
+use std::collections::BTreeMap;
+
+/// A struct of members with the sizes given; alignments are natural, 64 for 64 bytes.
+pub(crate) fn layout(name: &str, sizes: &[u64]) -> Layout {
+    let align = |size: u64| if size == 64 { 64 } else { size.min(8) };
+    let slots: Vec<Slot> = sizes.iter().map(|size| Slot::bytes(*size, align(*size))).collect();
+    let placed = abi::place(&slots, 1);
+    let members = sizes.iter().zip(&placed.bit_offsets).enumerate();
+    let members: Vec<Member> = members
+        .map(|(index, (size, bit_offset))| Member {
+            name: Some(format!("m{index}")),
+            type_name: format!("t{size}"),
+            bit_offset: *bit_offset,
+            bit_size: size * 8,
+            bit_field_storage: None,
+            align: align(*size),
+            explicit_align: None,
+            role: Role::Plain,
+            line: 0,
+            members: Vec::new(),
+            is_union: false,
+        })
+        .collect();
+    let empty = Layout {
+        kind: "struct".to_owned(),
+        name: name.to_owned(),
+        size: placed.size,
+        align: placed.align,
+        explicit_align: None,
+        file: None,
+        line: 0,
+        members: Vec::new(),
+        items: Vec::new(),
+    };
+    Layout::from_members(&empty, members, placed.size)
+}
+
+/// A function: the members it touches and in which share of its runs.
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) touches: Vec<(usize, f64)>,
+    pub(crate) stores: bool,
+}
+
+/// Functions that run on an object in one go, by index, and how often.
+pub(crate) struct Operation {
+    pub(crate) functions: Vec<usize>,
+    pub(crate) runs: u64,
+}
+
+/// What a program does to one struct.
+pub(crate) struct Workload {
+    pub(crate) functions: Vec<Function>,
+    pub(crate) operations: Vec<Operation>,
+}
+
+impl Workload {
+    /// Operations that touch all of some members each, one function for each member and operation.
+    pub(crate) fn of_sets(sets: &[(Vec<usize>, u64)]) -> Self {
+        let mut workload = Self { functions: Vec::new(), operations: Vec::new() };
+        for (set, runs) in sets {
+            let first = workload.functions.len();
+            for (place, members) in set.chunks(3).enumerate() {
+                workload.functions.push(Function {
+                    name: format!("f{first}_{place}"),
+                    touches: members.iter().map(|member| (*member, 1.0)).collect(),
+                    stores: place == 1,
+                });
+            }
+            let functions = (first..workload.functions.len()).collect();
+            workload.operations.push(Operation { functions, runs: *runs });
+        }
+        workload
+    }
+
+    /// What sampling one access in about `period` shows.
+    pub(crate) fn record(&self, layout: &Layout, period: usize) -> AccessProfile {
+        let mut random = Random::new(7);
+        let mut accesses: BTreeMap<(u64, u64), Access> = BTreeMap::new();
+        let mut windows: BTreeMap<Vec<(i32, u32)>, u64> = BTreeMap::new();
+        for operation in &self.operations {
+            for _ in 0..operation.runs {
+                let mut words = Vec::new();
+                for function in &operation.functions {
+                    self.run(*function, layout, period, &mut random, &mut accesses, &mut words);
+                }
+                words.sort_unstable();
+                if !words.is_empty() {
+                    *windows.entry(words).or_default() += 1;
+                }
+            }
+        }
+        self.profile(layout, accesses, windows)
+    }
+
+    fn run(
+        &self,
+        function: usize,
+        layout: &Layout,
+        period: usize,
+        random: &mut Random,
+        accesses: &mut BTreeMap<(u64, u64), Access>,
+        words: &mut Vec<(i32, u32)>,
+    ) {
+        let of = &self.functions[function];
+        for (place, (member, rate)) in of.touches.iter().enumerate() {
+            if random.unit() >= *rate || random.below(period) != 0 {
+                continue;
+            }
+            let member = &layout.members[*member];
+            let ip = 0x1000 * (function as u64 + 1) + 4 * place as u64;
+            let access = accesses.entry((ip, member.offset())).or_insert_with(|| Access {
+                ip,
+                function: function as u32,
+                offset: member.offset(),
+                size: member.size().min(8),
+                ..Access::default()
+            });
+            if of.stores {
+                access.stores.count(period as u64);
+            } else {
+                access.loads.count(period as u64);
+                *access.levels.entry("L1".to_owned()).or_default() += 1;
+            }
+            words.push((0, function as u32));
+        }
+    }
+
+    fn profile(
+        &self,
+        layout: &Layout,
+        accesses: BTreeMap<(u64, u64), Access>,
+        windows: BTreeMap<Vec<(i32, u32)>, u64>,
+    ) -> AccessProfile {
+        let accesses: Vec<Access> = accesses.into_values().collect();
+        let cpus = accesses.iter().map(|access| CpuAccess {
+            offset: access.offset,
+            cpu: 0,
+            loads: access.loads.samples,
+            stores: access.stores.samples,
+        });
+        let held = TypeProfile {
+            name: layout.name.clone(),
+            size: layout.size,
+            fingerprint: layout.fingerprint(),
+            layout: None,
+            cpus: cpus.collect(),
+            phases: BTreeMap::from([(0, 10)]),
+            accesses,
+        };
+        AccessProfile {
+            types: vec![held],
+            functions: self.functions.iter().map(|function| function.name.clone()).collect(),
+            windows: windows.into_iter().map(|(words, count)| Window { words, count }).collect(),
+            ..AccessProfile::empty()
+        }
+    }
+}
+
+/// The same recording as it would be of another order of the members.
+pub(crate) fn moved(profile: &AccessProfile, from: &Layout, to: &Layout) -> AccessProfile {
+    let mut profile = profile.clone();
+    let place = |offset: u64| {
+        let old = &from.members[from.member_at(offset).unwrap()];
+        let new = to.members.iter().find(|member| member.name == old.name).unwrap();
+        new.offset() + offset - old.offset()
+    };
+    for held in &mut profile.types {
+        for access in &mut held.accesses {
+            access.offset = place(access.offset);
+        }
+        for access in &mut held.cpus {
+            access.offset = place(access.offset);
+        }
+        held.size = to.size;
+        held.fingerprint = to.fingerprint();
+    }
+    profile
+}
+
+/// A tally of samples with a period of 1.
+pub(crate) fn tally(samples: u64) -> Tally {
+    Tally { samples, period: samples }
+}

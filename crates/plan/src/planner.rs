@@ -313,10 +313,13 @@ impl<'a> Planner<'a> {
         candidates.collect()
     }
 
+    /// Whether visits touch fewer lines, and lose fewer to other CPUs, by more than chance gives, or the struct takes
+    /// fewer lines.
     fn is_gain(&self, before: &Counts, after: &Counts) -> bool {
         let weighted = |counts: &Counts| -> u64 {
             let views = self.views.iter().zip(&counts.together);
-            views.map(|(view, lines)| view.weight * lines).sum()
+            let touched: u64 = views.map(|(view, lines)| view.weight * lines).sum();
+            touched + self.views.first().map_or(0, |view| view.weight * counts.lost)
         };
         let lines = |size: Option<&u64>| size.map_or(0, |size| size.div_ceil(self.options.build_line.max(1)));
         let gain = 1.0 - weighted(after) as f64 / weighted(before).max(1) as f64;

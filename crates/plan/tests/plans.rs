@@ -1,4 +1,5 @@
 //! Whole plans from made-up recordings: gains, no gain, refusals, reasons, and plans read back.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod common;
 

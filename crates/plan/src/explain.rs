@@ -2,6 +2,7 @@
 
 use crate::model::Model;
 use crate::result::MovedMember;
+use crate::source::sources;
 use fieldline_layout::access::Access;
 use fieldline_layout::{AccessProfile, Layout, Member};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,13 +28,25 @@ struct Heat {
     loads: u64,
     stores: u64,
     by_function: BTreeMap<u32, u64>,
+    cpus: BTreeSet<u32>,
 }
 
 impl<'a> Explainer<'a> {
     /// Sums what is known of each member. `line` is the cacheline size in bytes.
     pub fn new(profile: &'a AccessProfile, declared: &'a Layout, model: &Model, line: u64) -> Self {
         let heat = declared.members.iter().map(|member| Heat::of(member, &model.accesses));
-        Self { profile, declared, heat: heat.collect(), samples: model.samples, line: line.max(1) }
+        let mut heat: Vec<Heat> = heat.collect();
+        for source in sources(profile, declared) {
+            let held = profile.types.get(source.type_index).into_iter();
+            for access in held.flat_map(|held| &held.cpus) {
+                let offset = access.offset.checked_sub(source.base);
+                let member = offset.and_then(|offset| declared.member_at(offset));
+                if let Some(heat) = member.and_then(|member| heat.get_mut(member)) {
+                    heat.cpus.insert(access.cpu);
+                }
+            }
+        }
+        Self { profile, declared, heat, samples: model.samples, line: line.max(1) }
     }
 
     /// Explains why the member with a declared index is where it is in the new layout, whose members have `order`.
@@ -53,6 +66,7 @@ impl<'a> Explainer<'a> {
             to: member.offset(),
             loads: heat.loads,
             stores: heat.stores,
+            cpus: heat.cpus.len(),
             share: (share * 10_000.0).round() / 10_000.0,
             functions,
             with,
@@ -139,15 +153,16 @@ fn sentence(moved: &MovedMember, functions: usize) -> String {
     };
     let verb = verb(moved.stores as f64 / samples as f64, functions == 1);
     let share = percent(moved.share);
+    let cpus = match moved.cpus {
+        0 => String::new(),
+        1 => " on one CPU".to_owned(),
+        many => format!(" on {many} CPUs"),
+    };
+    let what = format!("{who} {verb} it{cpus} ({share} of accesses)");
     if moved.with.is_empty() {
-        return format!(
-            "{who} {verb} it ({share} of the struct's accesses), but nothing that now shares its cacheline"
-        );
+        return format!("{what}; nothing touched with it shares its cacheline");
     }
-    let with = list(&moved.with);
-    format!(
-        "{who} {verb} it ({share} of the struct's accesses) together with {with}, now on the same cacheline"
-    )
+    format!("{what} together with {}, now on its cacheline", list(&moved.with))
 }
 
 fn verb(stores: f64, one: bool) -> &'static str {
@@ -186,6 +201,7 @@ mod tests {
             to: 8,
             loads,
             stores,
+            cpus: 4,
             share: 0.041,
             functions: vec!["f".to_owned(), "g".to_owned()],
             with: with.iter().map(|name| (*name).to_owned()).collect(),
@@ -197,7 +213,7 @@ mod tests {
     fn sentences_name_who_how_often_and_with_whom() {
         assert_eq!(
             sentence(&moved(99, 1, &["a", "b", "c"]), 2),
-            "f and g read it (4.1 % of the struct's accesses) together with a, b and c, now on the same cacheline"
+            "f and g read it on 4 CPUs (4.1 % of accesses) together with a, b and c, now on its cacheline"
         );
         assert!(sentence(&moved(5, 5, &["a"]), 7).starts_with("f, g and 5 more read and write it"));
         assert!(sentence(&moved(0, 5, &[]), 2).contains("write it"));

@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::problem::{Build, Problem, View};
 use crate::result::{
     Arrangement, Candidate, Change, FORMAT, Forecast, HeldMember, Mark, Outcome, Plan, SearchReport,
-    SizeForecast, StructPlan, VERSION,
+    SizeForecast, StructPlan, VERSION, slab_class,
 };
 use crate::search::{Effort, Found, Search, search};
 use crate::sharing::Sharing;
@@ -355,6 +355,8 @@ impl<'a> Planner<'a> {
             build_line: build.line,
             before: *before,
             after: *after,
+            slab_before: slab_class(*before),
+            slab_after: slab_class(*after),
         });
         sizes.collect()
     }

@@ -184,6 +184,23 @@ pub struct SizeForecast {
     pub before: u64,
     /// In the chosen one.
     pub after: u64,
+    /// What the kernel's allocator takes for the declared layout.
+    #[serde(default)]
+    pub slab_before: u64,
+    /// What it takes for the chosen one.
+    #[serde(default)]
+    pub slab_after: u64,
+}
+
+/// Bytes that `kmalloc` takes for an object: its size classes (mm/slab_common.c: `kmalloc_info`), whole pages above.
+pub fn slab_class(size: u64) -> u64 {
+    const PAGE: u64 = 4096;
+    match size {
+        65..=96 => 96,
+        129..=192 => 192,
+        0..=8192 => size.max(8).next_power_of_two(),
+        _ => size.checked_next_multiple_of(PAGE).unwrap_or(size),
+    }
 }
 
 /// A member that changes its place, and why.
@@ -202,6 +219,9 @@ pub struct MovedMember {
     pub loads: u64,
     /// Stores sampled.
     pub stores: u64,
+    /// CPUs that touched it.
+    #[serde(default)]
+    pub cpus: usize,
     /// Share of the struct's accesses.
     pub share: f64,
     /// Functions that touch it most, the most frequent first.
@@ -378,5 +398,16 @@ impl PlacedMember {
             bit_size: bits.map(|bits| bits.1),
             line: member.line,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slab_class;
+
+    #[test]
+    fn allocations_are_rounded_up_to_their_class() {
+        let sizes = [1, 64, 65, 97, 130, 193, 448, 640, 8192, 8193];
+        assert_eq!(sizes.map(slab_class), [8, 64, 96, 128, 192, 256, 512, 1024, 8192, 12288]);
     }
 }

@@ -1,7 +1,7 @@
 //! Plans for eyes.
 
 use super::color::Paint;
-use fieldline_plan::result::{Candidate, Forecast, Mark, SearchReport, SizeForecast};
+use fieldline_plan::result::{Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
 
@@ -33,11 +33,31 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     if let Some(search) = &of.search {
         draw_search(out, of, search);
     }
-    for member in &of.moved {
-        let name = member.name.as_deref().unwrap_or("(anonymous)");
-        let _ = writeln!(out, "  {name}: {} -> {}, {}", member.from, member.to, member.reason);
+    for run in of.moved.chunk_by(|one, other| is_bit_run(of, one, other)) {
+        draw_moved(out, run);
     }
     out.push('\n');
+}
+
+/// Whether two moved members are neighbours in one run of bit-fields.
+fn is_bit_run(of: &StructPlan, one: &MovedMember, other: &MovedMember) -> bool {
+    let is_bit =
+        |index: usize| of.declared.members.get(index).is_some_and(|member| member.bit_size.is_some());
+    one.index + 1 == other.index && is_bit(one.index) && is_bit(other.index)
+}
+
+/// A line for a member, or for bit-fields that move together: the one touched most stands for them.
+fn draw_moved(out: &mut String, run: &[MovedMember]) {
+    let Some(first) = run.first() else { return };
+    let hottest = run.iter().fold(first, |hottest, member| {
+        if member.loads + member.stores > hottest.loads + hottest.stores { member } else { hottest }
+    });
+    let name = hottest.name.as_deref().unwrap_or("(anonymous)");
+    let others = match run.len() {
+        1 => String::new(),
+        more => format!(" and {} more bit-fields", more - 1),
+    };
+    let _ = writeln!(out, "  {name}{others}: {} -> {}, {}", first.from, first.to, hottest.reason);
 }
 
 /// A row for the declared order and for each candidate: lines a visit touches and the size, each for a line size and
@@ -54,18 +74,23 @@ fn draw_candidates(out: &mut String, of: &StructPlan) {
     heads.push("shared".to_owned());
     let _ = writeln!(
         out,
-        "  lines per visit by line size (/ size compiled for), bytes by line size, lines lost to other CPUs per visit"
+        "  lines per visit by line size (/ size compiled for), bytes (and kmalloc class) by line size,
+  lines lost to other CPUs per visit"
     );
     row(out, &heads, "");
     row(
         out,
-        &cells("declared", first, (|of| of.together.before, |of| of.before, first.coherence.before)),
+        &cells(
+            "declared",
+            first,
+            (|of| of.together.before, |of| (of.before, of.slab_before), first.coherence.before),
+        ),
         "",
     );
     for (number, candidate) in (1..).zip(&of.candidates) {
         let after = (
             (|of: &Forecast| of.together.after) as fn(&Forecast) -> f64,
-            (|of: &SizeForecast| of.after) as fn(&SizeForecast) -> u64,
+            (|of: &SizeForecast| (of.after, of.slab_after)) as fn(&SizeForecast) -> (u64, u64),
             candidate.coherence.after,
         );
         row(out, &cells(&number.to_string(), candidate, after), &marks(candidate));
@@ -73,13 +98,13 @@ fn draw_candidates(out: &mut String, of: &StructPlan) {
 }
 
 /// What is shown of a forecast, of a size, and of coherence.
-type Side = (fn(&Forecast) -> f64, fn(&SizeForecast) -> u64, f64);
+type Side = (fn(&Forecast) -> f64, fn(&SizeForecast) -> (u64, u64), f64);
 
 fn cells(name: &str, candidate: &Candidate, (lines, size, shared): Side) -> Vec<String> {
     let moved = if name == "declared" { 0 } else { candidate.moved };
     let mut cells = vec![name.to_owned(), moved.to_string()];
     cells.extend(candidate.forecasts.iter().map(|of| format!("{:.3}", lines(of))));
-    cells.extend(candidate.sizes.iter().map(|of| size(of).to_string()));
+    cells.extend(candidate.sizes.iter().map(size).map(|(size, slab)| format!("{size} ({slab})")));
     cells.push(format!("{shared:.3}"));
     cells
 }
@@ -87,7 +112,8 @@ fn cells(name: &str, candidate: &Candidate, (lines, size, shared): Side) -> Vec<
 fn row(out: &mut String, cells: &[String], marks: &str) {
     let mut line = String::from(" ");
     for cell in cells {
-        let _ = write!(line, " {cell:>9}");
+        let width = if cell.starts_with("size") || cell.ends_with(')') { 11 } else { 9 };
+        let _ = write!(line, " {cell:>width$}");
     }
     let _ = writeln!(out, "{}", format!("{line}  {marks}").trim_end());
 }
@@ -103,8 +129,10 @@ fn marks(candidate: &Candidate) -> String {
 
 fn draw_search(out: &mut String, of: &StructPlan, search: &SearchReport) {
     let word = if search.optimal { "optimal for these visits" } else { "best found" };
-    let bounds: Vec<String> =
-        of.forecasts.iter().map(|of| format!("{:.3} at {} B", of.bound, of.line)).collect();
+    let mut lines: Vec<(u64, f64)> = of.forecasts.iter().map(|of| (of.line, of.bound)).collect();
+    lines.sort_by_key(|(line, _)| *line);
+    lines.dedup_by_key(|(line, _)| *line);
+    let bounds: Vec<String> = lines.iter().map(|(line, bound)| format!("{bound:.3} at {line} B")).collect();
     let _ = writeln!(
         out,
         "  {word} of {} starts, spread {:.1}%; no order touches fewer lines than {}",

@@ -33,7 +33,8 @@ pub fn front(problem: &Problem<'_>, start: &[usize], known: &[Found], most: usiz
     for found in known {
         beams.add(found.clone());
     }
-    for path in known.par_iter().map(|found| back(problem, found)).collect::<Vec<_>>() {
+    let ways = if start.len() <= FEW { known.len() } else { known.len().min(1) };
+    for path in known[..ways].par_iter().map(|found| back(problem, found)).collect::<Vec<_>>() {
         path.into_iter().for_each(|found| beams.add(found));
     }
     let cost = State::new(problem, start, &mut Memo::default()).cost();

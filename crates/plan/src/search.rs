@@ -49,7 +49,7 @@ impl Effort {
     /// What is enough for a problem: more touched units need more moves, and more still the more places they can take.
     pub fn for_problem(problem: &Problem<'_>) -> Self {
         let touched = Mover::new(problem).touched();
-        let spread = problem.constraints.units.len().clamp(UNITS, 3 * UNITS);
+        let spread = problem.constraints.units.len().clamp(UNITS, UNITS * 3 / 2);
         Self { chains: 6, moves: (1_300 * touched * spread / UNITS).clamp(12_000, 300_000) }
     }
 }

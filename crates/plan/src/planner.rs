@@ -18,8 +18,13 @@ use fieldline_layout::{AccessProfile, Layout, abi};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Weight of all views with the recorded machine's line size. Others weigh half as much together for each line size.
+/// Weight of all views with the recorded machine's line size.
 const WEIGHT: u64 = 2_000;
+/// Of its layout on lines of another size: pairs of lines are fetched together, and the objective is lines at 64 B and
+/// half of those at 128 B.
+const WEIGHT_OF_PAIRS: u64 = WEIGHT / 2;
+/// Of the layout that a machine with other lines compiles, which was not recorded. It must get no worse in any case.
+const WEIGHT_ELSEWHERE: u64 = WEIGHT / 8;
 /// Phases with fewer of the objects are left out.
 const RARE_PHASE: u64 = 20;
 /// An order that touches not even this share fewer lines is within what chance gives.
@@ -429,17 +434,13 @@ fn views(builds: &[Build], phases: &BTreeMap<u64, u64>, options: &Options) -> Ve
     for line in &options.lines {
         let own = *line == options.build_line;
         let other = builds.iter().position(|build| build.line == *line && !own);
-        let weight = match (own, other) {
-            (true, _) => WEIGHT,
-            (false, None) => WEIGHT / 2,
-            (false, Some(_)) => WEIGHT / 4,
-        };
+        let weight = if own { WEIGHT } else { WEIGHT_OF_PAIRS };
         views.extend(
             shares(phases, *line)
                 .into_iter()
                 .map(|(phase, share)| View::new(0, *line, phase, (weight as f64 * share) as u64)),
         );
-        views.extend(other.map(|build| View::new(build, *line, 0, weight)));
+        views.extend(other.map(|build| View::new(build, *line, 0, WEIGHT_ELSEWHERE)));
     }
     views
 }

@@ -176,12 +176,15 @@ fn a_union_of_pointers_is_no_guess() {
 fn explanations_name_scopes_registers_and_verdict() {
     with_idioms(|program, _| {
         let address = program.symbols.named("charge").unwrap().address;
-        let explanation = explain(program, address, &Default::default()).unwrap();
+        let explanation = explain(program, address).unwrap();
         assert_eq!(explanation.place, "charge+0x0");
         assert_eq!(explanation.scopes, ["charge"]);
-        assert!(explanation.registers.contains(&"rdi = (struct entity +0), an argument".to_owned()));
-        assert_eq!(explanation.operands, ["[rdi+0x0] ReadWrite 8 bytes: struct entity +0"]);
-        assert!(explain(program, 1, &Default::default()).is_none());
+        assert!(explanation.registers.contains(&"rdi = -> struct entity".to_owned()), "{explanation:?}");
+        let [operand] = explanation.line.operands.as_slice() else { panic!("{explanation:?}") };
+        assert_eq!((operand.written.as_str(), operand.size), ("(%rdi)", 8));
+        assert_eq!((operand.verdict.as_str(), operand.meaning), ("struct entity +0", None));
+        assert_eq!(explanation.way.first().map(|step| step.text.as_str()), Some("at the entry"));
+        assert!(explain(program, 1).is_none());
     });
 }
 

@@ -155,6 +155,7 @@ impl Workload {
             cpus: cpus.collect(),
             phases: BTreeMap::from([(0, 10)]),
             accesses,
+            ..TypeProfile::default()
         };
         AccessProfile {
             types: vec![held],

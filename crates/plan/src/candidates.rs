@@ -26,10 +26,16 @@ const FEW: usize = 80;
 /// By which share of one line more in every visit a change may cost more than what it starts from.
 const SLACK: f64 = 0.05;
 
-/// Cheapest orders by number of moved members, all cheaper than those with fewer moved. `known` are results of a
-/// search, `start` is the declared order or what wishes make of it; no order moves more than `most` members.
-pub fn front(problem: &Problem<'_>, start: &[usize], known: &[Found], most: usize) -> Vec<Found> {
-    let mut beams = Beams { problem, by_moved: BTreeMap::new() };
+/// Cheapest acceptable orders by number of moved members, all cheaper than those with fewer moved. `known` are results
+/// of a search, `start` is the declared order or what wishes make of it; no order moves more than `most` members.
+pub fn front(
+    problem: &Problem<'_>,
+    start: &[usize],
+    known: &[Found],
+    most: usize,
+    accepts: &dyn Fn(&[usize]) -> bool,
+) -> Vec<Found> {
+    let mut beams = Beams { problem, accepts, by_moved: BTreeMap::new(), kept: BTreeMap::new() };
     for found in known {
         beams.add(found.clone());
     }
@@ -55,14 +61,20 @@ pub fn moved_members(problem: &Problem<'_>, order: &[usize]) -> usize {
 /// Orders by number of moved members, cheapest first.
 struct Beams<'p> {
     problem: &'p Problem<'p>,
+    /// Whether an order may be offered. Others may still be on the way to one that may.
+    accepts: &'p dyn Fn(&[usize]) -> bool,
     by_moved: BTreeMap<usize, Vec<Found>>,
+    /// The cheapest that may be offered.
+    kept: BTreeMap<usize, Found>,
 }
 
 impl Beams<'_> {
     /// Keeps an order if it is among the cheapest for its number of moved members. Equally dear ones mostly have the
     /// same lines, so one of them is enough.
     fn add(&mut self, found: Found) {
-        let beam = self.by_moved.entry(moved_members(self.problem, &found.order)).or_default();
+        let moved = moved_members(self.problem, &found.order);
+        self.keep(moved, &found);
+        let beam = self.by_moved.entry(moved).or_default();
         let place = beam.partition_point(|other| other.cost < found.cost);
         if beam.get(place).is_none_or(|other| other.cost != found.cost) {
             beam.insert(place, found);
@@ -70,16 +82,20 @@ impl Beams<'_> {
         }
     }
 
-    fn front(&self, most: usize) -> Vec<Found> {
+    fn keep(&mut self, moved: usize, found: &Found) {
+        let is_cheaper = self.kept.get(&moved).is_none_or(|known| found.cost < known.cost);
+        let fits = || State::new(self.problem, &found.order, &mut Memo::default()).fits();
+        if is_cheaper && fits() && (self.accepts)(&found.order) {
+            self.kept.insert(moved, found.clone());
+        }
+    }
+
+    fn front(self, most: usize) -> Vec<Found> {
         let mut front: Vec<Found> = Vec::new();
-        let mut memo = Memo::default();
-        for (_, beam) in self.by_moved.range(..=most) {
-            let mut fitting =
-                beam.iter().filter(|found| State::new(self.problem, &found.order, &mut memo).fits());
-            let cheapest = fitting.next();
-            front.extend(
-                cheapest.filter(|found| front.last().is_none_or(|last| found.cost < last.cost)).cloned(),
-            );
+        for (_, found) in self.kept.into_iter().filter(|(moved, _)| *moved <= most) {
+            if front.last().is_none_or(|last| found.cost < last.cost) {
+                front.push(found);
+            }
         }
         front
     }

@@ -275,7 +275,8 @@ impl<'a> Planner<'a> {
         found.truncate(TIDIED);
         let found: Vec<Found> = found.par_iter().map(|found| tidy(problem, found)).collect();
         let most = self.options.max_moves.unwrap_or(usize::MAX);
-        let front = candidates::front(problem, &self.constraints.initial_order(), &found, most);
+        let accepts = |order: &[usize]| self.counts(problems, order).is_no_worse_than(before);
+        let front = candidates::front(problem, &self.constraints.initial_order(), &found, most, &accepts);
         let counted = front.into_iter().map(|found| {
             let after = self.counts(problems, &found.order);
             (found, after)

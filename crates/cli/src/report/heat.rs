@@ -53,6 +53,29 @@ pub(crate) struct Pair {
     pub(crate) function: String,
 }
 
+/// One cacheline of a struct.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LineHeat {
+    /// Loads and stores that touch it, in samples.
+    pub(crate) loads: u64,
+    pub(crate) stores: u64,
+    /// CPUs that stored to it.
+    pub(crate) writers: BTreeSet<u32>,
+    /// Members touched on it, in order of offset.
+    pub(crate) members: Vec<String>,
+}
+
+/// Accesses to the same bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Spot {
+    size: u64,
+    loads: u64,
+    stores: u64,
+    writers: BTreeSet<u32>,
+    /// The member they are of.
+    label: String,
+}
+
 /// One struct.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TypeHeat {
@@ -64,6 +87,8 @@ pub(crate) struct TypeHeat {
     pub(crate) pairs: Vec<Pair>,
     /// Samples by function, most first.
     pub(crate) functions: Vec<(String, u64)>,
+    /// By offset.
+    spots: BTreeMap<u64, Spot>,
 }
 
 impl TypeHeat {
@@ -95,6 +120,7 @@ impl TypeHeat {
                 by_function.iter().map(|(function, touched)| (name(*function), touched.values().sum())),
             ),
             members: members.into_values().collect(),
+            spots: spots(of, layout),
         };
         heat.add_functions(&by_function, &name);
         heat.add_pairs(&by_function, &name);
@@ -104,6 +130,25 @@ impl TypeHeat {
     /// Loads and stores of all members.
     pub(crate) fn samples(&self) -> u64 {
         self.members.iter().map(MemberHeat::samples).sum()
+    }
+
+    /// Cachelines that were touched, by number, if the object starts on one. An access to bytes of two counts on both.
+    pub(crate) fn lines(&self, line: u64) -> BTreeMap<u64, LineHeat> {
+        let mut lines: BTreeMap<u64, LineHeat> = BTreeMap::new();
+        let line = line.max(1);
+        for (offset, spot) in &self.spots {
+            let last = offset.saturating_add(spot.size.max(1) - 1).min(self.size.saturating_sub(1));
+            for index in offset / line..=last / line {
+                let heat = lines.entry(index).or_default();
+                heat.loads += spot.loads;
+                heat.stores += spot.stores;
+                heat.writers.extend(&spot.writers);
+                if heat.members.last() != Some(&spot.label) {
+                    heat.members.push(spot.label.clone());
+                }
+            }
+        }
+        lines
     }
 
     fn index(&self, offset: u64) -> Option<usize> {
@@ -146,6 +191,26 @@ impl TypeHeat {
         found.sort_by_key(|pair| (std::cmp::Reverse(pair.together), pair.left, pair.right));
         self.pairs = found;
     }
+}
+
+/// Accesses by the first byte they touch.
+fn spots(of: &TypeProfile, layout: Option<&Layout>) -> BTreeMap<u64, Spot> {
+    let mut spots: BTreeMap<u64, Spot> = BTreeMap::new();
+    for access in &of.accesses {
+        let spot = spots.entry(access.offset).or_default();
+        spot.size = spot.size.max(access.size);
+        spot.loads += access.loads.samples;
+        spot.stores += access.stores.samples;
+        if spot.label.is_empty() {
+            spot.label = Place::of(layout, access.offset, access.size).label;
+        }
+    }
+    for access in of.cpus.iter().filter(|access| access.stores > 0) {
+        if let Some(spot) = spots.get_mut(&access.offset) {
+            spot.writers.insert(access.cpu);
+        }
+    }
+    spots
 }
 
 fn function_name(profile: &AccessProfile, function: u32) -> String {
@@ -244,5 +309,16 @@ mod tests {
         let pairs: Vec<(usize, usize, u64)> =
             heat().pairs.iter().map(|pair| (pair.left, pair.right, pair.together)).collect();
         assert_eq!(pairs, [(0, 1, 6), (1, 2, 1)]);
+    }
+
+    #[test]
+    fn a_line_counts_what_touches_its_own_bytes() {
+        let lines = heat().lines(16);
+        let counts = |index: u64| (lines[&index].loads, lines[&index].stores);
+        assert_eq!((counts(0), counts(1)), ((15, 2), (0, 7)));
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines[&1].writers.len(), 1);
+        // Lines of 4 bytes: each access touches two.
+        assert_eq!(heat().lines(4).values().map(|line| line.loads + line.stores).sum::<u64>(), 48);
     }
 }

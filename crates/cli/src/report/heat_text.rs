@@ -135,27 +135,16 @@ fn lines(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
             "{}",
             options.paint.dim(&format!("  by cacheline of {line} B, an object that starts on one"))
         );
-        for index in 0..heat.size.div_ceil(*line) {
-            let on_line = |member: &&MemberHeat| {
-                member.offset < (index + 1) * line && index * line < member.offset + member.size.max(1)
-            };
-            let on: Vec<&MemberHeat> = heat.members.iter().filter(on_line).collect();
-            let (loads, stores) = on
-                .iter()
-                .fold((0, 0), |(loads, stores), member| (loads + member.loads, stores + member.stores));
-            if loads + stores == 0 {
-                continue;
-            }
-            let writers: std::collections::BTreeSet<u32> =
-                on.iter().flat_map(|member| member.writers.iter().copied()).collect();
-            let share = percent(loads + stores, heat.samples());
+        for (index, on) in heat.lines(*line) {
+            let share = percent(on.loads + on.stores, heat.samples());
             let rule = options.paint.rule(&format!("#{index:<3}"));
-            let names: Vec<&str> = on.iter().map(|member| member.label.as_str()).collect();
             let _ = writeln!(
                 out,
-                "  {rule} {share:>6}  {loads:>7} loads {stores:>7} stores, written by {:>2} cpus: {}",
-                writers.len(),
-                names.join(" ")
+                "  {rule} {share:>6}  {:>7} loads {:>7} stores, written by {:>2} cpus: {}",
+                on.loads,
+                on.stores,
+                on.writers.len(),
+                on.members.join(" ")
             );
         }
         out.push('\n');

@@ -172,8 +172,8 @@ pub(crate) struct PlanArgs {
 /// Which of the orders found is proposed.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ChoiceArgs {
-    /// The candidate to propose: best, smallest (the fewest moved members that bring two thirds of the gain, or the
-    /// best of up to eight), or its number in the table.
+    /// The candidate to propose: best, smallest (from which on each further moved member brings less than the mean), or
+    /// its number in the table.
     #[arg(long, value_name = "N|smallest|best", default_value = "best", value_parser = candidate)]
     pub(crate) candidate: Choice,
     /// Most members that may move in each struct.

@@ -342,14 +342,14 @@ mod tests {
 
     #[test]
     fn a_keyword_in_front_of_the_name_is_fine() {
-        assert_eq!(bare("struct cfs_rq"), "cfs_rq");
-        assert_eq!(bare("cfs_rq"), "cfs_rq");
+        assert_eq!(bare("struct run_queue"), "run_queue");
+        assert_eq!(bare("run_queue"), "run_queue");
     }
 
     #[test]
     fn distance_counts_edits() {
-        assert_eq!(distance("cfs_rq", "cfs_rq"), 0);
-        assert_eq!(distance("cfsrq", "cfs_rq"), 1);
+        assert_eq!(distance("run_queue", "run_queue"), 0);
+        assert_eq!(distance("runqueue", "run_queue"), 1);
         assert_eq!(distance("", "abc"), 3);
     }
 }

@@ -15,7 +15,8 @@
 use fieldline_layout::access::{Access, TypeProfile};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Losses below this many samples may be chance.
+/// Losses below this many samples may be chance: a count of n scatters by its root (Poisson), so from four on it stands
+/// two deviations above none.
 const LEAST: f64 = 4.0;
 /// Bytes of a word: what one store writes at most, as a rule.
 const WORD: u64 = 8;

@@ -18,13 +18,9 @@ use fieldline_layout::{AccessProfile, Layout, abi};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Weight of all views with the recorded machine's line size.
+/// Weight of all views with the recorded machine's line size. Those with another weigh half as much together: the
+/// objective is lines at the own size and half of those at each other.
 const WEIGHT: u64 = 2_000;
-/// Of its layout on lines of another size: pairs of lines are fetched together, and the objective is lines at 64 B and
-/// half of those at 128 B.
-const WEIGHT_OF_PAIRS: u64 = WEIGHT / 2;
-/// Of the layout that a machine with other lines compiles, which was not recorded. It must get no worse in any case.
-const WEIGHT_ELSEWHERE: u64 = WEIGHT / 8;
 /// Phases with fewer of the objects are left out.
 const RARE_PHASE: u64 = 20;
 /// An order that touches not even this share fewer lines is within what chance gives.
@@ -53,7 +49,7 @@ pub enum Choice {
     /// The one that costs least.
     #[default]
     Best,
-    /// The fewest moved members that bring two thirds of what the best order brings, or the best of up to eight.
+    /// The one from which on each further moved member brings less than the mean (the knee of the front).
     Smallest,
     /// By its number, from 1 on.
     Number(usize),
@@ -198,13 +194,21 @@ fn choose(front: &[(Found, Counts)], declared: u64, choice: Choice) -> Option<us
     }
 }
 
-/// Index of the first candidate that brings two thirds of what the last one brings, or of the best small one.
+/// Index of the candidate at the knee of the front: where its share of what the best one brings is most above its share
+/// of the members that one moves; the first of equals. Beyond it each further member brings less than the mean.
 fn smallest(front: &[(Found, Counts)], declared: u64) -> Option<usize> {
-    let best = front.last()?.0.cost;
-    let enough = declared.saturating_sub(declared.saturating_sub(best) / 3 * 2).max(best);
-    let first = front.iter().position(|(found, _)| found.cost <= enough)?;
-    let small = front.iter().rposition(|(found, _)| moved(&found.order).len() <= candidates::SMALL);
-    Some(first.min(small.unwrap_or(first)))
+    let gain = |found: &Found| u128::from(declared.saturating_sub(found.cost));
+    let moves = |found: &Found| moved(&found.order).len() as u128;
+    let best = &front.last()?.0;
+    // Both shares times both wholes, so that integers compare; a candidate that moves more than the best is none.
+    let above = |found: &Found| (gain(found) * moves(best)).checked_sub(moves(found) * gain(best));
+    let mut knee = 0;
+    for (index, (found, _)) in front.iter().enumerate() {
+        if above(found) > above(&front[knee].0) {
+            knee = index;
+        }
+    }
+    Some(knee)
 }
 
 impl Counts {
@@ -435,13 +439,17 @@ fn views(builds: &[Build], phases: &BTreeMap<u64, u64>, options: &Options) -> Ve
     for line in &options.lines {
         let own = *line == options.build_line;
         let other = builds.iter().position(|build| build.line == *line && !own);
-        let weight = if own { WEIGHT } else { WEIGHT_OF_PAIRS };
+        let weight = match (own, other) {
+            (true, _) => WEIGHT,
+            (false, None) => WEIGHT / 2,
+            (false, Some(_)) => WEIGHT / 4,
+        };
         views.extend(
             shares(phases, *line)
                 .into_iter()
                 .map(|(phase, share)| View::new(0, *line, phase, (weight as f64 * share) as u64)),
         );
-        views.extend(other.map(|build| View::new(build, *line, 0, WEIGHT_ELSEWHERE)));
+        views.extend(other.map(|build| View::new(build, *line, 0, weight)));
     }
     views
 }

@@ -143,7 +143,7 @@ pub struct Candidate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// The fewest moved members that bring two thirds of what the best order brings, or the best of up to eight.
+    /// From here on each further moved member brings less than the mean (the knee of the front).
     Smallest,
     /// No known order costs less.
     Best,

@@ -57,15 +57,11 @@ impl<'f> Attribution<'f> {
         program: &'a mut Program<'a>,
         files: &'f [PerfFile],
     ) -> Result<Self, Error> {
-        let mut sources = Self::open(elf, files)?;
-        let addresses = sampled(&mut sources)?;
-        program.load(addresses.iter().copied());
-        let program: &'a Program<'a> = program;
-        let mut answers = Answers::new(program, &addresses);
-        for source in &mut sources {
-            source.use_addresses(program, &mut answers)?;
+        let (mut found, program) = Self::of_code(elf, program, files)?;
+        for source in &mut found.sources {
+            source.use_addresses(program, &mut found.answers)?;
         }
-        Ok(Self { sources, answers })
+        Ok(found)
     }
 
     /// The same without a look at the addresses of data: what the code alone tells.
@@ -77,10 +73,20 @@ impl<'f> Attribution<'f> {
         program: &'a mut Program<'a>,
         files: &'f [PerfFile],
     ) -> Result<Self, Error> {
+        Ok(Self::of_code(elf, program, files)?.0)
+    }
+
+    /// What the code alone tells, and the program with the units that were sampled.
+    fn of_code<'a>(
+        elf: &Elf<'a>,
+        program: &'a mut Program<'a>,
+        files: &'f [PerfFile],
+    ) -> Result<(Self, &'a Program<'a>), Error> {
         let mut sources = Self::open(elf, files)?;
         let addresses = sampled(&mut sources)?;
         program.load(addresses.iter().copied());
-        Ok(Self { sources, answers: Answers::new(program, &addresses) })
+        let program: &'a Program<'a> = program;
+        Ok((Self { sources, answers: Answers::new(program, &addresses) }, program))
     }
 
     fn open(elf: &Elf<'_>, files: &'f [PerfFile]) -> Result<Vec<Source<'f>>, Error> {

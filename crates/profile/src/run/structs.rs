@@ -1,7 +1,7 @@
 //! All structs that an access is one to.
 //!
-//! A task's scheduling entity is part of its `task_struct`; an access to it is one to both, and whoever wants to know
-//! how the entity is used wants to see it. The struct the code speaks of goes first; it is the one that windows name.
+//! A struct may be part of another; an access to it is one to both, and whoever wants to know how the inner one is used
+//! wants to see it. The struct the code speaks of goes first; it is the one that windows name.
 
 use super::attribution::Attributed;
 use crate::aggregate::{Builder, Target as Struct, TypeInfo};

@@ -1,30 +1,31 @@
 //! A plan for structs: learn visits, search, and accept only what is no worse anywhere.
 
+mod choice;
+mod forecast;
+mod matrix;
+
+pub use choice::Choice;
+
 use crate::candidates;
 use crate::explain::Explainer;
 use crate::model::Model;
 use crate::problem::{Build, Problem, View};
 use crate::result::{
-    Arrangement, Candidate, Change, FORMAT, Forecast, HeldMember, Mark, Outcome, Plan, SearchReport,
-    SizeForecast, StructPlan, VERSION, slab_class,
+    Arrangement, Candidate, Change, FORMAT, HeldMember, Mark, Outcome, Plan, SearchReport, StructPlan,
+    VERSION,
 };
 use crate::search::{Effort, Found, Search, search};
 use crate::sharing::Sharing;
-use crate::state::{Memo, State};
 use crate::tidy::{moved, tidy};
 use crate::visits::Visits;
+use choice::{choose, smallest};
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::{AccessProfile, Layout, abi};
+use forecast::{Counts, bound, digits};
+use matrix::{builds, views};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Weight of all views with the recorded machine's line size. Those with another weigh half as much together: the
-/// objective is lines at the own size and half of those at each other.
-const WEIGHT: u64 = 2_000;
-/// Phases with fewer of the objects are left out.
-const RARE_PHASE: u64 = 20;
-/// An order that touches not even this share fewer lines is within what chance gives.
-const LEAST_GAIN: f64 = 0.02;
 /// Results of a search that are worth tidying.
 const TIDIED: usize = 4;
 /// If fewer of the loads hit the nearest cache, the recording holds only slow ones.
@@ -41,18 +42,6 @@ pub struct Options {
     pub choice: Choice,
     /// Most members that move.
     pub max_moves: Option<usize>,
-}
-
-/// Which candidate is proposed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
-    /// The one that costs least.
-    #[default]
-    Best,
-    /// The one from which on each further moved member brings less than the mean (the knee of the front).
-    Smallest,
-    /// By its number, from 1 on.
-    Number(usize),
 }
 
 impl Default for Options {
@@ -168,56 +157,10 @@ struct Planner<'a> {
     bounds: BTreeMap<u64, f64>,
 }
 
-/// Lines that visits touch by view, of both kinds of visits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Counts {
-    together: Vec<u64>,
-    alone: Vec<u64>,
-    sizes: Vec<u64>,
-    /// Lines that CPUs lose to each other in the first view.
-    lost: u64,
-    cost: u64,
-}
-
 /// What an order is judged by.
 struct Problems<'a> {
     together: Problem<'a>,
     alone: Problem<'a>,
-}
-
-/// Index of the candidate asked for.
-fn choose(front: &[(Found, Counts)], declared: u64, choice: Choice) -> Option<usize> {
-    match choice {
-        Choice::Best => front.len().checked_sub(1),
-        Choice::Smallest => smallest(front, declared),
-        Choice::Number(number) => number.checked_sub(1).filter(|index| *index < front.len()),
-    }
-}
-
-/// Index of the candidate at the knee of the front: where its share of what the best one brings is most above its share
-/// of the members that one moves; the first of equals. Beyond it each further member brings less than the mean.
-fn smallest(front: &[(Found, Counts)], declared: u64) -> Option<usize> {
-    let gain = |found: &Found| u128::from(declared.saturating_sub(found.cost));
-    let moves = |found: &Found| moved(&found.order).len() as u128;
-    let best = &front.last()?.0;
-    // Both shares times both wholes, so that integers compare; a candidate that moves more than the best is none.
-    let above = |found: &Found| (gain(found) * moves(best)).checked_sub(moves(found) * gain(best));
-    let mut knee = 0;
-    for (index, (found, _)) in front.iter().enumerate() {
-        if above(found) > above(&front[knee].0) {
-            knee = index;
-        }
-    }
-    Some(knee)
-}
-
-impl Counts {
-    /// Whether no view touches more lines and no build takes more room.
-    fn is_no_worse_than(&self, other: &Self) -> bool {
-        let pairs =
-            [(&self.together, &other.together), (&self.alone, &other.alone), (&self.sizes, &other.sizes)];
-        pairs.iter().all(|(one, other)| one.iter().zip(other.iter()).all(|(one, other)| one <= other))
-    }
 }
 
 impl<'a> Planner<'a> {
@@ -323,30 +266,6 @@ impl<'a> Planner<'a> {
         candidates.collect()
     }
 
-    /// Whether visits touch fewer lines, and lose fewer to other CPUs, by more than chance gives, or the struct takes
-    /// fewer lines.
-    fn is_gain(&self, before: &Counts, after: &Counts) -> bool {
-        let weighted = |counts: &Counts| -> u64 {
-            let views = self.views.iter().zip(&counts.together);
-            let touched: u64 = views.map(|(view, lines)| view.weight * lines).sum();
-            touched + self.views.first().map_or(0, |view| view.weight * counts.lost)
-        };
-        let lines = |size: Option<&u64>| size.map_or(0, |size| size.div_ceil(self.options.build_line.max(1)));
-        let gain = 1.0 - weighted(after) as f64 / weighted(before).max(1) as f64;
-        gain >= LEAST_GAIN || lines(after.sizes.first()) < lines(before.sizes.first())
-    }
-
-    fn counts(&self, problems: &Problems<'_>, order: &[usize]) -> Counts {
-        let count = |problem: &Problem<'_>| {
-            let state = State::new(problem, order, &mut Memo::default());
-            (state.touched(), state.sizes().to_vec())
-        };
-        let (together, sizes) = count(&problems.together);
-        let alone = count(&problems.alone).0;
-        let state = State::new(&problems.together, order, &mut Memo::default());
-        Counts { together, alone, sizes, lost: state.lost(0), cost: state.cost() }
-    }
-
     fn describe(&self, result: &mut StructPlan, profile: &AccessProfile, order: &[usize]) {
         let members = self.constraints.members_in(order);
         let Some(chosen) = abi::reorder(self.layout, &members) else { return };
@@ -358,57 +277,6 @@ impl<'a> Planner<'a> {
         result.outcome = Outcome::Moved;
         result.reason = None;
     }
-
-    fn sizes(&self, before: &Counts, after: &Counts) -> Vec<SizeForecast> {
-        let sizes = before.sizes.iter().zip(&after.sizes);
-        let sizes = self.builds.iter().zip(sizes).map(|(build, (before, after))| SizeForecast {
-            build_line: build.line,
-            before: *before,
-            after: *after,
-            slab_before: slab_class(*before),
-            slab_after: slab_class(*after),
-        });
-        sizes.collect()
-    }
-
-    /// Forecasts by line size and build, over all phases.
-    fn forecasts(&self, before: &Counts, after: &Counts) -> Vec<Forecast> {
-        let mut groups: BTreeMap<(usize, u64), Vec<usize>> = BTreeMap::new();
-        for (index, view) in self.views.iter().enumerate() {
-            groups.entry((view.build, view.line())).or_default().push(index);
-        }
-        let forecasts = groups.into_iter().map(|((build, line), views)| {
-            let change = |before: &[u64], after: &[u64], visits: &Visits| Change {
-                before: self.mean(&views, before, visits),
-                after: self.mean(&views, after, visits),
-            };
-            Forecast {
-                line,
-                build_line: self.builds[build].line,
-                together: change(&before.together, &after.together, &self.model.together),
-                alone: change(&before.alone, &after.alone, &self.model.alone),
-                bound: self.bounds.get(&line).copied().unwrap_or(0.0),
-            }
-        });
-        forecasts.collect()
-    }
-
-    /// Lines per visit, the mean over views by weight, to three digits.
-    fn mean(&self, views: &[usize], lines: &[u64], visits: &Visits) -> f64 {
-        let weights: u64 = views.iter().map(|view| self.views[*view].weight).sum();
-        let sum: u64 = views.iter().map(|view| self.views[*view].weight * lines[*view]).sum();
-        digits(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64)
-    }
-}
-
-fn bound(model: &Model, line: u64) -> f64 {
-    let sizes: Vec<u64> = model.cells.iter().map(|cell| cell.size).collect();
-    let visits = &model.together;
-    digits(visits.volume(&sizes, line) as f64 / visits.total().max(1) as f64)
-}
-
-fn digits(number: f64) -> f64 {
-    (number * 1_000.0).round() / 1_000.0
 }
 
 fn report(search: &Search) -> SearchReport {
@@ -420,51 +288,4 @@ fn report(search: &Search) -> SearchReport {
         chains: search.found.len(),
         spread: (spread * 10_000.0).round() / 10_000.0,
     }
-}
-
-/// The recorded machine's build first, then those of other line sizes that place members differently.
-fn builds(layout: &Layout, constraints: &Constraints, options: &Options) -> Vec<Build> {
-    let mut builds = vec![Build::new(layout, constraints, options.build_line, options.build_line)];
-    for line in &options.lines {
-        if builds.iter().all(|build| build.line != *line) {
-            builds.push(Build::new(layout, constraints, options.build_line, *line));
-        }
-    }
-    builds
-}
-
-/// Lines of the recorded machine's layout at every size, and of every other build at its own size.
-fn views(builds: &[Build], phases: &BTreeMap<u64, u64>, options: &Options) -> Vec<View> {
-    let mut views = Vec::new();
-    for line in &options.lines {
-        let own = *line == options.build_line;
-        let other = builds.iter().position(|build| build.line == *line && !own);
-        let weight = match (own, other) {
-            (true, _) => WEIGHT,
-            (false, None) => WEIGHT / 2,
-            (false, Some(_)) => WEIGHT / 4,
-        };
-        views.extend(
-            shares(phases, *line)
-                .into_iter()
-                .map(|(phase, share)| View::new(0, *line, phase, (weight as f64 * share) as u64)),
-        );
-        views.extend(other.map(|build| View::new(build, *line, 0, weight)));
-    }
-    views
-}
-
-/// Where objects begin within a line of `line` bytes, and which share of them.
-fn shares(phases: &BTreeMap<u64, u64>, line: u64) -> Vec<(u64, f64)> {
-    let mut within: BTreeMap<u64, u64> = BTreeMap::new();
-    for (phase, objects) in phases {
-        *within.entry(phase % line.max(1)).or_default() += objects;
-    }
-    let all: u64 = within.values().sum();
-    within.retain(|_, objects| *objects * RARE_PHASE >= all && *objects > 0);
-    let kept: u64 = within.values().sum();
-    if kept == 0 {
-        return vec![(0, 1.0)];
-    }
-    within.into_iter().map(|(phase, objects)| (phase, objects as f64 / kept as f64)).collect()
 }

@@ -1,0 +1,109 @@
+//! What an order costs under each view, and that as figures for people.
+
+use super::{Planner, Problems};
+use crate::model::Model;
+use crate::problem::Problem;
+use crate::result::{Change, Forecast, SizeForecast, slab_class};
+use crate::state::{Memo, State};
+use crate::visits::Visits;
+use std::collections::BTreeMap;
+
+/// An order that touches not even this share fewer lines is within what chance gives.
+const LEAST_GAIN: f64 = 0.02;
+
+/// Lines that visits touch by view, of both kinds of visits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) together: Vec<u64>,
+    pub(super) alone: Vec<u64>,
+    pub(super) sizes: Vec<u64>,
+    /// Lines that CPUs lose to each other in the first view.
+    pub(super) lost: u64,
+    pub(super) cost: u64,
+}
+
+impl Counts {
+    /// Whether no view touches more lines and no build takes more room.
+    pub(super) fn is_no_worse_than(&self, other: &Self) -> bool {
+        let pairs =
+            [(&self.together, &other.together), (&self.alone, &other.alone), (&self.sizes, &other.sizes)];
+        pairs.iter().all(|(one, other)| one.iter().zip(other.iter()).all(|(one, other)| one <= other))
+    }
+}
+
+impl Planner<'_> {
+    /// Whether visits touch fewer lines, and lose fewer to other CPUs, by more than chance gives, or the struct takes
+    /// fewer lines.
+    pub(super) fn is_gain(&self, before: &Counts, after: &Counts) -> bool {
+        let weighted = |counts: &Counts| -> u64 {
+            let views = self.views.iter().zip(&counts.together);
+            let touched: u64 = views.map(|(view, lines)| view.weight * lines).sum();
+            touched + self.views.first().map_or(0, |view| view.weight * counts.lost)
+        };
+        let lines = |size: Option<&u64>| size.map_or(0, |size| size.div_ceil(self.options.build_line.max(1)));
+        let gain = 1.0 - weighted(after) as f64 / weighted(before).max(1) as f64;
+        gain >= LEAST_GAIN || lines(after.sizes.first()) < lines(before.sizes.first())
+    }
+
+    pub(super) fn counts(&self, problems: &Problems<'_>, order: &[usize]) -> Counts {
+        let count = |problem: &Problem<'_>| {
+            let state = State::new(problem, order, &mut Memo::default());
+            (state.touched(), state.sizes().to_vec())
+        };
+        let (together, sizes) = count(&problems.together);
+        let alone = count(&problems.alone).0;
+        let state = State::new(&problems.together, order, &mut Memo::default());
+        Counts { together, alone, sizes, lost: state.lost(0), cost: state.cost() }
+    }
+
+    pub(super) fn sizes(&self, before: &Counts, after: &Counts) -> Vec<SizeForecast> {
+        let sizes = before.sizes.iter().zip(&after.sizes);
+        let sizes = self.builds.iter().zip(sizes).map(|(build, (before, after))| SizeForecast {
+            build_line: build.line,
+            before: *before,
+            after: *after,
+            slab_before: slab_class(*before),
+            slab_after: slab_class(*after),
+        });
+        sizes.collect()
+    }
+
+    /// Forecasts by line size and build, over all phases.
+    pub(super) fn forecasts(&self, before: &Counts, after: &Counts) -> Vec<Forecast> {
+        let mut groups: BTreeMap<(usize, u64), Vec<usize>> = BTreeMap::new();
+        for (index, view) in self.views.iter().enumerate() {
+            groups.entry((view.build, view.line())).or_default().push(index);
+        }
+        let forecasts = groups.into_iter().map(|((build, line), views)| {
+            let change = |before: &[u64], after: &[u64], visits: &Visits| Change {
+                before: self.mean(&views, before, visits),
+                after: self.mean(&views, after, visits),
+            };
+            Forecast {
+                line,
+                build_line: self.builds[build].line,
+                together: change(&before.together, &after.together, &self.model.together),
+                alone: change(&before.alone, &after.alone, &self.model.alone),
+                bound: self.bounds.get(&line).copied().unwrap_or(0.0),
+            }
+        });
+        forecasts.collect()
+    }
+
+    /// Lines per visit, the mean over views by weight, to three digits.
+    fn mean(&self, views: &[usize], lines: &[u64], visits: &Visits) -> f64 {
+        let weights: u64 = views.iter().map(|view| self.views[*view].weight).sum();
+        let sum: u64 = views.iter().map(|view| self.views[*view].weight * lines[*view]).sum();
+        digits(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64)
+    }
+}
+
+pub(super) fn bound(model: &Model, line: u64) -> f64 {
+    let sizes: Vec<u64> = model.cells.iter().map(|cell| cell.size).collect();
+    let visits = &model.together;
+    digits(visits.volume(&sizes, line) as f64 / visits.total().max(1) as f64)
+}
+
+pub(super) fn digits(number: f64) -> f64 {
+    (number * 1_000.0).round() / 1_000.0
+}

@@ -10,9 +10,10 @@ use crate::random::Random;
 use fieldline_layout::access::Window;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Most classes, a bound on time and memory. There are as many as the struct has words, each of which begins one: with
-/// fewer, operations share a class and what they touch looks like one visit.
-const CLASSES: usize = 128; // a multiple of the lanes in `sum_of`
+/// Most classes. With fewer, operations share a class and all they touch looks like one visit; with many more, each sees
+/// too few windows and what runs in one go falls apart. Of the two, the first errs less (planned orders scored on known
+/// visits).
+const CLASSES: usize = 32; // a multiple of the lanes in `sum_of`
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 30;
 /// Weight of the background distribution in each class, in samples per word of the vocabulary.

@@ -16,7 +16,7 @@ use fieldline_layout::{AccessProfile, Layout};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Mixtures learnt from different starts. With a class for nearly every function all are much alike.
+/// Mixtures learnt from different starts. Several are no better and take as many times longer.
 const MIXTURES: u64 = 1;
 /// Visits drawn in all.
 const DRAWN: usize = 8_192;

@@ -6,7 +6,7 @@
 use crate::problem::{Problem, View, Whole};
 
 /// Lines remembered, a power of two: as many as a processor's second cache holds.
-const REMEMBERED: usize = 1 << 15;
+const REMEMBERED: usize = 1 << 16;
 
 /// Weights of lines by what lies on them, with room to work in. Each key has one place; a newer one takes it.
 #[derive(Clone, Debug, Default)]

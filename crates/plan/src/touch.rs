@@ -8,6 +8,11 @@ use crate::names::{Names, Word};
 use fieldline_layout::access::Access;
 use std::collections::BTreeMap;
 
+/// Deviations of a sample count that chance explains.
+const DEVIATIONS: f64 = 2.0;
+/// Rounds after which the most frequent instructions are found; each drops the level by less.
+const ROUNDS: usize = 4;
+
 /// How one function touches one struct.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Touch {
@@ -52,21 +57,58 @@ pub fn touches(
 }
 
 fn touch(function: u32, words: Vec<Word>, accesses: &[&Access], cells: &Cells) -> Touch {
-    let mut by_instruction: BTreeMap<u64, f64> = BTreeMap::new();
-    let mut by_cell: BTreeMap<(usize, u64), f64> = BTreeMap::new();
+    let mut by_instruction: BTreeMap<u64, Count> = BTreeMap::new();
+    let mut by_cell: BTreeMap<(usize, u64), Count> = BTreeMap::new();
     for access in accesses {
-        let events = events(access);
-        *by_instruction.entry(access.ip).or_default() += events;
+        by_instruction.entry(access.ip).or_default().add(access);
         for cell in cells.touched(access.offset, access.size) {
-            *by_cell.entry((cell, access.ip)).or_default() += events;
+            by_cell.entry((cell, access.ip)).or_default().add(access);
         }
     }
-    let samples = accesses.iter().map(|access| access.samples()).sum();
-    let runs = by_instruction.values().copied().fold(0.0, f64::max);
+    let runs = level(by_instruction.values().copied());
     let mut rates: BTreeMap<usize, f64> = BTreeMap::new();
-    for ((cell, _), events) in by_cell {
+    for ((cell, _), count) in by_cell {
         let rate = rates.entry(cell).or_default();
-        *rate = rate.max(events / runs);
+        *rate = rate.max(count.share_of(runs));
     }
+    let samples = accesses.iter().map(|access| access.samples()).sum();
     Touch { function, words, samples, runs, cells: rates.into_iter().collect() }
+}
+
+/// Samples and the events they stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Count {
+    samples: f64,
+    events: f64,
+}
+
+impl Count {
+    fn add(&mut self, access: &Access) {
+        self.samples += access.samples() as f64;
+        self.events += events(access);
+    }
+
+    /// Whether chance alone may have kept it below what happened so often: a count scatters by its root (Poisson).
+    fn is_within(self, level: f64) -> bool {
+        let expected = level * self.samples / self.events;
+        self.samples >= expected - DEVIATIONS * expected.sqrt()
+    }
+
+    /// How often it happens when something happens so often, at most always. What chance explains is always: most
+    /// code of a function runs whenever the function does.
+    fn share_of(self, level: f64) -> f64 {
+        if self.is_within(level) { 1.0 } else { self.events / level }
+    }
+}
+
+/// How often the most frequent of some things happen, in events. The hottest of many equally frequent ones is sampled
+/// more often than they happen, so all that chance explains are averaged.
+fn level(counts: impl Iterator<Item = Count> + Clone) -> f64 {
+    let mut level = counts.clone().map(|count| count.events).fold(0.0, f64::max);
+    for _ in 0..ROUNDS {
+        let alike = counts.clone().filter(|count| count.events > 0.0 && count.is_within(level));
+        let (number, sum) = alike.fold((0.0, 0.0), |(number, sum), count| (number + 1.0, sum + count.events));
+        level = if number > 0.0 { sum / number } else { level };
+    }
+    level
 }

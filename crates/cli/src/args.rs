@@ -151,8 +151,12 @@ pub(crate) struct PlanArgs {
     #[arg(value_name = "TYPE", required = true)]
     pub(crate) types: Vec<String>,
     /// The profile.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) profile: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "packing")]
+    pub(crate) profile: Option<PathBuf>,
+    /// Plan without a profile: pack holes, and only where that saves a cacheline or a slab class. Nothing is known then
+    /// of what is hot.
+    #[arg(long = "static", conflicts_with = "profile")]
+    pub(crate) packing: bool,
     /// The program the profile was made with.
     #[arg(long, value_name = "FILE")]
     pub(crate) vmlinux: PathBuf,

@@ -14,7 +14,8 @@ use std::path::Path;
 /// What a plan is made of.
 pub(crate) struct PlanInput<'p> {
     pub(crate) types: &'p [String],
-    pub(crate) profile: &'p AccessProfile,
+    /// What the orders rest on; on size alone if there is none.
+    pub(crate) profile: Option<&'p AccessProfile>,
     pub(crate) vmlinux: &'p Path,
     pub(crate) tree: Option<&'p Path>,
     pub(crate) lines: &'p [u64],
@@ -45,7 +46,10 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
         choice: input.choice.candidate,
         max_moves: input.choice.max_moves,
     };
-    let mut plan = fieldline_plan::plan(input.profile, &requests, &options);
+    let mut plan = match input.profile {
+        Some(profile) => fieldline_plan::plan(profile, &requests, &options),
+        None => fieldline_plan::packing::pack(&requests, &options),
+    };
     for (of, refusal) in plan.structs.iter_mut().zip(refusals) {
         if let Some(reason) = refusal {
             refuse(of, reason);
@@ -55,8 +59,13 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
 }
 
 /// The layout the profile was made with; without samples, the one most units share.
-fn layout_of(types: &Types<'_, '_>, profile: &AccessProfile, name: &str) -> Result<Layout> {
-    let sampled = profile.types.iter().filter(|of| of.name == name).max_by_key(|of| of.samples());
+pub(crate) fn layout_of(
+    types: &Types<'_, '_>,
+    profile: Option<&AccessProfile>,
+    name: &str,
+) -> Result<Layout> {
+    let known = profile.iter().flat_map(|profile| &profile.types);
+    let sampled = known.filter(|of| of.name == name).max_by_key(|of| of.samples());
     match sampled {
         Some(of) => types.layout_like(name, of.fingerprint),
         None => types.layouts(name)?.into_iter().next().with_context(|| format!("{name} is no struct")),
@@ -64,7 +73,7 @@ fn layout_of(types: &Types<'_, '_>, profile: &AccessProfile, name: &str) -> Resu
 }
 
 /// What the source says about a struct, or why it can't be changed there.
-fn wishes_of(tree: Option<&Path>, layout: &Layout) -> Result<(Wishes, Option<String>)> {
+pub(crate) fn wishes_of(tree: Option<&Path>, layout: &Layout) -> Result<(Wishes, Option<String>)> {
     let Some(tree) = tree else { return Ok((Wishes::default(), None)) };
     let declaration = Declaration::from(layout);
     let header = tree::open(tree, &declaration)?;
@@ -87,7 +96,7 @@ fn refuse(of: &mut StructPlan, reason: String) {
 }
 
 /// The line size the program's machine compiles for (arch/*/include/asm/cache.h: L1_CACHE_SHIFT).
-fn build_line(vmlinux: &Path) -> Result<u64> {
+pub(crate) fn build_line(vmlinux: &Path) -> Result<u64> {
     let file = FileBytes::open(vmlinux)?;
     Ok(Elf::parse(&file)?.cacheline())
 }

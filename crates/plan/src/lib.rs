@@ -16,6 +16,7 @@
 //! * `candidates`: smaller changes than the best.
 //! * `explain`: why a member moves.
 //! * `planner`: a plan for structs, and `result`: the plan as a value.
+//! * `packing`: a plan without a profile, by size alone.
 //! * `simulate`: what layouts cost on recorded accesses, by a model of caches.
 //! * `random`: the one source of chance.
 
@@ -31,6 +32,7 @@ pub mod mixture;
 pub mod model;
 pub mod moves;
 pub mod names;
+pub mod packing;
 pub mod planner;
 pub mod problem;
 pub mod random;

@@ -11,7 +11,7 @@ use crate::explain::Explainer;
 use crate::model::Model;
 use crate::problem::{Build, Problem, View};
 use crate::result::{
-    Arrangement, Candidate, Change, FORMAT, HeldMember, Mark, Outcome, Plan, SearchReport, StructPlan,
+    Arrangement, Basis, Candidate, Change, FORMAT, HeldMember, Mark, Outcome, Plan, SearchReport, StructPlan,
     VERSION,
 };
 use crate::search::{Effort, Found, Search, search};
@@ -65,6 +65,7 @@ pub fn plan(profile: &AccessProfile, requests: &[Request<'_>], options: &Options
     Plan {
         format: FORMAT.to_owned(),
         version: VERSION,
+        basis: Basis::Profile,
         lines: options.lines.clone(),
         build_line: options.build_line,
         structs: structs.collect(),
@@ -115,7 +116,7 @@ fn unfit(model: &Model) -> Option<(Outcome, String)> {
     })
 }
 
-fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
+pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
     let declared = Arrangement::new(layout, 0..layout.members.len());
     StructPlan {
         name: layout.name.clone(),
@@ -138,7 +139,7 @@ fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
     }
 }
 
-fn held(constraints: &Constraints) -> Vec<HeldMember> {
+pub(crate) fn held(constraints: &Constraints) -> Vec<HeldMember> {
     let units = constraints.units.iter().filter_map(|unit| Some((unit, unit.hold.as_ref()?)));
     let members = units.flat_map(|(unit, hold)| {
         unit.members.iter().map(|index| HeldMember { index: *index, reason: hold.reason.clone() })

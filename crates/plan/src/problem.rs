@@ -97,6 +97,19 @@ impl Build {
         }
     }
 
+    /// Alignment in bytes of a unit.
+    pub(crate) fn align_of(&self, unit: usize) -> u64 {
+        self.slots[unit].iter().map(|slot| slot.align).max().unwrap_or(1)
+    }
+
+    /// Bits a unit takes wherever it stands.
+    pub(crate) fn least_bits(&self, unit: usize) -> u64 {
+        self.slots[unit]
+            .iter()
+            .map(|slot| slot.bit_size.saturating_add(slot.skip))
+            .fold(0, u64::saturating_add)
+    }
+
     /// Whether two builds place every order alike.
     pub fn places_like(&self, other: &Self) -> bool {
         (self.align, self.tail) == (other.align, other.tail) && self.slots == other.slots

@@ -16,12 +16,32 @@ pub struct Plan {
     pub format: String,
     /// Format version.
     pub version: u32,
+    /// What the orders rest on.
+    #[serde(default, skip_serializing_if = "Basis::is_profile")]
+    pub basis: Basis,
     /// Line sizes in bytes that were judged.
     pub lines: Vec<u64>,
     /// Line size in bytes of the machine that the layouts were compiled for.
     pub build_line: u64,
     /// One for each struct asked for, in that order.
     pub structs: Vec<StructPlan>,
+}
+
+/// What the orders of a plan rest on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// A profile tells which members are touched, and which together.
+    #[default]
+    Profile,
+    /// The layout alone: an order is smaller, and nothing is known of what is hot.
+    Layout,
+}
+
+impl Basis {
+    fn is_profile(&self) -> bool {
+        *self == Self::Profile
+    }
 }
 
 /// What came of a struct.

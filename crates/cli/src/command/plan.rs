@@ -10,10 +10,10 @@ use anyhow::Result;
 use fieldline_plan::{Outcome as Planned, Plan};
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
-    let profile = document::read_profile(&args.profile)?;
+    let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
     let plan = stages::plan(&PlanInput {
         types: &args.types,
-        profile: &profile,
+        profile: profile.as_ref(),
         vmlinux: &args.vmlinux,
         tree: args.tree.as_deref(),
         lines: &args.lines,

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
     output::progress("planning");
     let plan = stages::plan(&PlanInput {
         types: &args.types,
-        profile: &profile,
+        profile: Some(&profile),
         vmlinux: &args.recordings.vmlinux,
         tree: Some(&args.tree),
         lines: &args.lines,

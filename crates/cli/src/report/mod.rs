@@ -6,6 +6,7 @@ pub(crate) mod explain_text;
 pub(crate) mod heat;
 pub(crate) mod heat_sharing;
 pub(crate) mod heat_text;
+pub(crate) mod packing_text;
 pub(crate) mod pahole;
 pub(crate) mod plan_text;
 pub(crate) mod proposal;

@@ -1,14 +1,18 @@
 //! Plans for eyes.
 
 use super::color::Paint;
-use fieldline_plan::result::{Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
+use super::packing_text;
+use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
 
 /// Appends what a plan proposes for each struct, and why.
 pub(crate) fn draw(out: &mut String, plan: &Plan, paint: Paint) {
     for of in &plan.structs {
-        draw_struct(out, of, paint);
+        match plan.basis {
+            Basis::Profile => draw_struct(out, of, paint),
+            Basis::Layout => packing_text::draw(out, of, paint),
+        }
     }
 }
 

@@ -1,0 +1,274 @@
+//! The fewest moved members for what a size is worth.
+
+use super::insertion::{Insertion, MOST};
+use super::judge::{Judge, Worth};
+use crate::tidy::moved;
+use rayon::prelude::*;
+
+/// Units up to which every set of three is tried; beyond, pairs.
+const FEW: usize = 40;
+/// Units up to which pairs are tried; beyond, single units.
+const MANY: usize = 300;
+/// Orders kept for each number of moves beyond.
+const WIDTH: usize = 16;
+/// Alignments from here on are meant for cachelines.
+const LINE: u64 = 32;
+/// Moves made one after the other.
+const DEPTH: usize = 12;
+
+/// An order that is worth more than the declared one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Packed {
+    /// What it is worth.
+    pub(super) worth: Worth,
+    /// Members that change places among the others.
+    pub(super) moved: usize,
+    /// Sum of how far units are from their declared place.
+    distance: usize,
+    pub(super) order: Vec<usize>,
+}
+
+impl Packed {
+    fn key(&self) -> (Worth, usize, usize, &[usize]) {
+        (self.worth, self.moved, self.distance, &self.order)
+    }
+}
+
+/// What was found, each worth more than those that move less.
+pub(super) struct Front {
+    pub(super) packed: Vec<Packed>,
+    /// Whether no order that is worth as much as the last moves fewer units.
+    pub(super) proven: bool,
+}
+
+/// The best orders by number of moved members, up to one worth as much as `small`. None moves more than `most` members.
+pub(super) fn front(judge: &Judge<'_>, small: &[usize], most: usize) -> Front {
+    let target = judge.worth(judge.sizes(small)[0]);
+    let mut search = Search { judge, target, most, found: Vec::new(), rejected: false };
+    let proven = search.exact();
+    if !proven {
+        search.beam();
+        search.back(small);
+    }
+    Front { packed: search.front(), proven }
+}
+
+struct Search<'j, 'a> {
+    judge: &'j Judge<'a>,
+    target: Worth,
+    most: usize,
+    found: Vec<Packed>,
+    /// Whether an order was small enough but not acceptable, so that another of the same units may be.
+    rejected: bool,
+}
+
+impl Search<'_, '_> {
+    /// Moves ever more units until the target is reached; whether it is, with certainty that fewer don't do.
+    fn exact(&mut self) -> bool {
+        let start = self.judge.constraints.initial_order();
+        let movable = movable(self.judge, &start);
+        let most = match start.len() {
+            0..=FEW => MOST,
+            0..=MANY => 2,
+            _ => 1,
+        };
+        for count in 1..=most {
+            let sets = sets(&movable, count);
+            let judge = self.judge;
+            let promising: Vec<Vec<usize>> = sets
+                .par_iter()
+                .filter_map(|set| reinserted(judge, &start, set, true))
+                .filter(|order| judge.worth(judge.sizes(order)[0]).saves(&judge.declared_worth()))
+                .collect();
+            for order in promising {
+                self.offer(order);
+            }
+            if self.found.iter().any(|found| found.worth <= self.target) {
+                return !self.rejected;
+            }
+        }
+        false
+    }
+
+    /// Keeps an order if it is acceptable and worth a change.
+    fn offer(&mut self, order: Vec<usize>) -> bool {
+        let packed = packed(self.judge, order);
+        let is_gain = packed.worth.saves(&self.judge.declared_worth());
+        let accepted = is_gain && self.judge.accepts(&packed.order);
+        self.rejected |= is_gain && !accepted;
+        if accepted && packed.moved <= self.most {
+            self.found.push(packed);
+        }
+        accepted
+    }
+
+    /// From a small order, moved units go back to their declared neighbours as long as nothing is lost.
+    fn back(&mut self, small: &[usize]) {
+        let mut order = small.to_vec();
+        if !self.offer(order.clone()) {
+            return;
+        }
+        let worth = packed(self.judge, order.clone()).worth;
+        loop {
+            let here = moved(&order);
+            let tried = here.iter().filter_map(|unit| {
+                let nearer = put_back(&order, *unit);
+                let fewer = moved(&nearer).len() < here.len();
+                (fewer && self.judge.accepts(&nearer)).then(|| packed(self.judge, nearer))
+            });
+            let next = tried
+                .filter(|packed| packed.worth <= worth)
+                .min_by_key(|packed| (packed.moved, packed.distance));
+            let Some(next) = next else { break };
+            order.clone_from(&next.order);
+            self.offer(next.order);
+        }
+    }
+
+    /// Units move one after the other, into holes or to where the struct ends earliest; several orders are kept on the
+    /// way, because what one move opens, the next may close.
+    fn beam(&mut self) {
+        let judge = self.judge;
+        let start = judge.constraints.initial_order();
+        let movable = movable(judge, &start);
+        let mut kept = vec![start];
+        for _ in 0..DEPTH.min(self.most) {
+            let pairs: Vec<(&Vec<usize>, usize)> =
+                kept.iter().flat_map(|order| movable.iter().map(move |unit| (order, *unit))).collect();
+            let moved = pairs.par_iter().flat_map_iter(|(order, unit)| {
+                let earliest = reinserted(judge, order, &[*unit], false);
+                let next = earliest.into_iter().chain(in_holes(judge, order, *unit));
+                next.filter(|next| judge.constraints.check(next).is_ok())
+                    .map(|next| (promise(judge, &next), next))
+            });
+            let mut next: Vec<(Promise, Vec<usize>)> = moved.collect();
+            next.sort_unstable();
+            next.dedup();
+            next.truncate(WIDTH);
+            kept = next.into_iter().map(|(_, order)| order).collect();
+            for order in &kept {
+                self.offer(order.clone());
+            }
+            // One more move would not be one fewer.
+            if self.found.iter().any(|found| found.worth <= self.target) {
+                break;
+            }
+        }
+    }
+
+    /// Of what was found, that which is worth more than all that moves less.
+    fn front(mut self) -> Vec<Packed> {
+        self.found.sort_by(|one, other| (one.moved, one.key()).cmp(&(other.moved, other.key())));
+        let mut best: Option<Worth> = None;
+        self.found.retain(|found| {
+            let better = best.is_none_or(|best| found.worth < best);
+            best = if better { Some(found.worth) } else { best };
+            better
+        });
+        self.found
+    }
+}
+
+fn packed(judge: &Judge<'_>, order: Vec<usize>) -> Packed {
+    let units = &judge.constraints.units;
+    Packed {
+        worth: judge.worth(judge.sizes(&order)[0]),
+        moved: moved(&order).iter().map(|unit| units[*unit].members.len()).sum(),
+        distance: distance(&order),
+        order,
+    }
+}
+
+/// Sum of how far units are from their declared place.
+fn distance(order: &[usize]) -> usize {
+    order.iter().enumerate().map(|(place, unit)| place.abs_diff(*unit)).sum()
+}
+
+/// Units that nothing holds and that have a neighbour in their region.
+fn movable(judge: &Judge<'_>, order: &[usize]) -> Vec<usize> {
+    let units = &judge.constraints.units;
+    let has_room = |unit: usize| units.iter().filter(|other| other.region == units[unit].region).count() > 1;
+    order.iter().copied().filter(|unit| units[*unit].hold.is_none() && has_room(*unit)).collect()
+}
+
+/// All sets of `count` units.
+fn sets(units: &[usize], count: usize) -> Vec<Vec<usize>> {
+    let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
+    for _ in 0..count {
+        let longer = sets.iter().flat_map(|set| {
+            let last = set.last().and_then(|last| units.iter().position(|unit| unit == last));
+            let next = units.iter().skip(last.map_or(0, |last| last + 1));
+            next.map(move |unit| set.iter().copied().chain([*unit]).collect())
+        });
+        sets = longer.collect();
+    }
+    sets
+}
+
+/// The order with some units where the struct ends earliest. `may_stay`: also where they were.
+fn reinserted(judge: &Judge<'_>, order: &[usize], units: &[usize], may_stay: bool) -> Option<Vec<usize>> {
+    let rest: Vec<usize> = order.iter().copied().filter(|unit| !units.contains(unit)).collect();
+    let before = |unit: usize| {
+        order.iter().take_while(|other| **other != unit).filter(|other| !units.contains(other)).count()
+    };
+    let moving: Vec<(usize, usize)> = units.iter().map(|unit| (*unit, before(*unit))).collect();
+    let insertion = Insertion {
+        constraints: judge.constraints,
+        build: &judge.builds[0],
+        rest: &rest,
+        moving: &moving,
+        may_stay,
+    };
+    if may_stay {
+        let size = judge.builds[0].size(insertion.earliest_end()?);
+        if !judge.worth(size).saves(&judge.declared_worth()) {
+            return None;
+        }
+    }
+    insertion.order()
+}
+
+/// The order with a unit behind the nearest unit declared before it, or else before the nearest declared behind it.
+fn put_back(order: &[usize], unit: usize) -> Vec<usize> {
+    let mut rest: Vec<usize> = order.iter().copied().filter(|other| *other != unit).collect();
+    let before = rest.iter().enumerate().filter(|(_, other)| **other < unit).max_by_key(|(_, other)| **other);
+    let place = before.map_or(0, |(place, _)| place + 1);
+    rest.insert(place, unit);
+    rest
+}
+
+/// Orders that have a unit inside a hole it fits in.
+fn in_holes(judge: &Judge<'_>, order: &[usize], unit: usize) -> Vec<Vec<usize>> {
+    let rest: Vec<usize> = order.iter().copied().filter(|other| *other != unit).collect();
+    let build = &judge.builds[0];
+    let mut orders = Vec::new();
+    let mut end = 0;
+    for (place, next) in rest.iter().enumerate() {
+        let (start, stop) = build.place(*next, end);
+        if start > end && build.place(unit, end).1 <= start {
+            let mut order = rest.clone();
+            order.insert(place, unit);
+            orders.push(order);
+        }
+        end = stop;
+    }
+    orders
+}
+
+/// How near an order is to being smaller, the nearest first: where it ends in bits, how many bits of a line are still
+/// missing before the member aligned to lines (or the end) that has most room before it, how far units went.
+type Promise = (u64, u64, usize);
+
+fn promise(judge: &Judge<'_>, order: &[usize]) -> Promise {
+    let build = &judge.builds[0];
+    let mut end = 0;
+    let mut room = 0;
+    for unit in order {
+        let (start, stop) = build.place(*unit, end);
+        if build.align_of(*unit) >= LINE {
+            room = room.max(start - end);
+        }
+        end = stop;
+    }
+    (end, build.line.saturating_mul(8).saturating_sub(room), distance(order))
+}

@@ -1,0 +1,131 @@
+//! What an order has to keep to be worth offering.
+
+use crate::planner::Options;
+use crate::problem::Build;
+use crate::result::slab_class;
+use fieldline_layout::Layout;
+use fieldline_layout::constraint::Constraints;
+use std::collections::BTreeSet;
+
+/// What a size is worth: cachelines first, then what `kmalloc` takes. Less is better, and no smaller size has more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Worth {
+    lines: u64,
+    slab: u64,
+}
+
+impl Worth {
+    /// Whether a cacheline or a slab class is saved against another size, and neither lost.
+    pub(super) fn saves(&self, declared: &Self) -> bool {
+        self.lines <= declared.lines && self.slab <= declared.slab && self != declared
+    }
+}
+
+/// The configurations and builds of a struct, and its declared sizes in them.
+pub(super) struct Judge<'a> {
+    pub(super) constraints: &'a Constraints,
+    /// The own build first, then those of other line sizes.
+    pub(super) builds: Vec<Build>,
+    /// By configuration, which units it has; the first has all, the others lack those of one `#if` or of all.
+    variants: Vec<Vec<bool>>,
+    /// By configuration and build.
+    declared: Vec<Vec<u64>>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(layout: &Layout, constraints: &'a Constraints, options: &Options) -> Self {
+        let mut builds = vec![Build::new(layout, constraints, options.build_line, options.build_line)];
+        for line in &options.lines {
+            if builds.iter().all(|build| build.line != *line) {
+                builds.push(Build::new(layout, constraints, options.build_line, *line));
+            }
+        }
+        let mut judge = Self { constraints, builds, variants: variants(constraints), declared: Vec::new() };
+        let declared: Vec<usize> = (0..constraints.units.len()).collect();
+        judge.declared =
+            (0..judge.variants.len()).map(|variant| judge.sizes_of(variant, &declared)).collect();
+        judge
+    }
+
+    /// Sizes of the struct by build.
+    pub(super) fn sizes(&self, order: &[usize]) -> Vec<u64> {
+        self.sizes_of(0, order)
+    }
+
+    /// Declared sizes by build.
+    pub(super) fn declared(&self) -> &[u64] {
+        self.declared.first().map_or(&[], Vec::as_slice)
+    }
+
+    /// What a size is worth in the own build.
+    pub(super) fn worth(&self, size: u64) -> Worth {
+        let line = self.builds.first().map_or(1, |build| build.line.max(1));
+        Worth { lines: size.div_ceil(line), slab: slab_class(size) }
+    }
+
+    /// What the declared order is worth.
+    pub(super) fn declared_worth(&self) -> Worth {
+        self.worth(self.declared().first().copied().unwrap_or(0))
+    }
+
+    /// Whether an order keeps every constraint and takes nowhere more room than the declared one.
+    pub(super) fn accepts(&self, order: &[usize]) -> bool {
+        let no_larger = || {
+            let variants = self.declared.iter().enumerate();
+            variants.into_iter().all(|(variant, declared)| {
+                self.sizes_of(variant, order).iter().zip(declared).all(|(size, declared)| size <= declared)
+            })
+        };
+        self.constraints.check(order).is_ok()
+            && no_larger()
+            && self.builds.iter().all(|build| self.keeps(build, order))
+    }
+
+    fn sizes_of(&self, variant: usize, order: &[usize]) -> Vec<u64> {
+        let has = |unit: &&usize| self.variants[variant].get(**unit).copied().unwrap_or(false);
+        let sizes = self.builds.iter().map(|build| {
+            let end = order.iter().filter(has).fold(0, |end, unit| build.place(*unit, end).1);
+            build.size(end)
+        });
+        sizes.collect()
+    }
+
+    /// Whether a build has kept units at their offsets and pairs on the lines asked for.
+    fn keeps(&self, build: &Build, order: &[usize]) -> bool {
+        let mut places = vec![(0, 0); self.constraints.units.len()];
+        let mut end = 0;
+        for unit in order {
+            let place = build.place(*unit, end);
+            end = place.1;
+            places[*unit] = place;
+        }
+        let own = self.builds.first().is_some_and(|own| own.line == build.line);
+        let mut units = self.constraints.units.iter().zip(&places);
+        let kept =
+            !own || units.all(|(unit, place)| unit.kept_offset().is_none_or(|kept| place.0 / 8 == kept));
+        let line = |bit: u64| bit / (build.line.max(1) * 8);
+        let first = |unit: usize| line(places[unit].0);
+        let last = |unit: usize| line(places[unit].1.max(places[unit].0 + 1) - 1);
+        kept && self.constraints.same_line.iter().all(|(one, other)| first(*one) == first(*other))
+            && self
+                .constraints
+                .apart
+                .iter()
+                .all(|(one, other)| last(*one) < first(*other) || last(*other) < first(*one))
+    }
+}
+
+/// All units; those without the units of one `#if`, for each; those of no `#if`.
+fn variants(constraints: &Constraints) -> Vec<Vec<bool>> {
+    let guards: BTreeSet<u32> =
+        constraints.units.iter().filter_map(|unit| unit.guard.filter(|guard| *guard > 0)).collect();
+    let having = |has: &dyn Fn(u32) -> bool| -> Vec<bool> {
+        constraints.units.iter().map(|unit| has(unit.guard.unwrap_or(0))).collect()
+    };
+    let mut variants = vec![having(&|_| true)];
+    variants.extend(guards.iter().map(|left_out| having(&|guard| guard != *left_out)));
+    if guards.len() > 1 {
+        variants.push(having(&|guard| guard == 0));
+    }
+    variants
+}

@@ -1,0 +1,213 @@
+use super::*;
+use fieldline_layout::Member;
+use fieldline_layout::abi::{Slot, place};
+use fieldline_layout::constraint::{Note, Wishes};
+use fieldline_layout::layout::Role;
+use proptest::prelude::*;
+
+/// A struct of members with sizes and alignments.
+fn layout(members: &[(u64, u64)]) -> Layout {
+    let slots: Vec<Slot> = members.iter().map(|(size, align)| Slot::bytes(*size, *align)).collect();
+    let placed = place(&slots, 1);
+    let members = members.iter().zip(&placed.bit_offsets).enumerate();
+    let members: Vec<Member> = members
+        .map(|(index, ((size, align), bit_offset))| Member {
+            name: Some(format!("m{index}")),
+            type_name: "t".to_owned(),
+            bit_offset: *bit_offset,
+            bit_size: size * 8,
+            bit_field_storage: None,
+            align: *align,
+            explicit_align: None,
+            role: Role::Plain,
+            line: 0,
+            members: Vec::new(),
+            is_union: false,
+        })
+        .collect();
+    let empty = Layout {
+        kind: "struct".to_owned(),
+        name: "sample".to_owned(),
+        size: placed.size,
+        align: placed.align,
+        explicit_align: None,
+        file: None,
+        line: 0,
+        members: Vec::new(),
+        items: Vec::new(),
+    };
+    Layout::from_members(&empty, members, placed.size)
+}
+
+fn plan(layout: &Layout, wishes: &Wishes, options: &Options) -> StructPlan {
+    pack_struct(Request { layout, wishes }, options)
+}
+
+fn packed(layout: &Layout) -> StructPlan {
+    plan(layout, &Wishes::default(), &Options::default())
+}
+
+/// Two holes of 4 bytes and 9 quads: 88 bytes, 80 without holes.
+const HOLES: [(u64, u64); 12] =
+    [(8, 8), (8, 8), (4, 4), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (4, 4), (8, 8)];
+
+#[test]
+fn a_hole_is_left_alone_if_nothing_is_saved() {
+    // 96 bytes by 88: two lines and the class of 96 bytes both.
+    let layout = layout(&HOLES);
+    assert_eq!(layout.size, 96);
+    let plan = packed(&layout);
+    assert_eq!(plan.outcome, Outcome::NoGain);
+    assert_eq!(plan.chosen, plan.declared);
+    assert!(
+        plan.reason.is_some_and(|reason| reason.contains("neither a cacheline of 64 bytes nor a slab class"))
+    );
+}
+
+#[test]
+fn one_member_moves_where_one_is_enough() {
+    let members: Vec<(u64, u64)> =
+        [(4, 4), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (4, 4)].into();
+    let layout = layout(&members);
+    assert_eq!(layout.size, 72);
+    let plan = packed(&layout);
+    assert_eq!((plan.outcome, plan.chosen.size, plan.moved.len()), (Outcome::Moved, 64, 1));
+    assert!(plan.search.is_some_and(|search| search.optimal));
+    assert!(plan.predicted(&layout).is_ok());
+}
+
+#[test]
+fn no_configuration_pays_for_another() {
+    let mut members = vec![(4, 4), (4, 4)];
+    members.extend([(8, 8); 7]);
+    members.push((4, 4));
+    let layout = layout(&members);
+    let notes = |guard| {
+        let last = Note { guard: Some(guard), ..Note::default() };
+        [vec![Note { guard: Some(0), ..Note::default() }; 9], vec![last]].concat()
+    };
+    // The last member between the first two: as large with it, larger without it.
+    let order = [0, 9, 2, 3, 4, 5, 6, 7, 8, 1];
+    let accepts = |guard| {
+        let wishes = Wishes { notes: notes(guard), ..Wishes::default() };
+        constraints(&layout, &wishes)
+            .is_ok_and(|constraints| Judge::new(&layout, &constraints, &Options::default()).accepts(&order))
+    };
+    assert!(accepts(0) && !accepts(1));
+}
+
+#[test]
+fn conditional_members_move_if_no_configuration_grows() {
+    // With all members 4+4 share a hole; without the guarded quad the declared order has none.
+    let members: Vec<(u64, u64)> =
+        [(4, 4), (8, 8), (4, 4), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8)].into();
+    let layout = layout(&members);
+    assert_eq!(layout.size, 72);
+    let notes = [0, 1, 0, 0, 0, 0, 0, 0, 0].map(|guard| Note { guard: Some(guard), ..Note::default() });
+    let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
+    let plan = plan(&layout, &wishes, &Options::default());
+    assert_eq!((plan.outcome, plan.chosen.size), (Outcome::Moved, 64));
+    let order = plan.order();
+    let without: Vec<Slot> = order
+        .iter()
+        .filter(|index| **index != 1)
+        .map(|index| Slot::bytes(layout.members[*index].size(), layout.members[*index].align))
+        .collect();
+    assert_eq!(place(&without, 1).size, 56);
+}
+
+#[test]
+fn regions_pins_and_limits_are_kept() {
+    let members: Vec<(u64, u64)> =
+        [(4, 4), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (8, 8), (4, 4)].into();
+    let layout = layout(&members);
+    // A region of the text between the two that would meet.
+    let notes = [1, 1, 1, 1, 1, 2, 2, 2, 2].map(|region| Note { region: Some(region), ..Note::default() });
+    let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
+    let apart = plan(&layout, &wishes, &Options::default());
+    assert_eq!(apart.outcome, Outcome::Moved);
+    let region = |index: &usize| if *index < 5 { 1 } else { 2 };
+    assert!(apart.order().is_sorted_by_key(region));
+    assert_eq!(apart.chosen.size, 64);
+    let none = Options { max_moves: Some(0), ..Options::default() };
+    let refused = plan(&layout, &Wishes::default(), &none);
+    assert_eq!(refused.outcome, Outcome::NoGain);
+    assert!(refused.reason.is_some_and(|reason| reason.contains("moves at most 0 members")));
+}
+
+#[test]
+fn unions_are_refused() {
+    let union = Layout { kind: "union".to_owned(), ..layout(&[(4, 4), (8, 8)]) };
+    assert_eq!(packed(&union).outcome, Outcome::Refused);
+}
+
+/// All orders of `count` things.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for next in 0..count {
+        all = all
+            .into_iter()
+            .flat_map(|order: Vec<usize>| {
+                (0..=order.len()).map(move |place| {
+                    let mut order = order.clone();
+                    order.insert(place, next);
+                    order
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+/// Sizes and alignments of members: quads, words, bytes, and three bytes of padding-free arrays.
+fn member() -> impl Strategy<Value = (u64, u64)> {
+    prop_oneof![
+        3 => Just((8, 8)),
+        3 => Just((4, 4)),
+        2 => Just((1, 1)),
+        1 => Just((2, 2)),
+        1 => Just((24, 8)),
+        1 => Just((3, 1)),
+        1 => Just((12, 4)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    /// Against all orders: the plan is worth as much as any, and no order worth as much moves fewer members.
+    #[test]
+    fn no_order_is_worth_more_or_moves_less(members in prop::collection::vec(member(), 2..7)) {
+        let layout = layout(&members);
+        let plan = packed(&layout);
+        let worth = |size: u64| (size.div_ceil(64), slab_class(size));
+        let all = orders(members.len());
+        let sized = all.iter().filter_map(|order| Some((worth(abi::reorder(&layout, order)?.size), order)));
+        let least = sized.clone().map(|(worth, _)| worth).min();
+        let declared = worth(layout.size);
+        prop_assert_eq!(plan.outcome == Outcome::Moved, least < Some(declared));
+        prop_assert_eq!(Some(worth(plan.chosen.size)), least);
+        if plan.outcome == Outcome::Moved {
+            let fewest = sized.filter(|(worth, _)| Some(*worth) == least).map(|(_, order)| moved(order).len()).min();
+            prop_assert_eq!(Some(plan.moved.len()), fewest);
+            let placed = plan.predicted(&layout);
+            prop_assert!(placed.is_ok_and(|placed| placed.size < layout.size));
+        }
+    }
+
+    /// Larger structs: what is proposed saves something, loses nothing at any line size, and is what its order gives.
+    #[test]
+    fn nothing_grows(members in prop::collection::vec(member(), 8..60)) {
+        let layout = layout(&members);
+        let plan = packed(&layout);
+        prop_assert!(plan.predicted(&layout).is_ok());
+        for size in &plan.sizes {
+            prop_assert!(size.after <= size.before && size.slab_after <= size.slab_before);
+        }
+        let saved = plan.sizes.first().is_some_and(|size| {
+            size.after.div_ceil(64) < size.before.div_ceil(64) || size.slab_after < size.slab_before
+        });
+        prop_assert_eq!(plan.outcome == Outcome::Moved, saved);
+        prop_assert_eq!(plan.outcome == Outcome::Moved, plan.chosen != plan.declared);
+    }
+}

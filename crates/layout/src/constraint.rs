@@ -166,18 +166,23 @@ pub enum Violation {
 /// # Errors
 /// If the members can't be reordered at all, or wishes and members don't fit.
 pub fn constraints(layout: &Layout, wishes: &Wishes) -> Result<Constraints, Refusal> {
+    let found = limits(layout, wishes)?;
+    if found.can_move() { Ok(found) } else { Err(Refusal::Fixed) }
+}
+
+/// Like [`constraints`], also where no member may move: a new one may still come between them.
+///
+/// # Errors
+/// If the order of members is nobody's to choose, or wishes and members don't fit.
+pub fn limits(layout: &Layout, wishes: &Wishes) -> Result<Constraints, Refusal> {
     let slots = abi::slots_of(layout);
     refuse(layout, &slots, wishes)?;
     let mut units = units_of(layout, &wishes.notes);
     hold_by_layout(layout, &slots, wishes, &mut units);
     hold_by_wish(layout, wishes, &mut units);
     number_regions(layout, wishes, &mut units);
-    let found = Constraints {
-        same_line: pairs(&units, &wishes.same_line),
-        apart: pairs(&units, &wishes.apart),
-        units,
-    };
-    if found.can_move() { Ok(found) } else { Err(Refusal::Fixed) }
+    let same_line = pairs(&units, &wishes.same_line);
+    Ok(Constraints { same_line, apart: pairs(&units, &wishes.apart), units })
 }
 
 impl Constraints {

@@ -9,6 +9,7 @@
 //! * `abi`: where the C ABI places members in a given order.
 //! * `constraint`: what may not move.
 //! * `access`: what a recording says about the members of a struct.
+//! * `spec`: a member as a user declares it.
 //! * `diff`: two layouts of one struct compared.
 
 pub mod abi;
@@ -18,6 +19,7 @@ pub mod declaration;
 pub mod diff;
 pub mod layout;
 mod merge;
+pub mod spec;
 pub mod types;
 
 pub use access::AccessProfile;

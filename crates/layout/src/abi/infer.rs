@@ -221,7 +221,7 @@ impl<'a> Shape<'a> {
 }
 
 /// The slot of a member if nothing but its type and its known attributes counts.
-fn natural_slot(member: &Member, cap: u64, depth: u32) -> Slot {
+pub(super) fn natural_slot(member: &Member, cap: u64, depth: u32) -> Slot {
     let packed_bits = cap == 1 && member.explicit_align.is_none();
     Slot {
         bit_size: member.bit_size,

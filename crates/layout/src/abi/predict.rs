@@ -15,12 +15,16 @@ pub fn reorder(layout: &Layout, order: &[usize]) -> Option<Layout> {
 /// (`____cacheline_aligned`, include/linux/cache.h) follow it, and so do the sizes of types aligned to it.
 pub fn reorder_for_line(layout: &Layout, order: &[usize], build_line: u64, line: u64) -> Option<Layout> {
     let (slots, members) = line_slots(layout, build_line, line);
-    let scaled = Layout {
+    arrange(&scaled(layout, build_line, line), &members, &slots, order)
+}
+
+/// The layout with its own alignments as on a machine with another line size.
+pub(super) fn scaled(layout: &Layout, build_line: u64, line: u64) -> Layout {
+    Layout {
         align: scale(layout.align, build_line, line),
         explicit_align: layout.explicit_align.map(|align| scale(align, build_line, line)),
         ..layout.clone()
-    };
-    arrange(&scaled, &members, &slots, order)
+    }
 }
 
 /// The slots and the members of a layout on a machine whose cacheline has `line` bytes instead of `build_line`. Members
@@ -36,7 +40,7 @@ pub fn line_slots(layout: &Layout, build_line: u64, line: u64) -> (Slots, Vec<Me
     (slots, members)
 }
 
-fn arrange(like: &Layout, members: &[Member], slots: &Slots, order: &[usize]) -> Option<Layout> {
+pub(super) fn arrange(like: &Layout, members: &[Member], slots: &Slots, order: &[usize]) -> Option<Layout> {
     if slots.is_union || !is_permutation(order, members.len()) {
         return None;
     }
@@ -74,9 +78,9 @@ fn scale(align: u64, build_line: u64, line: u64) -> u64 {
 }
 
 /// Two cacheline sizes.
-struct Lines {
-    build_line: u64,
-    line: u64,
+pub(super) struct Lines {
+    pub(super) build_line: u64,
+    pub(super) line: u64,
 }
 
 impl Lines {
@@ -85,7 +89,7 @@ impl Lines {
     }
 
     /// Adapts members and their slots.
-    fn adapt(&self, members: &[Member], slots: &mut Slots) -> Vec<Member> {
+    pub(super) fn adapt(&self, members: &[Member], slots: &mut Slots) -> Vec<Member> {
         slots.struct_align = self.scale(slots.struct_align);
         let adapted = members.iter().zip(&mut slots.slots).map(|(member, slot)| {
             let member = self.member(member, slot.align);

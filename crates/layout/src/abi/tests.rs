@@ -207,3 +207,67 @@ fn arrays_of_line_aligned_elements_grow_by_element() {
     let wide = reorder_for_line(&layout(192, vec![array]), &[0], 64, 128).unwrap();
     assert_eq!(wide.size, 384);
 }
+
+/// Alignment limit of ABIs that have none.
+const NO_LIMIT: u64 = u64::MAX;
+
+#[test]
+fn a_new_member_goes_into_the_hole_it_fits() {
+    let before = layout(24, vec![member("a", 0, 4, 4), member("b", 8, 8, 8), member("c", 16, 4, 4)]);
+    let new = member("new", 0, 4, 4);
+    let insert = |place| insert(&before, NewMember { member: &new, align_limit: NO_LIMIT }, place);
+    let offsets = |place| {
+        insert(place).map(|layout| {
+            let offsets: Vec<u64> = layout.members.iter().map(Member::offset).collect();
+            (offsets, layout.size)
+        })
+    };
+    assert_eq!(offsets(1), Some((vec![0, 4, 8, 16], 24)));
+    assert_eq!(offsets(3), Some((vec![0, 8, 16, 20], 24)));
+    assert_eq!(offsets(2), Some((vec![0, 8, 16, 20], 24)));
+    assert_eq!(offsets(4), None);
+}
+
+#[test]
+fn a_new_member_obeys_the_limit_of_the_abi() {
+    let before = layout(8, vec![member("a", 0, 4, 4), member("b", 4, 4, 4)]);
+    let new = member("new", 0, 8, 8);
+    let size = |align_limit| {
+        insert(&before, NewMember { member: &new, align_limit }, 1)
+            .map(|layout| (layout.members[1].offset(), layout.size))
+    };
+    assert_eq!(size(4), Some((4, 16)));
+    assert_eq!(size(NO_LIMIT), Some((8, 24)));
+}
+
+#[test]
+fn a_new_bit_field_shares_the_unit_of_the_run_before_it() {
+    let before = layout(8, vec![bit_member("a", 0, 3, 4), member("b", 4, 4, 4)]);
+    let new = bit_member("new", 0, 2, 4);
+    let after = insert(&before, NewMember { member: &new, align_limit: NO_LIMIT }, 1);
+    assert_eq!(after.map(|after| (after.members[1].bit_offset, after.size)), Some((3, 8)));
+}
+
+#[test]
+fn a_new_member_aligned_to_the_line_follows_it() {
+    let before = layout(8, vec![member("a", 0, 8, 8)]);
+    let new = Member { explicit_align: Some(64), ..member("new", 0, 8, 64) };
+    let new = NewMember { member: &new, align_limit: NO_LIMIT };
+    let at = |line| {
+        insert_for_line(&before, new, 1, 64, line).map(|layout| (layout.members[1].offset(), layout.size))
+    };
+    assert_eq!((at(64), at(128)), (Some((64, 128)), Some((128, 256))));
+}
+
+#[test]
+fn members_aligned_to_lines_stay_so_behind_a_new_one() {
+    // What is aligned to lines keeps to them with a new member before it, in every build.
+    let aligned = Member { explicit_align: Some(64), ..member("stats", 64, 64, 64) };
+    let before = layout(128, vec![member("a", 0, 8, 8), aligned]);
+    let new = member("new", 0, 8, 8);
+    let new = NewMember { member: &new, align_limit: NO_LIMIT };
+    let at = |line| {
+        insert_for_line(&before, new, 1, 64, line).map(|layout| (layout.members[2].offset(), layout.size))
+    };
+    assert_eq!((at(64), at(128)), (Some((64, 128)), Some((128, 256))));
+}

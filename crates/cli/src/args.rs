@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Find a member order that touches fewer cachelines.
     Plan(PlanArgs),
+    /// Say where a new member of a struct costs least.
+    Place(PlaceArgs),
     /// Replay recorded accesses through modelled caches, as declared and as planned.
     Simulate(SimulateArgs),
     /// Turn a plan into a patch of the header.
@@ -183,6 +185,37 @@ pub(crate) struct ChoiceArgs {
     /// Most members that may move in each struct.
     #[arg(long, value_name = "N")]
     pub(crate) max_moves: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// The struct that gets the member.
+    #[arg(value_name = "TYPE")]
+    pub(crate) ty: String,
+    /// The new member as C declares it, such as 'long timer_ticks' or 'struct list_head node'.
+    #[arg(long, value_name = "DECLARATION")]
+    pub(crate) member: String,
+    /// Members it is touched together with: it goes to their cachelines if it can.
+    #[arg(long, value_name = "MEMBER", value_delimiter = ',', conflicts_with = "cold")]
+    pub(crate) with: Vec<String>,
+    /// It is rarely touched: hot cachelines are left to others.
+    #[arg(long)]
+    pub(crate) cold: bool,
+    /// A profile of the struct; without one, places are judged by holes and structure alone.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
+    /// vmlinux or program with DWARF or BTF, or raw BTF.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vmlinux: PathBuf,
+    /// A kernel tree: comments and #ifdefs of the source then bar places or are mentioned.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tree: Option<PathBuf>,
+    /// Cacheline sizes to judge, in bytes.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
+    pub(crate) lines: Vec<u64>,
+    /// Where to write the answer (JSON); a table is printed in any case.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -42,7 +42,7 @@ enum Source {
 
 impl Entry {
     /// The DIE it was found at, if the format has such.
-    fn die(&self) -> Option<DieRef> {
+    pub(crate) fn die(&self) -> Option<DieRef> {
         match self.source {
             Source::Die(die) => Some(die),
             Source::Btf(_) => None,
@@ -90,7 +90,7 @@ pub(crate) fn with_types<T>(
 }
 
 /// BTF as it stands in /sys/kernel/btf begins with its magic number.
-fn is_raw_btf(bytes: &[u8]) -> bool {
+pub(crate) fn is_raw_btf(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x9f, 0xeb]) || bytes.starts_with(&[0xeb, 0x9f])
 }
 

@@ -7,6 +7,7 @@ mod args;
 mod command;
 mod document;
 mod input;
+mod new_member;
 mod output;
 mod recordings;
 mod report;
@@ -50,6 +51,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Explain(args) => command::explain::run(args),
         Command::Report(args) => command::report::run(args),
         Command::Plan(args) => command::plan::run(args),
+        Command::Place(args) => command::place::run(args),
         Command::Simulate(args) => command::simulate::run(args),
         Command::Patch(args) => command::patch::run(args),
         Command::Propose(args) => command::propose::run(args),

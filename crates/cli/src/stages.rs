@@ -11,6 +11,9 @@ use fieldline_layout::layout::Layout;
 use fieldline_plan::{Options, Outcome as Planned, Plan, Request, StructPlan};
 use std::path::Path;
 
+/// Bytes of a cacheline where a file doesn't tell its machine, as raw BTF.
+const USUAL_LINE: u64 = 64;
+
 /// What a plan is made of.
 pub(crate) struct PlanInput<'p> {
     pub(crate) types: &'p [String],
@@ -98,6 +101,9 @@ fn refuse(of: &mut StructPlan, reason: String) {
 /// The line size the program's machine compiles for (arch/*/include/asm/cache.h: L1_CACHE_SHIFT).
 pub(crate) fn build_line(vmlinux: &Path) -> Result<u64> {
     let file = FileBytes::open(vmlinux)?;
+    if input::is_raw_btf(file.bytes()) {
+        return Ok(USUAL_LINE);
+    }
     Ok(Elf::parse(&file)?.cacheline())
 }
 

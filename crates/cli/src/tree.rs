@@ -130,6 +130,21 @@ pub(crate) fn notes(header: &Header, declaration: &Declaration) -> Result<Vec<No
     })
 }
 
+/// The `#if` conditions around each member, outermost first.
+pub(crate) fn guards(header: &Header, declaration: &Declaration) -> Result<Vec<Vec<String>>, Refusal> {
+    joined(header, declaration, |join| {
+        let constraints = join.constraints();
+        let spell = |literal: &fieldline_source::Literal| {
+            if literal.holds { literal.atom.clone() } else { format!("not {}", literal.atom) }
+        };
+        let of_guard = |guard: usize| {
+            let conditions = constraints.guards.get(guard).map_or(&[][..], |path| &path.conditions);
+            conditions.iter().map(spell).collect()
+        };
+        Ok(constraints.members.iter().map(|member| of_guard(member.guard)).collect())
+    })
+}
+
 /// The edits that give the members a new order.
 pub(crate) fn reorder(
     header: &Header,

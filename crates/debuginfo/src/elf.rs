@@ -146,6 +146,16 @@ impl<'d> Elf<'d> {
         }
     }
 
+    /// Alignment in bytes that the machine's ABI gives no scalar inside a struct more than: 4 on i386 (System V i386
+    /// psABI, section 2.1.1), 2 on m68k, none elsewhere.
+    pub fn scalar_align_limit(&self) -> u64 {
+        match self.machine() {
+            object::Architecture::I386 => 4,
+            object::Architecture::M68k => 2,
+            _ => u64::MAX,
+        }
+    }
+
     /// Whether it is a relocatable file (`.o`, `.ko`), whose sections all begin at address 0.
     pub fn is_relocatable(&self) -> bool {
         self.file.kind() == object::ObjectKind::Relocatable

@@ -17,6 +17,7 @@
 //! * `explain`: why a member moves.
 //! * `planner`: a plan for structs, and `result`: the plan as a value.
 //! * `packing`: a plan without a profile, by size alone.
+//! * `place`: where a new member costs least.
 //! * `simulate`: what layouts cost on recorded accesses, by a model of caches.
 //! * `random`: the one source of chance.
 
@@ -33,6 +34,7 @@ pub mod model;
 pub mod moves;
 pub mod names;
 pub mod packing;
+pub mod place;
 pub mod planner;
 pub mod problem;
 pub mod random;

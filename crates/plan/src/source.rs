@@ -49,7 +49,7 @@ pub fn words(profile: &AccessProfile, accesses: &[Access], names: &Names) -> BTr
 }
 
 /// Byte offsets at which members, at any depth, are of a type.
-fn bases_of(members: &[Member], type_name: &str, size: u64) -> Vec<u64> {
+pub(crate) fn bases_of(members: &[Member], type_name: &str, size: u64) -> Vec<u64> {
     let mut bases = Vec::new();
     for member in members {
         if member.type_name == type_name && member.size() == size {

@@ -4,6 +4,7 @@ pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod layout;
 pub(crate) mod patch;
+pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod profile;
 pub(crate) mod propose;

@@ -29,6 +29,11 @@ impl<'d> Btf<'d> {
             .collect()
     }
 
+    /// The types of a name that are of a kind, in the order of their ids; those of the base come first.
+    pub fn find_kind(&self, name: &str, wanted: impl Fn(Kind) -> bool + Copy) -> Vec<BtfTypeId> {
+        self.matching(name, wanted)
+    }
+
     /// What a name is declared as without a definition (`struct name;`), if it is.
     pub fn find_declaration(&self, name: &str) -> Option<AggregateKind> {
         let id = *self.matching(name, |kind| kind == Kind::Forward).first()?;

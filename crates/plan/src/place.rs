@@ -1,0 +1,146 @@
+//! Where a new member costs least: in a hole, on no hot cacheline, without growth.
+//!
+//! * `spot`: which places are legal, and what a reader should know of them.
+//! * `growth`: sizes, members that move, members pushed to other cachelines.
+//! * `heat`: what a profile says of the cacheline, and of visits before and after.
+//! * `rank`: which place is better, and why in a sentence.
+//! * `result`: the answer as a value that can be a file.
+
+mod growth;
+mod heat;
+mod rank;
+pub mod result;
+mod spot;
+
+pub use result::{NewMember, Place, Spot};
+
+use crate::planner::Options;
+use crate::result::Basis;
+use crate::source::bases_of;
+use fieldline_layout::constraint::{Wishes, limits};
+use fieldline_layout::{AccessProfile, Layout, Member, abi};
+use growth::Growth;
+use heat::Heat;
+use rank::Rank;
+use result::{FORMAT, VERSION};
+use spot::Text;
+
+/// Spots in a result.
+const SHOWN: usize = 5;
+/// Structs named that grow with this one.
+const HOLDERS: usize = 5;
+
+/// A member that somebody wants to add.
+#[derive(Clone, Copy, Debug)]
+pub struct Addition<'a> {
+    /// The struct as declared.
+    pub layout: &'a Layout,
+    /// What the source and the user say.
+    pub wishes: &'a Wishes,
+    /// For each declared member the `#if` conditions around it, outermost first; empty without source.
+    pub guards: &'a [Vec<String>],
+    /// The new member; its offset counts for nothing.
+    pub member: &'a Member,
+    /// The member as the user declares it.
+    pub declaration: &'a str,
+    /// Alignment in bytes the program's ABI gives no scalar more than.
+    pub align_limit: u64,
+    /// Declared members it is touched together with.
+    pub with: &'a [usize],
+    /// Whether it is rarely touched.
+    pub is_cold: bool,
+}
+
+/// Ranks the places where a new member can stand.
+pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: &Options) -> Place {
+    let layout = addition.layout;
+    let heat = profile.map(|profile| Heat::new(profile, addition, options));
+    let heat = heat.filter(Heat::is_known);
+    let mut result = empty(addition, heat.as_ref(), options);
+    let limits = match limits(layout, addition.wishes) {
+        Ok(limits) => limits,
+        Err(refusal) => {
+            result.refusal = Some(refusal.to_string());
+            return result;
+        }
+    };
+    let text = Text::new(addition, &limits);
+    let mut ranked: Vec<(Rank, Spot)> = Vec::new();
+    for place in 0..=layout.members.len() {
+        result.considered += 1;
+        let Ok(notes) = text.check(place) else { continue };
+        let Some(growth) = Growth::new(addition, place, options) else { continue };
+        if let Some(broken) = text.broken_pin(&growth.own, place, options.build_line) {
+            result.barred.extend(Some(broken).filter(|broken| !result.barred.contains(broken)));
+            continue;
+        }
+        result.legal += 1;
+        let (rank, spot) = rank::judge(addition, place, notes, growth, heat.as_ref(), options);
+        ranked.push((rank, spot));
+    }
+    ranked.sort_by(|one, other| one.0.cmp(&other.0));
+    result.spots = ranked.into_iter().map(|(_, spot)| spot).take(SHOWN).collect();
+    if result.legal == 0 {
+        result.refusal = Some(text.why_nowhere());
+    }
+    if result.spots.iter().any(Spot::grows) {
+        result.holders = profile.map_or_else(Vec::new, |profile| holders(profile, layout));
+    }
+    result
+}
+
+fn empty(addition: &Addition<'_>, heat: Option<&Heat>, options: &Options) -> Place {
+    let layout = addition.layout;
+    let name = |index: &usize| layout.members.get(*index).map(|member| member.label().to_owned());
+    Place {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        basis: if heat.is_some() { Basis::Profile } else { Basis::Layout },
+        name: layout.name.clone(),
+        fingerprint: layout.fingerprint(),
+        file: layout.file.clone(),
+        member: NewMember {
+            declaration: addition.declaration.to_owned(),
+            name: addition.member.label().to_owned(),
+            type_name: addition.member.type_name.clone(),
+            bit_size: addition.member.bit_size,
+            align: addition
+                .member
+                .align
+                .min(addition.align_limit)
+                .max(addition.member.explicit_align.unwrap_or(1)),
+        },
+        with: addition.with.iter().filter_map(name).collect(),
+        cold: addition.is_cold,
+        lines: options.lines.clone(),
+        build_line: options.build_line,
+        samples: heat.map_or(0, Heat::samples),
+        considered: 0,
+        legal: 0,
+        refusal: None,
+        barred: Vec::new(),
+        spots: Vec::new(),
+        holders: Vec::new(),
+    }
+}
+
+/// Structs of a profile that hold this one by value and so grow with it.
+fn holders(profile: &AccessProfile, layout: &Layout) -> Vec<String> {
+    let wanted = format!("{} {}", layout.kind, layout.name);
+    let holds = |of: &Layout| !bases_of(&of.members, &wanted, layout.size).is_empty();
+    let known = profile.types.iter().filter(|of| of.layout.as_ref().is_some_and(holds));
+    let mut names: Vec<String> = known.map(|of| of.name.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(HOLDERS);
+    names
+}
+
+/// The layout with the new member in a place, on a machine with lines of `line` bytes.
+fn inserted(addition: &Addition<'_>, place: usize, build_line: u64, line: u64) -> Option<Layout> {
+    let new = abi::NewMember { member: addition.member, align_limit: addition.align_limit };
+    abi::insert_for_line(addition.layout, new, place, build_line, line)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! What a profile says of the lines a new member would lie on, and of visits before and after.
+//!
+//! A visit is what one function touches, weighed by its samples. A member that is touched together with others belongs
+//! to the visits that touch one of them.
+
+use super::Addition;
+use super::growth::{Growth, behind};
+use super::result::{LineHeat, VisitChange};
+use crate::planner::Options;
+use crate::result::Change;
+use crate::source::{accesses, sources};
+use fieldline_layout::access::{Access, AccessProfile, CpuAccess};
+use fieldline_layout::{Layout, Member};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of a declared member: its index, where in it, how many.
+type Bytes = (usize, u64, u64);
+
+/// What a function touches, and how often it was sampled.
+struct Visit {
+    bytes: BTreeSet<Bytes>,
+    samples: u64,
+    /// Whether it touches the new member too.
+    touches_new: bool,
+}
+
+/// Accesses by place inside members, so that they follow them.
+pub(super) struct Heat {
+    accesses: Vec<(Bytes, Access)>,
+    stores: Vec<(Bytes, CpuAccess)>,
+    visits: Vec<Visit>,
+    samples: u64,
+    lines: Vec<u64>,
+    /// Whether samples tell an object's home, so that a line lost elsewhere can be told.
+    has_homes: bool,
+}
+
+impl Heat {
+    pub(super) fn new(profile: &AccessProfile, addition: &Addition<'_>, options: &Options) -> Self {
+        let layout = addition.layout;
+        let found = sources(profile, layout);
+        let mut heat = Self {
+            accesses: Vec::new(),
+            stores: Vec::new(),
+            visits: Vec::new(),
+            samples: 0,
+            lines: options.lines.clone(),
+            has_homes: false,
+        };
+        for source in &found {
+            for access in accesses(profile, *source, layout.size) {
+                if let Some(bytes) = bytes_of(layout, access.offset, access.size) {
+                    heat.samples += access.samples();
+                    heat.accesses.push((bytes, access));
+                }
+            }
+            let Some(of) = profile.types.get(source.type_index) else { continue };
+            heat.has_homes |= !of.homes.is_none();
+            let inside = of.cpus.iter().filter_map(|cpu| {
+                let offset = cpu.offset.checked_sub(source.base)?;
+                Some((bytes_of(layout, offset, 1)?, *cpu))
+            });
+            heat.stores.extend(inside.filter(|(_, cpu)| cpu.stores > 0));
+        }
+        heat.visits = visits(&heat.accesses, addition.with);
+        heat
+    }
+
+    /// Whether the profile says anything of the struct.
+    pub(super) fn is_known(&self) -> bool {
+        self.samples > 0
+    }
+
+    pub(super) fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Whether a declared member was touched.
+    pub(super) fn is_touched(&self, index: usize) -> bool {
+        self.accesses.iter().any(|((member, _, _), _)| *member == index)
+    }
+
+    /// Accesses to the lines the new member lies on, of `line` bytes.
+    pub(super) fn of_spot(&self, growth: &Growth, place: usize, line: u64) -> LineHeat {
+        let line = line.max(1);
+        let Some(new) = growth.own.members.get(place) else { return LineHeat::default() };
+        let wanted = lines(new.offset(), new.size(), line);
+        let is_here = |bytes: &Bytes| {
+            located(&growth.own, *bytes, place).is_some_and(|(offset, size)| {
+                let (first, last) = lines(offset, size, line);
+                first <= wanted.1 && wanted.0 <= last
+            })
+        };
+        let mut heat = LineHeat::default();
+        for (_, access) in self.accesses.iter().filter(|(bytes, _)| is_here(bytes)) {
+            heat.loads += access.loads.samples;
+            heat.stores += access.stores.samples;
+            heat.lost += if self.has_homes { access.away.lost } else { access.lost() };
+        }
+        let writers = self.stores.iter().filter(|(bytes, _)| is_here(bytes)).map(|(_, cpu)| cpu.cpu);
+        heat.writers = writers.collect::<BTreeSet<u32>>().len();
+        let samples = heat.loads + heat.stores;
+        let spans = wanted.1 - wanted.0 + 1;
+        heat.hot =
+            samples.saturating_mul(growth.own.cachelines(line).max(1)) > self.samples.saturating_mul(spans);
+        heat.share = (samples as f64 / self.samples.max(1) as f64 * 10_000.0).round() / 10_000.0;
+        heat
+    }
+
+    /// Lines per visit by line size, before and after. Before, a visit that will touch the new member touches the lines
+    /// it touches without it.
+    pub(super) fn visits(&self, growth: &Growth, place: usize) -> Vec<VisitChange> {
+        let change = |line: &u64| {
+            let (_, before, after) = growth.builds.iter().find(|build| build.0 == *line)?;
+            let new = after.members.get(place)?;
+            let weights: u64 = self.visits.iter().map(|visit| visit.samples).sum();
+            let mean = |layout: &Layout, place: usize, new: Option<&Member>| {
+                let touched =
+                    self.visits.iter().map(|visit| visit.samples * visit.lines(layout, place, new, *line));
+                let mean = touched.sum::<u64>() as f64 / weights.max(1) as f64;
+                (mean * 1_000.0).round() / 1_000.0
+            };
+            let none = before.members.len();
+            let lines = Change { before: mean(before, none, None), after: mean(after, place, Some(new)) };
+            Some(VisitChange { line: *line, lines })
+        };
+        self.lines.iter().filter_map(change).collect()
+    }
+}
+
+impl Visit {
+    fn lines(&self, layout: &Layout, place: usize, new: Option<&Member>, line: u64) -> u64 {
+        let line = line.max(1);
+        let mut touched = BTreeSet::new();
+        for bytes in &self.bytes {
+            if let Some((offset, size)) = located(layout, *bytes, place) {
+                let (first, last) = lines(offset, size, line);
+                touched.extend(first..=last);
+            }
+        }
+        if let Some(new) = new.filter(|_| self.touches_new) {
+            let (first, last) = lines(new.offset(), new.size(), line);
+            touched.extend(first..=last);
+        }
+        touched.len() as u64
+    }
+}
+
+fn visits(accesses: &[(Bytes, Access)], with: &[usize]) -> Vec<Visit> {
+    let mut by_function: BTreeMap<u32, Visit> = BTreeMap::new();
+    for (bytes, access) in accesses {
+        let visit = by_function.entry(access.function).or_insert_with(|| Visit {
+            bytes: BTreeSet::new(),
+            samples: 0,
+            touches_new: false,
+        });
+        visit.bytes.insert(*bytes);
+        visit.samples += access.samples();
+        visit.touches_new |= with.contains(&bytes.0);
+    }
+    by_function.into_values().collect()
+}
+
+/// The member that holds bytes of a struct, and where in it they lie. Bytes beyond the member are left out.
+fn bytes_of(layout: &Layout, offset: u64, size: u64) -> Option<Bytes> {
+    let index = layout.member_at(offset)?;
+    let member = &layout.members[index];
+    let within = offset - member.offset();
+    Some((index, within, size.clamp(1, member.size().saturating_sub(within).max(1))))
+}
+
+/// Where bytes of a declared member lie once a new member is in a place.
+fn located(layout: &Layout, (index, within, size): Bytes, place: usize) -> Option<(u64, u64)> {
+    let member = layout.members.get(behind(index, place))?;
+    Some((member.offset().saturating_add(within), size))
+}
+
+/// First and last line of some bytes.
+fn lines(offset: u64, size: u64, line: u64) -> (u64, u64) {
+    (offset / line, offset.saturating_add(size.max(1) - 1) / line)
+}

@@ -1,0 +1,209 @@
+//! Which of two places is better, and why in a sentence.
+
+use super::Addition;
+use super::growth::{Growth, behind};
+use super::heat::Heat;
+use super::result::{LineHeat, Spot, VisitChange};
+use super::spot::Text;
+use crate::planner::Options;
+use crate::result::SizeForecast;
+
+/// Members named in a reason.
+const NAMED: usize = 3;
+/// One sample in so many that found the line lost to another CPU makes it contended: about what the noise of samples
+/// taken at random leaves of an object's home.
+const CONTENDED: u64 = 50;
+
+/// What a place costs, the worst kind first; the lesser is better.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    /// More lines in visits, in thousandths: those at the own line size and half of those at the others.
+    visits: u64,
+    /// Members it is wanted with that are on other lines, counted at every line size.
+    away: usize,
+    /// Cachelines and slab classes that the struct grows by, over all line sizes.
+    growth: u64,
+    /// Whether CPUs lose the line to each other, and whether it is hot.
+    line: u32,
+    /// Remarks that speak against it.
+    doubts: usize,
+    /// Members pushed to other lines, and moved at all.
+    pushed: usize,
+    shifted: usize,
+    /// Bytes the struct grows by.
+    bytes: u64,
+    /// Share of samples on the line, in ten thousandths.
+    share: u64,
+    place: usize,
+}
+
+/// Judges a place: its rank, and what is to be said of it.
+pub(super) fn judge(
+    addition: &Addition<'_>,
+    place: usize,
+    mut notes: Vec<String>,
+    growth: Growth,
+    heat: Option<&Heat>,
+    options: &Options,
+) -> (Rank, Spot) {
+    let doubts = notes.len();
+    if growth.hole > 0 {
+        notes.extend(Text::hole_depends(addition, place));
+    }
+    let line = heat.map(|heat| heat.of_spot(&growth, place, options.build_line));
+    let visits = heat.map_or_else(Vec::new, |heat| heat.visits(&growth, place));
+    let sizes = growth.sizes();
+    let touched = |index: &&usize| heat.is_none_or(|heat| heat.is_touched(**index));
+    let pushed: Vec<usize> = growth.pushed.iter().filter(touched).copied().collect();
+    let rank = Rank {
+        visits: more_lines(&visits, options.build_line),
+        away: away(addition, &growth, place),
+        growth: sizes.iter().map(grown).sum(),
+        line: line.map_or(0, |line| 2 * u32::from(is_contended(&line)) + u32::from(line.hot)),
+        doubts,
+        pushed: pushed.len(),
+        shifted: growth.shifted.len(),
+        bytes: sizes.iter().map(|size| size.after.saturating_sub(size.before)).sum(),
+        share: line.map_or(0, |line| (line.share * 10_000.0) as u64),
+        place,
+    };
+    let label = |index: usize| addition.layout.members.get(index).map(|member| member.label().to_owned());
+    let before = place.checked_sub(1);
+    let new = growth.own.members.get(place);
+    let mut spot = Spot {
+        after: before.and_then(label),
+        index: place,
+        line: before.and_then(|before| addition.layout.members.get(before)).map_or(0, |member| member.line),
+        offset: new.map_or(0, |new| new.offset()),
+        bit_offset: new.filter(|new| new.is_bit_field()).map(|new| new.bit_offset),
+        hole: growth.hole,
+        sizes,
+        shifted: growth.shifted.len(),
+        pushed: pushed.into_iter().filter_map(label).collect(),
+        heat: line,
+        visits,
+        notes,
+        reason: String::new(),
+    };
+    spot.reason = reason(addition, &spot, &rank, options);
+    (rank, spot)
+}
+
+/// Samples find the line lost to other CPUs more often than by chance.
+fn is_contended(line: &LineHeat) -> bool {
+    line.lost.saturating_mul(CONTENDED) > line.loads + line.stores
+}
+
+/// What visits touch more of, in thousandths of a line.
+fn more_lines(visits: &[VisitChange], build_line: u64) -> u64 {
+    let more = visits.iter().map(|visit| {
+        let more = ((visit.lines.after - visit.lines.before) * 1_000.0).round().max(0.0) as u64;
+        if visit.line == build_line { 2 * more } else { more }
+    });
+    more.sum::<u64>() / 2
+}
+
+/// Lines and slab classes a struct grows by.
+fn grown(size: &SizeForecast) -> u64 {
+    let line = size.build_line.max(1);
+    let lines = size.after.div_ceil(line).saturating_sub(size.before.div_ceil(line));
+    lines + u64::from(size.slab_after > size.slab_before)
+}
+
+/// Wanted neighbours that begin on another line than the new member, over all line sizes.
+fn away(addition: &Addition<'_>, growth: &Growth, place: usize) -> usize {
+    let apart = growth.builds.iter().map(|(line, _, after)| {
+        let line_of = |index: usize| after.members.get(index).map(|member| member.offset() / (*line).max(1));
+        addition.with.iter().filter(|with| line_of(behind(**with, place)) != line_of(place)).count()
+    });
+    apart.sum()
+}
+
+fn reason(addition: &Addition<'_>, spot: &Spot, rank: &Rank, options: &Options) -> String {
+    let mut parts = vec![room(addition, spot)];
+    parts.push(match (spot.shifted, spot.pushed.len()) {
+        (0, _) => "no member moves".to_owned(),
+        (1, 0) => "one member moves, on its cachelines".to_owned(),
+        (shifted, 0) => format!("{shifted} members move, none to other cachelines"),
+        (_, many) => {
+            let word = if spot.heat.is_some() { "touched " } else { "" };
+            let more = if many > NAMED { format!(" and {} more", many - NAMED) } else { String::new() };
+            let named = spot.pushed.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+            format!("pushes {word}members to other cachelines: {named}{more}")
+        }
+    });
+    parts.extend(spot.heat.as_ref().map(|heat| heat_words(heat, options.build_line)));
+    if !addition.with.is_empty() {
+        parts.push(company(addition, rank, options));
+    }
+    if rank.visits > 0 {
+        let visits = spot.visits.iter().filter(|visit| visit.lines.after > visit.lines.before);
+        let visits: Vec<String> = visits
+            .map(|visit| format!("{:.3} -> {:.3} at {} B", visit.lines.before, visit.lines.after, visit.line))
+            .collect();
+        parts.push(format!("functions touch more lines: {}", visits.join(", ")));
+    }
+    parts.join("; ")
+}
+
+/// What room it takes.
+fn room(addition: &Addition<'_>, spot: &Spot) -> String {
+    let size = addition.member.bit_size;
+    let own = spot.sizes.first();
+    let grows = own.map_or(0, |size| size.after.saturating_sub(size.before));
+    let last = spot.index == addition.layout.members.len();
+    let lines = own.map_or(0, |size| {
+        let line = size.build_line.max(1);
+        size.after.div_ceil(line).saturating_sub(size.before.div_ceil(line))
+    });
+    let class = own.filter(|size| size.slab_after > size.slab_before);
+    let price = match (lines, class) {
+        (0, None) => "no cacheline and no slab class".to_owned(),
+        (0, Some(class)) => format!("and the slab class from {} to {}", class.slab_before, class.slab_after),
+        (_, None) => "a cacheline".to_owned(),
+        (_, Some(class)) => {
+            format!("a cacheline and the slab class from {} to {}", class.slab_before, class.slab_after)
+        }
+    };
+    match (grows, last) {
+        (0, true) => "fits into the padding at the end".to_owned(),
+        (0, false) if spot.shifted == 0 && size < 8 => "fits into free bits".to_owned(),
+        (0, false) if spot.shifted == 0 => "fits into a hole".to_owned(),
+        (0, false) => "room comes from holes or padding behind it".to_owned(),
+        (bytes, _) => format!("the struct grows by {bytes} bytes, {price}"),
+    }
+}
+
+fn heat_words(heat: &LineHeat, line: u64) -> String {
+    let samples = heat.loads + heat.stores;
+    if samples == 0 {
+        return format!("nobody touches its {line}-byte line");
+    }
+    let hot = if heat.hot { "hot" } else { "not hot" };
+    let kind = match (heat.stores * 10 < samples, heat.stores * 10 > samples * 9) {
+        (true, _) => "mostly read",
+        (_, true) => "mostly written",
+        _ => "read and written",
+    };
+    let lost = if is_contended(heat) {
+        format!(", and {} of {samples} samples found it lost to another CPU", heat.lost)
+    } else {
+        String::new()
+    };
+    format!("its line is {hot} ({:.1} % of samples), {kind}{lost}", heat.share * 100.0)
+}
+
+fn company(addition: &Addition<'_>, rank: &Rank, options: &Options) -> String {
+    let names: Vec<&str> = addition
+        .with
+        .iter()
+        .filter_map(|index| addition.layout.members.get(*index))
+        .map(|member| member.label())
+        .collect();
+    let names = names.join(", ");
+    match rank.away {
+        0 => format!("on the line of {names} at every line size"),
+        away if away == addition.with.len() * options.lines.len() => format!("on no line of {names}"),
+        _ => format!("on the line of {names} only in part or at some line sizes"),
+    }
+}

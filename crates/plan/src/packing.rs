@@ -188,4 +188,4 @@ fn gap_behind(layout: &Layout, index: usize) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

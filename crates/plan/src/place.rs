@@ -21,9 +21,10 @@ use fieldline_layout::constraint::{Wishes, limits};
 use fieldline_layout::{AccessProfile, Layout, Member, abi};
 use growth::Growth;
 use heat::Heat;
-use rank::Rank;
+use rank::{Rank, Room};
 use result::{FORMAT, VERSION};
 use spot::Text;
+use std::collections::BTreeSet;
 
 /// Spots in a result.
 const SHOWN: usize = 5;
@@ -65,7 +66,7 @@ pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: 
         }
     };
     let text = Text::new(addition, &limits);
-    let mut ranked: Vec<(Rank, Spot)> = Vec::new();
+    let mut ranked: Vec<(Rank, Room, Spot)> = Vec::new();
     for place in 0..=layout.members.len() {
         result.considered += 1;
         let Ok(notes) = text.check(place) else { continue };
@@ -75,11 +76,13 @@ pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: 
             continue;
         }
         result.legal += 1;
-        let (rank, spot) = rank::judge(addition, place, notes, growth, heat.as_ref(), options);
-        ranked.push((rank, spot));
+        ranked.push(rank::judge(addition, place, notes, growth, heat.as_ref(), options));
     }
     ranked.sort_by(|one, other| one.0.cmp(&other.0));
-    result.spots = ranked.into_iter().map(|(_, spot)| spot).take(SHOWN).collect();
+    // Of places that differ only in who makes room, the best stands for all.
+    let mut rooms = BTreeSet::new();
+    ranked.retain(|(_, room, _)| rooms.insert(*room));
+    result.spots = ranked.into_iter().map(|(_, _, spot)| spot).take(SHOWN).collect();
     if result.legal == 0 {
         result.refusal = Some(text.why_nowhere());
     }

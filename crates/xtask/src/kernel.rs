@@ -2,7 +2,7 @@
 
 use crate::fixtures::synthetic;
 use crate::shell::{self, say};
-use crate::{inputs, parity};
+use crate::{inputs, packing, parity};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::btf::{self, Kind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
@@ -38,6 +38,7 @@ pub(crate) fn run(_args: &[String]) -> Result<bool> {
     count("placement rules reproduce every struct", placement(&vmlinux));
     count("names found one by one are those of the whole file", names(&vmlinux));
     count("typedefs and first definitions are found early", early(&vmlinux));
+    count("plans by size alone are possible", with_dwarf(&vmlinux, packing::run));
     count("a second decoder reads the same operands", second_decoder(&vmlinux));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
     count("recording to a patch that applies", road(&vmlinux));

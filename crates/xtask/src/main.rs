@@ -6,6 +6,7 @@ mod debian;
 mod fixtures;
 mod inputs;
 mod kernel;
+mod packing;
 mod parity;
 mod shell;
 mod tidy;

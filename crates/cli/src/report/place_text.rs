@@ -10,6 +10,7 @@ pub(crate) fn draw(out: &mut String, place: &Place, paint: Paint) {
     let title = paint.bold(&format!("struct {}", place.name));
     let size = match place.member.bit_size % 8 {
         0 => format!("{} bytes", place.member.bit_size / 8),
+        1 if place.member.bit_size == 1 => "1 bit".to_owned(),
         _ => format!("{} bits", place.member.bit_size),
     };
     let basis = match place.basis {

@@ -6,7 +6,7 @@ use fieldline_layout::layout::Role;
 use proptest::prelude::*;
 
 /// A struct of members with sizes and alignments.
-fn layout(members: &[(u64, u64)]) -> Layout {
+pub(crate) fn layout(members: &[(u64, u64)]) -> Layout {
     let slots: Vec<Slot> = members.iter().map(|(size, align)| Slot::bytes(*size, *align)).collect();
     let placed = place(&slots, 1);
     let members = members.iter().zip(&placed.bit_offsets).enumerate();

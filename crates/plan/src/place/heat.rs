@@ -107,25 +107,31 @@ impl Heat {
         heat
     }
 
-    /// Lines per visit by line size, before and after. Before, a visit that will touch the new member touches the lines
-    /// it touches without it.
+    /// Lines per visit by line size, before and after, and those of them that only the new member is on.
     pub(super) fn visits(&self, growth: &Growth, place: usize) -> Vec<VisitChange> {
         let change = |line: &u64| {
             let (_, before, after) = growth.builds.iter().find(|build| build.0 == *line)?;
             let new = after.members.get(place)?;
-            let weights: u64 = self.visits.iter().map(|visit| visit.samples).sum();
-            let mean = |layout: &Layout, place: usize, new: Option<&Member>| {
-                let touched =
-                    self.visits.iter().map(|visit| visit.samples * visit.lines(layout, place, new, *line));
-                let mean = touched.sum::<u64>() as f64 / weights.max(1) as f64;
-                (mean * 1_000.0).round() / 1_000.0
+            let without = self.mean(after, place, None, *line);
+            let lines = Change {
+                before: self.mean(before, before.members.len(), None, *line),
+                after: self.mean(after, place, Some(new), *line),
             };
-            let none = before.members.len();
-            let lines = Change { before: mean(before, none, None), after: mean(after, place, Some(new)) };
-            Some(VisitChange { line: *line, lines })
+            Some(VisitChange { line: *line, lines, own: digits(lines.after - without) })
         };
         self.lines.iter().filter_map(change).collect()
     }
+
+    /// Lines per visit, to three digits.
+    fn mean(&self, layout: &Layout, place: usize, new: Option<&Member>, line: u64) -> f64 {
+        let weights: u64 = self.visits.iter().map(|visit| visit.samples).sum();
+        let touched = self.visits.iter().map(|visit| visit.samples * visit.lines(layout, place, new, line));
+        digits(touched.sum::<u64>() as f64 / weights.max(1) as f64)
+    }
+}
+
+fn digits(number: f64) -> f64 {
+    (number * 1_000.0).round() / 1_000.0
 }
 
 impl Visit {

@@ -21,10 +21,12 @@ pub(super) struct Rank {
     visits: u64,
     /// Members it is wanted with that are on other lines, counted at every line size.
     away: usize,
+    /// Touched members pushed to other lines.
+    hot_pushed: usize,
     /// Cachelines and slab classes that the struct grows by, over all line sizes.
     growth: u64,
-    /// Whether CPUs lose the line to each other, and whether it is hot.
-    line: u32,
+    /// Whether CPUs lose the line to each other, and whether it is hot; for a cold member its share of samples besides.
+    line: u64,
     /// Remarks that speak against it.
     doubts: usize,
     /// Members pushed to other lines, and moved at all.
@@ -37,6 +39,10 @@ pub(super) struct Rank {
     place: usize,
 }
 
+/// What two places have in common that differ only in which members of a line make room: the line, and where the last
+/// member ends that moves.
+pub(super) type Room = (u64, usize);
+
 /// Judges a place: its rank, and what is to be said of it.
 pub(super) fn judge(
     addition: &Addition<'_>,
@@ -45,9 +51,9 @@ pub(super) fn judge(
     growth: Growth,
     heat: Option<&Heat>,
     options: &Options,
-) -> (Rank, Spot) {
-    let doubts = notes.len();
-    if growth.hole > 0 {
+) -> (Rank, Room, Spot) {
+    let doubts = notes.iter().filter(|note| !note.starts_with(super::spot::SHARES)).count();
+    if growth.hole > 0 && growth.shifted.is_empty() {
         notes.extend(Text::hole_depends(addition, place));
     }
     let line = heat.map(|heat| heat.of_spot(&growth, place, options.build_line));
@@ -58,8 +64,9 @@ pub(super) fn judge(
     let rank = Rank {
         visits: more_lines(&visits, options.build_line),
         away: away(addition, &growth, place),
+        hot_pushed: if heat.is_some() { pushed.len() } else { 0 },
         growth: sizes.iter().map(grown).sum(),
-        line: line.map_or(0, |line| 2 * u32::from(is_contended(&line)) + u32::from(line.hot)),
+        line: line.map_or(0, |line| coolness(&line, addition.is_cold)),
         doubts,
         pushed: pushed.len(),
         shifted: growth.shifted.len(),
@@ -86,7 +93,16 @@ pub(super) fn judge(
         reason: String::new(),
     };
     spot.reason = reason(addition, &spot, &rank, options);
-    (rank, spot)
+    let room =
+        (spot.offset / options.build_line.max(1), growth.shifted.last().map_or(place, |last| last + 1));
+    (rank, room, spot)
+}
+
+/// How little a line is for a new member: one that CPUs take from each other least of all, then a hot one.
+fn coolness(line: &LineHeat, is_cold: bool) -> u64 {
+    let flags = 2 * u64::from(is_contended(line)) + u64::from(line.hot);
+    // Flags first, then shares in ten thousandths.
+    if is_cold { flags * 10_001 + (line.share * 10_000.0) as u64 } else { flags }
 }
 
 /// Samples find the line lost to other CPUs more often than by chance.
@@ -94,10 +110,12 @@ fn is_contended(line: &LineHeat) -> bool {
     line.lost.saturating_mul(CONTENDED) > line.loads + line.stores
 }
 
-/// What visits touch more of, in thousandths of a line.
+/// What visits touch more of, in thousandths of a line: for members that move, which some other visit's gain doesn't
+/// make good, and for the new one.
 fn more_lines(visits: &[VisitChange], build_line: u64) -> u64 {
     let more = visits.iter().map(|visit| {
-        let more = ((visit.lines.after - visit.lines.before) * 1_000.0).round().max(0.0) as u64;
+        let moved = (visit.lines.after - visit.own - visit.lines.before).max(0.0);
+        let more = ((moved + visit.own) * 1_000.0).round().max(0.0) as u64;
         if visit.line == build_line { 2 * more } else { more }
     });
     more.sum::<u64>() / 2
@@ -137,11 +155,12 @@ fn reason(addition: &Addition<'_>, spot: &Spot, rank: &Rank, options: &Options) 
         parts.push(company(addition, rank, options));
     }
     if rank.visits > 0 {
-        let visits = spot.visits.iter().filter(|visit| visit.lines.after > visit.lines.before);
+        let more = |visit: &&VisitChange| visit.own > 0.0 || visit.lines.after > visit.lines.before;
+        let visits = spot.visits.iter().filter(more);
         let visits: Vec<String> = visits
             .map(|visit| format!("{:.3} -> {:.3} at {} B", visit.lines.before, visit.lines.after, visit.line))
             .collect();
-        parts.push(format!("functions touch more lines: {}", visits.join(", ")));
+        parts.push(format!("lines per visit {}", visits.join(", ")));
     }
     parts.join("; ")
 }

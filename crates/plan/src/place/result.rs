@@ -140,4 +140,6 @@ pub struct VisitChange {
     pub line: u64,
     /// Before and after.
     pub lines: Change,
+    /// Lines of those after that a visit touches for the new member alone.
+    pub own: f64,
 }

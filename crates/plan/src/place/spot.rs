@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 const GROUP_BEGIN: &str = "__cacheline_group_begin__";
 const GROUP_END: &str = "__cacheline_group_end__";
 
+/// How a remark begins that does not speak against a place.
+pub(super) const SHARES: &str = "shares a memory location with";
+
 /// What declarations demand around each place.
 pub(super) struct Text<'a> {
     addition: &'a Addition<'a>,
@@ -148,10 +151,7 @@ impl<'a> Text<'a> {
             return Err("it would shift the bit-fields behind it".to_owned());
         }
         if is_run(place.checked_sub(1)) {
-            notes.push(
-                "shares a memory location with the bit-fields before it: all that write them need one lock"
-                    .to_owned(),
-            );
+            notes.push(format!("{SHARES} the bit-fields before it: all that write them need one lock"));
         }
         Ok(())
     }

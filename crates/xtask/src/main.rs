@@ -22,6 +22,7 @@ const VERBS: &[Verb] = &[
     ("ci", "run what CI runs: tests, formatting, lints, documentation, kernel", ci::run),
     ("kernel", "test on a real kernel: parity, placement rules, the road up to git apply", kernel::run),
     ("parity", "compare every struct of a vmlinux with pahole's text: [VMLINUX]", parity::run),
+    ("packing", "plan every struct of a vmlinux by size alone and check the plans: [VMLINUX]", packing::run),
     ("bench", "measure against pahole and perf in the same run: [WORK…]", bench::run),
     (
         "truth",

@@ -1,6 +1,7 @@
 //! Plans without a profile, for every struct of a kernel: what is printed must be possible.
 
 use crate::shell::say;
+use crate::{inputs, kernel};
 use anyhow::Result;
 use fieldline_debuginfo::dwarf::{self, Dwarf, TypeReader};
 use fieldline_layout::Layout;
@@ -21,13 +22,19 @@ struct Count {
     wrong: usize,
 }
 
+/// `cargo xtask packing [VMLINUX]`.
+pub(crate) fn run(args: &[String]) -> Result<bool> {
+    let vmlinux = args.first().map_or_else(inputs::vmlinux, |path| Ok(path.into()))?;
+    kernel::with_dwarf(&vmlinux, every_struct)
+}
+
 /// Each plan's order is placed anew: it must be what the plan says, no line size may pay, and a line or a slab class
 /// must be saved.
-pub(crate) fn run(dwarf: &Dwarf<'_>) -> Result<bool> {
+pub(crate) fn every_struct(dwarf: &Dwarf<'_>) -> Result<bool> {
     let mut reader = TypeReader::new(dwarf);
     let mut count = Count::default();
     let (wishes, options) = (Wishes::default(), Options::default());
-    for definition in dwarf::index(dwarf)?.iter().filter(|definition| !definition.is_typedef) {
+    for definition in dwarf::index(dwarf)? {
         let id = reader.read(definition.die)?;
         let Some(layout) = Layout::of(reader.table(), id) else { continue };
         count.structs += 1;

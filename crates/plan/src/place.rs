@@ -76,7 +76,7 @@ pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: 
             continue;
         }
         result.legal += 1;
-        ranked.push(rank::judge(addition, place, notes, growth, heat.as_ref(), options));
+        ranked.push(rank::judge(addition, place, notes, &growth, heat.as_ref(), options));
     }
     ranked.sort_by(|one, other| one.0.cmp(&other.0));
     // Of places that differ only in who makes room, the best stands for all.

@@ -74,13 +74,13 @@ impl Count {
 
 /// What a plan says that isn't so.
 fn fault(plan: &StructPlan, layout: &Layout) -> Option<String> {
+    if plan.outcome != Outcome::Moved {
+        return (plan.chosen != plan.declared).then(|| "not moved, but another order".to_owned());
+    }
     let placed = match plan.predicted(layout) {
         Ok(placed) => placed,
         Err(error) => return Some(error.to_string()),
     };
-    if plan.outcome != Outcome::Moved {
-        return (plan.chosen != plan.declared).then(|| "not moved, but another order".to_owned());
-    }
     let grown = plan.sizes.iter().find(|size| size.after > size.before || size.slab_after > size.slab_before);
     if let Some(grown) = grown {
         return Some(format!("{} -> {} bytes at {} B", grown.before, grown.after, grown.build_line));

@@ -68,8 +68,8 @@ impl Search<'_, '_> {
         let start = self.judge.constraints.initial_order();
         let movable = movable(self.judge, &start);
         let most = match start.len() {
-            0..=FEW => MOST,
-            0..=MANY => 2,
+            few if few <= FEW => MOST,
+            many if many <= MANY => 2,
             _ => 1,
         };
         for count in 1..=most {

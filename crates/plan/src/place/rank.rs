@@ -48,7 +48,7 @@ pub(super) fn judge(
     addition: &Addition<'_>,
     place: usize,
     mut notes: Vec<String>,
-    growth: Growth,
+    growth: &Growth,
     heat: Option<&Heat>,
     options: &Options,
 ) -> (Rank, Room, Spot) {
@@ -56,14 +56,14 @@ pub(super) fn judge(
     if growth.hole > 0 && growth.shifted.is_empty() {
         notes.extend(Text::hole_depends(addition, place));
     }
-    let line = heat.map(|heat| heat.of_spot(&growth, place, options.build_line));
-    let visits = heat.map_or_else(Vec::new, |heat| heat.visits(&growth, place));
+    let line = heat.map(|heat| heat.of_spot(growth, place, options.build_line));
+    let visits = heat.map_or_else(Vec::new, |heat| heat.visits(growth, place));
     let sizes = growth.sizes();
     let touched = |index: &&usize| heat.is_none_or(|heat| heat.is_touched(**index));
     let pushed: Vec<usize> = growth.pushed.iter().filter(touched).copied().collect();
     let rank = Rank {
         visits: more_lines(&visits, options.build_line),
-        away: away(addition, &growth, place),
+        away: away(addition, growth, place),
         hot_pushed: if heat.is_some() { pushed.len() } else { 0 },
         growth: sizes.iter().map(grown).sum(),
         line: line.map_or(0, |line| coolness(&line, addition.is_cold)),

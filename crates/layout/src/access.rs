@@ -4,6 +4,7 @@
 //! over them. A struct is known by name, size and [`crate::Layout::fingerprint`]; a place inside it by its byte offset.
 //! Names of members never enter.
 
+use crate::blocks::BlockCount;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,6 +32,9 @@ pub struct AccessProfile {
     pub functions: Vec<String>,
     /// Sequences of samples one CPU took in one go, see [`Window`].
     pub windows: Vec<Window>,
+    /// Samples in each block of time, all recordings' blocks one after the other. Empty if a recording doesn't tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<u64>,
 }
 
 /// One recording.
@@ -160,6 +164,9 @@ pub struct Access {
     /// Those of the samples that a CPU took which is not its object's home, see [`Homes`].
     #[serde(default, skip_serializing_if = "Away::is_none")]
     pub away: Away,
+    /// The samples by block of time, in order of blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<BlockCount>,
 }
 
 /// Samples of CPUs on objects that have their home elsewhere.
@@ -233,6 +240,9 @@ pub struct Window {
     pub words: Vec<(i32, u32)>,
     /// How many windows were equal.
     pub count: u64,
+    /// Those by block of time, in order of blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<(u32, u64)>,
 }
 
 impl AccessProfile {
@@ -247,6 +257,7 @@ impl AccessProfile {
             types: Vec::new(),
             functions: Vec::new(),
             windows: Vec::new(),
+            blocks: Vec::new(),
         }
     }
 

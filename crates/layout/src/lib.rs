@@ -8,12 +8,13 @@
 //! * `declaration`: types as C spells them.
 //! * `abi`: where the C ABI places members in a given order.
 //! * `constraint`: what may not move.
-//! * `access`: what a recording says about the members of a struct.
+//! * `access`: what a recording says about the members of a struct, and `blocks`: in which stretches of its time.
 //! * `spec`: a member as a user declares it.
 //! * `diff`: two layouts of one struct compared.
 
 pub mod abi;
 pub mod access;
+pub mod blocks;
 pub mod constraint;
 pub mod declaration;
 pub mod diff;

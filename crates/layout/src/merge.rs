@@ -1,11 +1,13 @@
 //! Profiles of several recordings as one: sums, in the order given.
 
 use crate::access::{Access, AccessProfile, CpuAccess, EventCoverage, TypeProfile, Window};
+use crate::blocks::{count_in_block, count_windows_in_block};
 use std::collections::BTreeMap;
 
 impl AccessProfile {
     /// Adds another recording's profile. Structs are the same if name, size and fingerprint are.
-    pub fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, mut other: Self) {
+        self.join_blocks(&mut other);
         let functions = self.merge_functions(&other.functions);
         let types = self.merge_types(other.types, &functions);
         self.merge_windows(other.windows, &types, &functions);
@@ -22,6 +24,17 @@ impl AccessProfile {
             }
         }
         self.sort();
+    }
+
+    /// Other recordings' blocks come behind those known. If either side doesn't tell its blocks, the sum can't.
+    fn join_blocks(&mut self, other: &mut Self) {
+        let is_new = self.recordings.is_empty() && self.types.is_empty();
+        if !is_new && (self.blocks.is_empty() || other.blocks.is_empty()) {
+            self.forget_blocks();
+            other.forget_blocks();
+        }
+        other.shift_blocks(self.blocks.len() as u32);
+        self.blocks.append(&mut other.blocks);
     }
 
     /// Index here of each function there.
@@ -72,6 +85,7 @@ impl AccessProfile {
         self.windows.extend(theirs.into_iter().map(|window| Window {
             words: window.words.into_iter().map(rename).collect(),
             count: window.count,
+            blocks: window.blocks,
         }));
     }
 
@@ -85,15 +99,22 @@ impl AccessProfile {
         }
         let mut types: Vec<Option<TypeProfile>> = self.types.drain(..).map(Some).collect();
         self.types = order.iter().filter_map(|place| types[*place].take()).collect();
-        let mut counts: BTreeMap<Vec<(i32, u32)>, u64> = BTreeMap::new();
+        let mut sums: BTreeMap<Vec<(i32, u32)>, Window> = BTreeMap::new();
         for mut window in self.windows.drain(..) {
             for word in &mut window.words {
                 word.0 = usize::try_from(word.0).ok().and_then(|old| renamed.get(old)).copied().unwrap_or(-1);
             }
             window.words.sort_unstable();
-            *counts.entry(window.words).or_default() += window.count;
+            add_window(sums.entry(window.words).or_default(), window.count, &window.blocks);
         }
-        self.windows = counts.into_iter().map(|(words, count)| Window { words, count }).collect();
+        self.windows = sums.into_iter().map(|(words, sum)| Window { words, ..sum }).collect();
+    }
+}
+
+fn add_window(sum: &mut Window, count: u64, blocks: &[(u32, u64)]) {
+    sum.count += count;
+    for (block, count) in blocks {
+        count_windows_in_block(&mut sum.blocks, *block, *count);
     }
 }
 
@@ -132,6 +153,7 @@ fn merge_type(known: &mut TypeProfile, other: TypeProfile) {
 
 fn add_access(sum: &mut Access, other: Access) {
     sum.away.add(other.away);
+    other.blocks.iter().for_each(|count| count_in_block(&mut sum.blocks, *count));
     sum.loads.add(other.loads);
     sum.stores.add(other.stores);
     sum.latency = sum.latency.saturating_add(other.latency);
@@ -147,6 +169,7 @@ fn add_access(sum: &mut Access, other: Access) {
 mod tests {
     use super::*;
     use crate::access::{Away, Homes, Tally};
+    use crate::blocks::BlockCount;
 
     fn profile(function: &str, name: &str, samples: u64) -> AccessProfile {
         let mut profile = AccessProfile::empty();
@@ -158,7 +181,7 @@ mod tests {
         let homes = Homes { samples, others: 2 * samples };
         profile.types =
             vec![TypeProfile { name: name.to_owned(), size: 8, accesses, homes, ..TypeProfile::default() }];
-        profile.windows = vec![Window { words: vec![(0, 0)], count: samples }];
+        profile.windows = vec![Window { words: vec![(0, 0)], count: samples, blocks: vec![] }];
         profile
     }
 
@@ -171,7 +194,7 @@ mod tests {
         assert_eq!(sum.types[0].homes, Homes { samples: 7, others: 14 });
         let access = &sum.types[0].accesses[0];
         assert_eq!((access.away, access.lost()), (Away { loads: 7, stores: 0, lost: 2 }, 7));
-        assert_eq!(sum.windows, [Window { words: vec![(0, 0)], count: 7 }]);
+        assert_eq!(sum.windows, [Window { words: vec![(0, 0)], count: 7, blocks: vec![] }]);
     }
 
     #[test]
@@ -181,7 +204,7 @@ mod tests {
         let names: Vec<&str> = sum.types.iter().map(|of| of.name.as_str()).collect();
         assert_eq!(names, ["other", "thing"]);
         assert_eq!(sum.functions[sum.types[0].accesses[0].function as usize], "run");
-        assert_eq!(sum.windows[0], Window { words: vec![(0, 1)], count: 4 });
+        assert_eq!(sum.windows[0], Window { words: vec![(0, 1)], count: 4, blocks: vec![] });
     }
 
     #[test]
@@ -191,5 +214,37 @@ mod tests {
         ab.merge(b);
         ba.merge(a);
         assert_eq!(ab, ba);
+    }
+
+    /// A recording of two blocks.
+    fn in_blocks(samples: u64) -> AccessProfile {
+        let mut profile = profile("walk", "thing", 2 * samples);
+        profile.types[0].accesses[0].blocks =
+            (0..2).map(|block| BlockCount { block, loads: samples, stores: 0 }).collect();
+        profile.windows[0].blocks = vec![(0, samples), (1, samples)];
+        profile.blocks = vec![samples; 2];
+        profile
+    }
+
+    #[test]
+    fn blocks_of_each_recording_stay_apart() {
+        let mut sum = in_blocks(3);
+        sum.merge(in_blocks(4));
+        assert_eq!(sum.blocks, [3, 3, 4, 4]);
+        let counts: Vec<(u32, u64)> =
+            sum.types[0].accesses[0].blocks.iter().map(|count| (count.block, count.loads)).collect();
+        assert_eq!(counts, [(0, 3), (1, 3), (2, 4), (3, 4)]);
+        assert_eq!(sum.windows[0].blocks, counts);
+    }
+
+    #[test]
+    fn a_recording_without_blocks_leaves_none() {
+        let mut sum = in_blocks(3);
+        sum.merge(profile("walk", "thing", 4));
+        assert!(sum.blocks.is_empty() && sum.windows[0].blocks.is_empty());
+        assert!(sum.types[0].accesses[0].blocks.is_empty());
+        let mut first = AccessProfile::empty();
+        first.merge(in_blocks(3));
+        assert_eq!(first, in_blocks(3));
     }
 }

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     fn window(words: &[(i32, u32)], count: u64) -> Window {
-        Window { words: words.to_vec(), count }
+        Window { words: words.to_vec(), count, blocks: vec![] }
     }
 
     fn corpus(windows: &[Window]) -> Corpus {

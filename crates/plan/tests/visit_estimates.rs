@@ -115,7 +115,7 @@ impl Trace {
         let windows = samples.chunks(WINDOW).map(|window| {
             let mut words: Vec<(i32, u32)> = window.iter().map(word).collect();
             words.sort_unstable();
-            Window { words, count: 1 }
+            Window { words, count: 1, blocks: vec![] }
         });
         let mut profile = AccessProfile::empty();
         profile.windows = windows.collect();

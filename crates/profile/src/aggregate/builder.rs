@@ -1,11 +1,13 @@
 //! Sums over attributed samples. Nothing of a sample is kept but its counts, its window's word and its time.
 
+use super::blocks::Blocks;
 use super::homes::{Touched, homes};
 use super::windows::{Moment, windows};
 use fieldline_layout::Layout;
 use fieldline_layout::access::{
     Access, AccessProfile, CpuAccess, EventCoverage, Homes, Recording, Tally, TypeProfile,
 };
+use fieldline_layout::blocks::{BlockCount, count_in_block};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -83,6 +85,9 @@ type Key = (Target, u64, u64, u64);
 #[derive(Debug, Default)]
 pub struct Builder {
     recording: Recording,
+    blocks: Blocks,
+    /// Samples by block.
+    by_block: Vec<u64>,
     events: Vec<EventCoverage>,
     types: Vec<TypeInfo>,
     functions: Vec<String>,
@@ -100,6 +105,14 @@ impl Builder {
     pub fn new(recording: Recording, events: impl IntoIterator<Item = String>) -> Self {
         let coverage = |event| EventCoverage { event, ..EventCoverage::default() };
         Self { recording, events: events.into_iter().map(coverage).collect(), ..Self::default() }
+    }
+
+    /// Counts samples by block of time as well.
+    #[must_use]
+    pub fn with_blocks(mut self, blocks: Blocks) -> Self {
+        self.by_block = vec![0; blocks.len()];
+        self.blocks = blocks;
+        self
     }
 
     /// Makes a struct known. Give each one once.
@@ -122,6 +135,10 @@ impl Builder {
     /// Counts a sample; `context` are functions that ran before it in the same operation.
     pub fn add_in_context(&mut self, row: &Row, context: &[Function]) {
         self.recording.samples += 1;
+        let block = self.blocks.at(row.time);
+        if let Some(samples) = block.and_then(|block| self.by_block.get_mut(block as usize)) {
+            *samples += 1;
+        }
         self.cover(row);
         self.note_moment(row, context);
         let Outcome::Attributed { target, offset, size, base } = row.outcome else { return };
@@ -140,6 +157,10 @@ impl Builder {
             ..Access::default()
         });
         count_access(access, row);
+        if let Some(block) = self.blocks.at(row.time) {
+            let (loads, stores) = (u64::from(!row.is_store), u64::from(row.is_store));
+            count_in_block(&mut access.blocks, BlockCount { block, loads, stores });
+        }
         if let (Some(base), Some(cpu)) = (base, row.cpu) {
             let is_lost = if row.is_store { row.is_shared } else { row.is_hitm };
             self.touched.push((key, Touched { base, cpu, is_store: row.is_store, is_lost }));
@@ -195,8 +216,10 @@ impl Builder {
             order.iter().map(|target| self.type_profile(*target, objects.remove(target))).collect();
         let places: FxHashMap<i32, i32> =
             order.iter().zip(0i32..).map(|(target, place)| (target.0 as i32, place)).collect();
-        profile.windows =
-            windows(moments, &self.contexts, |target| places.get(&target).copied().unwrap_or(-1));
+        profile.windows = windows(moments, &self.contexts, &self.blocks, |target| {
+            places.get(&target).copied().unwrap_or(-1)
+        });
+        profile.blocks = self.by_block;
         profile.recordings = vec![self.recording];
         profile.coverage = self.events;
         profile.blind_spots = blind_spots;
@@ -295,6 +318,7 @@ fn count_access(access: &mut Access, row: &Row) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::Clock;
 
     fn row(outcome: Outcome) -> Row {
         Row {
@@ -331,5 +355,25 @@ mod tests {
         assert_eq!(of.accesses[0].loads, Tally { samples: 2, period: 20 });
         assert_eq!(of.accesses[0].levels, BTreeMap::from([("HITM".to_owned(), 2), ("L3".to_owned(), 2)]));
         assert_eq!(of.phases, BTreeMap::from([(0x40, 1)]));
+    }
+
+    #[test]
+    fn accesses_and_windows_know_their_blocks() {
+        let mut clock = Clock::default();
+        (0..200).for_each(|time| clock.note(time));
+        let mut builder =
+            Builder::new(Recording::default(), ["loads".to_owned()]).with_blocks(clock.blocks());
+        let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
+        let function = Some(builder.add_function("walk".to_owned()));
+        let outcome = Outcome::Attributed { target, offset: 8, size: 4, base: None };
+        for time in [5, 7, 9, 195] {
+            builder.add(&Row { time: Some(time), function, ..row(outcome) });
+        }
+        let profile = builder.finish(Vec::new());
+        assert_eq!((profile.blocks[0], profile.blocks[19], profile.blocks.len()), (3, 1, 20));
+        let count = |block, loads| BlockCount { block, loads, stores: 0 };
+        assert_eq!(profile.types[0].accesses[0].blocks, [count(0, 3), count(19, 1)]);
+        let windows: Vec<_> = profile.windows.iter().flat_map(|window| &window.blocks).collect();
+        assert_eq!(windows, [&(19, 1), &(0, 1)]);
     }
 }

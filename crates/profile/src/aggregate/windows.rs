@@ -1,6 +1,8 @@
 //! Samples of one CPU close in time: what was worked on in one go.
 
+use super::blocks::Blocks;
 use fieldline_layout::access::Window;
+use fieldline_layout::blocks::count_windows_in_block;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest window in samples. Operations rarely fill more, and idle loops would.
@@ -23,12 +25,17 @@ pub struct Moment {
 }
 
 /// Cuts the moments into windows; equal ones are counted together. `contexts` are functions that the moments' samples show
-/// besides their own; `rename` gives each type its index in the profile.
+/// besides their own; `rename` gives each type its index in the profile. A window belongs to the block it begins in.
 #[must_use]
-pub fn windows(mut moments: Vec<Moment>, contexts: &[u32], rename: impl Fn(i32) -> i32) -> Vec<Window> {
+pub fn windows(
+    mut moments: Vec<Moment>,
+    contexts: &[u32],
+    blocks: &Blocks,
+    rename: impl Fn(i32) -> i32,
+) -> Vec<Window> {
     moments.sort_unstable();
     let longest = GAP_IN_MEDIANS.saturating_mul(median_gap(&moments));
-    let mut counts: BTreeMap<Vec<(i32, u32)>, u64> = BTreeMap::new();
+    let mut sums = Sums::new();
     let mut open = Open::default();
     let mut last: Option<Moment> = None;
     for moment in moments {
@@ -36,26 +43,31 @@ pub fn windows(mut moments: Vec<Moment>, contexts: &[u32], rename: impl Fn(i32) 
             last.cpu == moment.cpu && moment.time - last.time <= longest && open.samples.len() < MAX_SAMPLES
         });
         if !goes_on {
-            std::mem::take(&mut open).close(&mut counts);
+            std::mem::take(&mut open).close(&mut sums);
+            open.block = blocks.at(Some(moment.time));
         }
         open.samples.push((rename(moment.word.0), moment.word.1));
         open.context.extend(contexts.get(moment.context.0..moment.context.1).into_iter().flatten());
         last = Some(moment);
     }
-    open.close(&mut counts);
-    counts.into_iter().map(|(words, count)| Window { words, count }).collect()
+    open.close(&mut sums);
+    sums.into_iter().map(|(words, sum)| Window { words, ..sum }).collect()
 }
+
+/// Windows by their words.
+type Sums = BTreeMap<Vec<(i32, u32)>, Window>;
 
 /// A window that may go on.
 #[derive(Debug, Default)]
 struct Open {
     samples: Vec<(i32, u32)>,
     context: BTreeSet<u32>,
+    block: Option<u32>,
 }
 
 impl Open {
     /// Keeps a window that says something: one that holds a struct. What was sampled itself is no context.
-    fn close(self, counts: &mut BTreeMap<Vec<(i32, u32)>, u64>) {
+    fn close(self, sums: &mut Sums) {
         if self.samples.iter().any(|word| word.0 >= 0) {
             let sampled = |function: &u32| self.samples.iter().any(|word| word.1 == *function);
             let mut words = self.samples.clone();
@@ -63,7 +75,11 @@ impl Open {
                 self.context.iter().filter(|function| !sampled(function)).map(|function| (-1, *function)),
             );
             words.sort_unstable();
-            *counts.entry(words).or_default() += 1;
+            let sum = sums.entry(words).or_default();
+            sum.count += 1;
+            if let Some(block) = self.block {
+                count_windows_in_block(&mut sum.blocks, block, 1);
+            }
         }
     }
 }
@@ -97,7 +113,7 @@ mod tests {
             moment(1, 1005, 5),
             moment(1, 1015, 5),
         ];
-        let found = windows(moments, &[], |target| target);
+        let found = windows(moments, &[], &Blocks::default(), |target| target);
         let sizes: Vec<(usize, u64)> =
             found.iter().map(|window| (window.words.len(), window.count)).collect();
         assert_eq!(sizes, [(3, 1), (1, 1), (2, 1)]);
@@ -109,7 +125,10 @@ mod tests {
             (0..100).map(|at| moment(at % 3, u64::from(at * 7 % 64), (at % 5) as i32)).collect();
         let mut reversed = moments.clone();
         reversed.reverse();
-        assert_eq!(windows(moments, &[], |target| target), windows(reversed, &[], |target| target));
+        assert_eq!(
+            windows(moments, &[], &Blocks::default(), |target| target),
+            windows(reversed, &[], &Blocks::default(), |target| target)
+        );
     }
 
     #[test]
@@ -119,12 +138,15 @@ mod tests {
             Moment { context: (0, 2), ..moment(0, 10, 5) },
             Moment { context: (2, 4), ..moment(0, 20, 5) },
         ];
-        let found = windows(moments, &contexts, |target| target);
-        assert_eq!(found, [Window { words: vec![(-1, 7), (-1, 8), (5, 0), (5, 0)], count: 1 }]);
+        let found = windows(moments, &contexts, &Blocks::default(), |target| target);
+        assert_eq!(
+            found,
+            [Window { words: vec![(-1, 7), (-1, 8), (5, 0), (5, 0)], count: 1, blocks: vec![] }]
+        );
     }
 
     #[test]
     fn no_samples_make_no_windows() {
-        assert!(windows(Vec::new(), &[], |target| target).is_empty());
+        assert!(windows(Vec::new(), &[], &Blocks::default(), |target| target).is_empty());
     }
 }

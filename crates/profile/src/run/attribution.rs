@@ -1,6 +1,7 @@
 //! What each sample of some recordings touched.
 
 use super::link::Linker;
+use crate::aggregate::{Blocks, Clock};
 use crate::attribute::answers::Answers;
 use crate::attribute::decide::decide;
 use crate::attribute::evidence::{Evidence, Seen};
@@ -16,8 +17,9 @@ use rustc_hash::FxHashSet;
 struct Source<'f> {
     file: &'f PerfFile,
     linker: Linker,
-    /// How many samples it has.
+    /// How many samples it has, and when they were taken.
     samples: usize,
+    clock: Clock,
     /// What each sample touched, in file order, where addresses were used.
     decided: Vec<Target<TypeIndex>>,
     objects: Vec<Object>,
@@ -92,7 +94,14 @@ impl<'f> Attribution<'f> {
     fn open(elf: &Elf<'_>, files: &'f [PerfFile]) -> Result<Vec<Source<'f>>, Error> {
         let open = |file| {
             let linker = Linker::new(elf, file)?;
-            Ok(Source { file, linker, samples: 0, decided: Vec::new(), objects: Vec::new() })
+            Ok(Source {
+                file,
+                linker,
+                samples: 0,
+                clock: Clock::default(),
+                decided: Vec::new(),
+                objects: Vec::new(),
+            })
         };
         files.iter().map(open).collect()
     }
@@ -100,6 +109,11 @@ impl<'f> Attribution<'f> {
     /// Objects in memory that a recording's addresses show, in order of address.
     pub fn objects(&self, recording: usize) -> &[Object] {
         self.sources.get(recording).map_or(&[], |source| &source.objects)
+    }
+
+    /// Blocks of a recording's time.
+    pub fn blocks(&self, recording: usize) -> Blocks {
+        self.sources.get(recording).map(|source| source.clock.blocks()).unwrap_or_default()
     }
 
     /// What turns a recording's addresses into the program's.
@@ -142,6 +156,7 @@ fn sampled(sources: &mut [Source<'_>]) -> Result<Vec<u64>, Error> {
                 Record::Mmap(mmap) => source.linker.note(&mmap),
                 Record::Sample(sample) => {
                     source.samples += 1;
+                    sample.time.into_iter().for_each(|time| source.clock.note(time));
                     sampled.extend(source.linker.link(&sample));
                 }
                 _ => {}

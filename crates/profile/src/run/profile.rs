@@ -58,7 +58,7 @@ fn profile_one(
     facts: &Recording,
 ) -> Result<AccessProfile, Error> {
     let events = file.facts().events.iter().map(|event| event.name.clone());
-    let mut builder = Builder::new(facts.clone(), events);
+    let mut builder = Builder::new(facts.clone(), events).with_blocks(attribution.blocks(recording));
     let answers = &attribution.answers;
     let linker = attribution.linker(recording);
     let definitions = Definitions::default();

@@ -1,0 +1,127 @@
+//! Which block of time a sample falls in: stretches of a recording with equally many samples.
+//!
+//! Equal numbers rather than equal times: idle stretches would be blocks that say nothing. There are as many as let a
+//! resample differ from the whole by little enough to stand for another run, while each is long compared to what a
+//! program does in one go; a multiple of five, so that folds are equally large.
+
+/// Blocks of a recording.
+pub const BLOCKS: usize = 20;
+/// Times kept: enough to cut blocks of equal size within a tenth of a percent.
+const KEPT: usize = 1 << 16;
+
+/// Times of samples, thinned as they become more: a bounded number whatever the size of the recording. Which are kept
+/// depends on the times alone, not on their order.
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    kept: Vec<u64>,
+    /// Times are kept whose hash has none of these bits.
+    mask: u64,
+}
+
+impl Clock {
+    /// Takes a sample's time in nanoseconds.
+    pub fn note(&mut self, time: u64) {
+        if scatter(time) & self.mask != 0 {
+            return;
+        }
+        self.kept.push(time);
+        while self.kept.len() > KEPT && self.mask != u64::MAX {
+            self.mask = self.mask << 1 | 1;
+            let mask = self.mask;
+            self.kept.retain(|time| scatter(*time) & mask == 0);
+        }
+    }
+
+    /// The blocks of the recording. None if its samples have no times or fewer than there are blocks.
+    #[must_use]
+    pub fn blocks(&self) -> Blocks {
+        let mut times = self.kept.clone();
+        times.sort_unstable();
+        let mut starts: Vec<u64> =
+            (1..BLOCKS).filter_map(|block| times.get(block * times.len() / BLOCKS)).copied().collect();
+        starts.dedup();
+        if times.len() < BLOCKS {
+            return Blocks::default();
+        }
+        Blocks { starts: Some(starts) }
+    }
+}
+
+/// A number whose bits all depend on all of the time's (the finisher of splitmix64).
+fn scatter(time: u64) -> u64 {
+    let time = (time ^ (time >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let time = (time ^ (time >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    time ^ (time >> 31)
+}
+
+/// The blocks of a recording by time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blocks {
+    /// When each block but the first begins, in nanoseconds.
+    starts: Option<Vec<u64>>,
+}
+
+impl Blocks {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.as_ref().map_or(0, |starts| starts.len() + 1)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_none()
+    }
+
+    /// The block of a time. A sample without one counts to the first block.
+    #[must_use]
+    pub fn at(&self, time: Option<u64>) -> Option<u32> {
+        let starts = self.starts.as_ref()?;
+        Some(starts.partition_point(|start| time.is_some_and(|time| *start <= time)) as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(times: impl Iterator<Item = u64> + Clone) -> Vec<usize> {
+        let mut clock = Clock::default();
+        times.clone().for_each(|time| clock.note(time));
+        let blocks = clock.blocks();
+        let mut sizes = vec![0; blocks.len()];
+        for time in times {
+            sizes[blocks.at(Some(time)).unwrap() as usize] += 1;
+        }
+        sizes
+    }
+
+    #[test]
+    fn blocks_hold_equally_many_samples_however_unequal_their_times() {
+        assert_eq!(sizes((0..2_000).map(|at| at * at)), [100; BLOCKS]);
+        let many = sizes((0..400_000).map(|at| 1_000 * at + at % 7));
+        assert!(many.iter().all(|size| (19_000..21_000).contains(size)), "{many:?}");
+    }
+
+    #[test]
+    fn memory_is_bounded_and_order_does_not_matter() {
+        let (mut up, mut down) = (Clock::default(), Clock::default());
+        (0..300_000).for_each(|time| up.note(time));
+        (0..300_000).rev().for_each(|time| down.note(time));
+        assert!(up.kept.len() <= KEPT);
+        assert_eq!(up.blocks(), down.blocks());
+    }
+
+    #[test]
+    fn few_samples_have_no_blocks_and_equal_times_one() {
+        let mut clock = Clock::default();
+        assert!(clock.blocks().is_empty());
+        (0..BLOCKS - 1).for_each(|time| clock.note(time as u64));
+        assert_eq!(clock.blocks().at(Some(3)), None);
+        let mut still = Clock::default();
+        (0..100).for_each(|_| still.note(5));
+        assert_eq!(still.blocks().len(), 2);
+        assert_eq!((still.blocks().at(Some(5)), still.blocks().at(None)), (Some(1), Some(0)));
+    }
+}

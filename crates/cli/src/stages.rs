@@ -23,6 +23,8 @@ pub(crate) struct PlanInput<'p> {
     pub(crate) tree: Option<&'p Path>,
     pub(crate) lines: &'p [u64],
     pub(crate) choice: ChoiceArgs,
+    /// How often advice is judged on resamples; 0 for not at all.
+    pub(crate) resamples: usize,
 }
 
 /// Plans an order for each struct.
@@ -48,6 +50,7 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
         build_line: build_line(input.vmlinux)?,
         choice: input.choice.candidate,
         max_moves: input.choice.max_moves,
+        resamples: input.resamples,
     };
     let mut plan = match input.profile {
         Some(profile) => fieldline_plan::plan(profile, &requests, &options),
@@ -96,6 +99,7 @@ fn refuse(of: &mut StructPlan, reason: String) {
     of.forecasts.clear();
     of.sizes.clear();
     of.search = None;
+    of.confidence = None;
 }
 
 /// The line size the program's machine compiles for (arch/*/include/asm/cache.h: L1_CACHE_SHIFT).

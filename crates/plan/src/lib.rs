@@ -13,6 +13,7 @@
 //! * `counter`: weights of visits, summed fast.
 //! * `problem` and `state`: what an order costs, and an order changed move by move.
 //! * `seed`, `moves`, `search`, `exact` and `tidy`: cheap orders.
+//! * `confidence`: what of the advice is chance.
 //! * `candidates`: smaller changes than the best.
 //! * `explain`: why a member moves.
 //! * `planner`: a plan for structs, and `result`: the plan as a value.
@@ -23,6 +24,7 @@
 
 pub mod candidates;
 pub mod cells;
+pub mod confidence;
 mod counter;
 pub mod draw;
 pub mod evidence;

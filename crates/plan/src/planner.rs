@@ -1,6 +1,7 @@
 //! A plan for structs: learn visits, search, and accept only what is no worse anywhere.
 
 mod choice;
+mod confidence;
 mod forecast;
 mod matrix;
 
@@ -42,11 +43,13 @@ pub struct Options {
     pub choice: Choice,
     /// Most members that move.
     pub max_moves: Option<usize>,
+    /// How often the whole is done again on resamples of the time, to see what of the advice is chance; 0: not at all.
+    pub resamples: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { lines: vec![64, 128], build_line: 64, choice: Choice::Best, max_moves: None }
+        Self { lines: vec![64, 128], build_line: 64, choice: Choice::Best, max_moves: None, resamples: 0 }
     }
 }
 
@@ -136,6 +139,7 @@ pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> Stru
         needed: 0,
         evidence: None,
         search: None,
+        confidence: None,
     }
 }
 
@@ -183,21 +187,29 @@ impl<'a> Planner<'a> {
         Problem::new(self.constraints, &self.model.cells, visits, sharing, builds, views)
     }
 
+    fn problems(&self, none: &'a Sharing) -> Problems<'a> {
+        Problems {
+            together: self.problem(&self.model.together, &self.model.sharing),
+            alone: self.problem(&self.model.alone, none),
+        }
+    }
+
     fn run(&self, profile: &AccessProfile) -> StructPlan {
         let none = Sharing::none();
-        let problems = Problems {
-            together: self.problem(&self.model.together, &self.model.sharing),
-            alone: self.problem(&self.model.alone, &none),
-        };
+        let problems = self.problems(&none);
         let problem = &problems.together;
         let found =
             search(problem, &self.constraints.initial_order(), Effort::for_problem(problem), self.model.seed);
         let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
         let before = self.counts(&problems, &declared);
-        let front = self.front(&problems, &found, &before);
-        let chosen = choose(&front, before.cost, self.options.choice);
+        let mut front = self.front(&problems, &found, &before);
+        let mut chosen = choose(&front, before.cost, self.options.choice);
         let mut result =
             unchanged(self.layout, Outcome::NoGain, "no order is better beyond what chance gives");
+        if let Some(judged) = self.judge_front(profile, &problems, &before, &mut front, &mut chosen) {
+            result.confidence = Some(judged.confidence);
+            result.reason = judged.doubt.or(result.reason);
+        }
         let after = chosen.and_then(|index| front.get(index)).map_or(&before, |(_, counts)| counts);
         result.forecasts = self.forecasts(&before, after);
         result.sizes = self.sizes(&before, after);

@@ -105,6 +105,9 @@ pub struct StructPlan {
     /// How sure the search is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchReport>,
+    /// What holds on samples left out, and what comes again when time is drawn anew, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<crate::confidence::Confidence>,
 }
 
 /// Top-level members in order of place.

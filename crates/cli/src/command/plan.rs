@@ -18,6 +18,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
         tree: args.tree.as_deref(),
         lines: &args.lines,
         choice: args.choice,
+        resamples: args.choice.confidence.map_or(0, usize::from),
     })?;
     if let Some(path) = &args.output {
         document::write(path, &plan)?;

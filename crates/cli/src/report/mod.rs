@@ -1,6 +1,7 @@
 //! Texts of results.
 
 pub(crate) mod color;
+pub(crate) mod confidence_text;
 pub(crate) mod coverage;
 pub(crate) mod explain_text;
 pub(crate) mod heat;

@@ -3,6 +3,7 @@
 use super::color::Paint;
 use super::packing_text;
 use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
+use super::confidence_text;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
 
@@ -30,6 +31,11 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     }
     if let Some(evidence) = &of.evidence {
         let _ = writeln!(out, "  {}", evidence.sentence());
+    }
+    if let Some(confidence) = &of.confidence {
+        confidence_text::draw(out, of, confidence);
+    } else if of.changes() {
+        let _ = writeln!(out, "  figures are of the samples the order was made from; --confidence 20 judges them");
     }
     if !of.candidates.is_empty() {
         draw_candidates(out, of);

@@ -35,14 +35,28 @@ impl Planner<'_> {
     /// Whether visits touch fewer lines, and lose fewer to other CPUs, by more than chance gives, or the struct takes
     /// fewer lines.
     pub(super) fn is_gain(&self, before: &Counts, after: &Counts) -> bool {
+        self.touches_fewer(before, after) || self.saves_a_line(before, after)
+    }
+
+    /// Whether visits touch fewer lines, and lose fewer to other CPUs, by more than chance gives.
+    pub(super) fn touches_fewer(&self, before: &Counts, after: &Counts) -> bool {
+        -self.change(before, after) >= LEAST_GAIN
+    }
+
+    /// Whether the struct takes fewer lines on the recorded machine.
+    pub(super) fn saves_a_line(&self, before: &Counts, after: &Counts) -> bool {
+        let lines = |size: Option<&u64>| size.map_or(0, |size| size.div_ceil(self.options.build_line.max(1)));
+        lines(after.sizes.first()) < lines(before.sizes.first())
+    }
+
+    /// Lines touched and lost over all views, after less before, as a share of before.
+    pub(super) fn change(&self, before: &Counts, after: &Counts) -> f64 {
         let weighted = |counts: &Counts| -> u64 {
             let views = self.views.iter().zip(&counts.together);
             let touched: u64 = views.map(|(view, lines)| view.weight * lines).sum();
             touched + self.views.first().map_or(0, |view| view.weight * counts.lost)
         };
-        let lines = |size: Option<&u64>| size.map_or(0, |size| size.div_ceil(self.options.build_line.max(1)));
-        let gain = 1.0 - weighted(after) as f64 / weighted(before).max(1) as f64;
-        gain >= LEAST_GAIN || lines(after.sizes.first()) < lines(before.sizes.first())
+        weighted(after) as f64 / weighted(before).max(1) as f64 - 1.0
     }
 
     pub(super) fn counts(&self, problems: &Problems<'_>, order: &[usize]) -> Counts {

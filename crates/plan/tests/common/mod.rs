@@ -160,7 +160,10 @@ impl Workload {
         AccessProfile {
             types: vec![held],
             functions: self.functions.iter().map(|function| function.name.clone()).collect(),
-            windows: windows.into_iter().map(|(words, count)| Window { words, count, blocks: vec![] }).collect(),
+            windows: windows
+                .into_iter()
+                .map(|(words, count)| Window { words, count, blocks: vec![] })
+                .collect(),
             ..AccessProfile::empty()
         }
     }

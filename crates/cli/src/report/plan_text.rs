@@ -35,7 +35,10 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     if let Some(confidence) = &of.confidence {
         confidence_text::draw(out, of, confidence);
     } else if of.changes() {
-        let _ = writeln!(out, "  figures are of the samples the order was made from; --confidence 20 judges them");
+        let _ = writeln!(
+            out,
+            "  figures are of the samples the order was made from; --confidence 20 judges them"
+        );
     }
     if !of.candidates.is_empty() {
         draw_candidates(out, of);

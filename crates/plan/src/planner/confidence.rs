@@ -220,7 +220,7 @@ impl Planner<'_> {
             let after = self.counts(problems, &order);
             let is_sure =
                 resampled.unstable(&order).is_none() && self.is_offer(problem, &order, before, &after);
-            is_sure.then(|| (Found { cost: after.cost, order }, after))
+            is_sure.then_some((Found { cost: after.cost, order }, after))
         });
         offers.min_by(|one, other| (one.0.cost, &one.0.order).cmp(&(other.0.cost, &other.0.order)))
     }

@@ -190,6 +190,9 @@ pub(crate) struct ChoiceArgs {
     /// plan, 20 for propose.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=2_000))]
     pub(crate) confidence: Option<u16>,
+    /// Also count pairs of adjacent lines, which x86 machines fetch together, at a fifth of a line.
+    #[arg(long)]
+    pub(crate) adjacent_lines: bool,
 }
 
 #[derive(Debug, Args)]

@@ -51,6 +51,7 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
         choice: input.choice.candidate,
         max_moves: input.choice.max_moves,
         resamples: input.resamples,
+        adjacent_lines: input.choice.adjacent_lines,
     };
     let mut plan = match input.profile {
         Some(profile) => fieldline_plan::plan(profile, &requests, &options),
@@ -100,6 +101,7 @@ fn refuse(of: &mut StructPlan, reason: String) {
     of.sizes.clear();
     of.search = None;
     of.confidence = None;
+    of.terms.clear();
 }
 
 /// The line size the program's machine compiles for (arch/*/include/asm/cache.h: L1_CACHE_SHIFT).

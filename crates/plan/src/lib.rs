@@ -14,6 +14,7 @@
 //! * `problem` and `state`: what an order costs, and an order changed move by move.
 //! * `seed`, `moves`, `search`, `exact` and `tidy`: cheap orders.
 //! * `confidence`: what of the advice is chance.
+//! * `terms`: what a cost is made of; `lower_bound` and `branch`: what no order can avoid.
 //! * `candidates`: smaller changes than the best.
 //! * `explain`: why a member moves.
 //! * `planner`: a plan for structs, and `result`: the plan as a value.
@@ -22,6 +23,7 @@
 //! * `simulate`: what layouts cost on recorded accesses, by a model of caches.
 //! * `random`: the one source of chance.
 
+pub mod branch;
 pub mod candidates;
 pub mod cells;
 pub mod confidence;
@@ -31,6 +33,7 @@ pub mod evidence;
 pub mod exact;
 pub mod explain;
 pub mod false_sharing;
+pub mod lower_bound;
 pub mod mixture;
 pub mod model;
 pub mod moves;
@@ -47,6 +50,7 @@ pub mod sharing;
 pub mod simulate;
 pub mod source;
 pub mod state;
+pub mod terms;
 pub mod tidy;
 pub mod touch;
 pub mod visits;

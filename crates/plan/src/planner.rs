@@ -9,6 +9,7 @@ pub use choice::Choice;
 
 use crate::candidates;
 use crate::explain::Explainer;
+use crate::lower_bound::{LowerBound, gap, lower_bound};
 use crate::model::Model;
 use crate::problem::{Build, Problem, View};
 use crate::result::{
@@ -17,15 +18,15 @@ use crate::result::{
 };
 use crate::search::{Effort, Found, Search, search};
 use crate::sharing::Sharing;
+use crate::terms::terms;
 use crate::tidy::{moved, tidy};
 use crate::visits::Visits;
 use choice::{choose, smallest};
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::{AccessProfile, Layout, abi};
-use forecast::{Counts, bound, digits};
+use forecast::{Counts, digits};
 use matrix::{builds, views};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 
 /// Results of a search that are worth tidying.
 const TIDIED: usize = 4;
@@ -45,11 +46,21 @@ pub struct Options {
     pub max_moves: Option<usize>,
     /// How often the whole is done again on resamples of the time, to see what of the advice is chance; 0: not at all.
     pub resamples: usize,
+    /// Whether the machine fetches lines in pairs (x86's spatial prefetcher): members on one pair then help each other
+    /// and disturb each other, by less than on one line.
+    pub adjacent_lines: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { lines: vec![64, 128], build_line: 64, choice: Choice::Best, max_moves: None, resamples: 0 }
+        Self {
+            lines: vec![64, 128],
+            build_line: 64,
+            choice: Choice::Best,
+            max_moves: None,
+            resamples: 0,
+            adjacent_lines: false,
+        }
     }
 }
 
@@ -140,6 +151,7 @@ pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> Stru
         evidence: None,
         search: None,
         confidence: None,
+        terms: Vec::new(),
     }
 }
 
@@ -158,8 +170,8 @@ struct Planner<'a> {
     options: &'a Options,
     builds: Vec<Build>,
     views: Vec<View>,
-    /// By line size, lines per visit that no order can avoid.
-    bounds: BTreeMap<u64, f64>,
+    /// What no order can avoid.
+    lower: LowerBound,
 }
 
 /// What an order is judged by.
@@ -173,7 +185,7 @@ impl<'a> Planner<'a> {
         let builds = builds(layout, constraints, options);
         Self {
             views: views(&builds, &model.phases, options),
-            bounds: options.lines.iter().map(|line| (*line, bound(model, *line))).collect(),
+            lower: LowerBound::default(),
             layout,
             constraints,
             model,
@@ -194,12 +206,13 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn run(&self, profile: &AccessProfile) -> StructPlan {
+    fn run(mut self, profile: &AccessProfile) -> StructPlan {
         let none = Sharing::none();
         let problems = self.problems(&none);
         let problem = &problems.together;
         let found =
             search(problem, &self.constraints.initial_order(), Effort::for_problem(problem), self.model.seed);
+        self.lower = lower_bound(problem, found.best().map(|found| found.order.as_slice()));
         let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
         let before = self.counts(&problems, &declared);
         let mut front = self.front(&problems, &found, &before);
@@ -213,7 +226,9 @@ impl<'a> Planner<'a> {
         let after = chosen.and_then(|index| front.get(index)).map_or(&before, |(_, counts)| counts);
         result.forecasts = self.forecasts(&before, after);
         result.sizes = self.sizes(&before, after);
-        result.search = Some(report(&found));
+        let order = chosen.and_then(|index| front.get(index)).map_or(&declared, |(found, _)| &found.order);
+        result.terms = terms(problem, &declared, order);
+        result.search = Some(report(&found, after.cost, self.lower.cost));
         result.candidates = self.candidates(problem, &front, &before, chosen);
         match (chosen.and_then(|index| front.get(index)), self.options.choice) {
             (Some((found, _)), _) => self.describe(&mut result, profile, &found.order),
@@ -265,6 +280,7 @@ impl<'a> Planner<'a> {
             (chosen, Mark::Chosen),
         ];
         let visits = self.model.together.total().max(1) as f64;
+        let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
         let candidates = front.iter().enumerate().map(|(index, (found, after))| Candidate {
             moved: candidates::moved_members(problem, &found.order),
             marks: marks.iter().filter(|mark| mark.0 == Some(index)).map(|mark| mark.1).collect(),
@@ -275,6 +291,7 @@ impl<'a> Planner<'a> {
                 after: digits(after.lost as f64 / visits),
             },
             order: self.constraints.members_in(&found.order),
+            terms: terms(problem, &declared, &found.order),
         });
         candidates.collect()
     }
@@ -292,12 +309,15 @@ impl<'a> Planner<'a> {
     }
 }
 
-fn report(search: &Search) -> SearchReport {
+fn report(search: &Search, cost: u64, lower_bound: u64) -> SearchReport {
     let costs = || search.found.iter().map(|found| found.cost);
     let (best, worst) = (costs().min().unwrap_or(0), costs().max().unwrap_or(0));
     let spread = (worst - best) as f64 / best.max(1) as f64;
     SearchReport {
-        optimal: search.is_exact,
+        optimal: search.is_exact || best == lower_bound,
+        cost,
+        lower_bound,
+        gap: gap(cost, lower_bound),
         chains: search.found.len(),
         spread: (spread * 10_000.0).round() / 10_000.0,
     }

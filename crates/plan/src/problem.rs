@@ -19,6 +19,8 @@ pub struct View {
     pub build: usize,
     /// Weight of a line touched.
     pub weight: u64,
+    /// Whether its lines are pairs that one fetch brings, not lines of a machine.
+    pub pairs: bool,
     /// Logarithm of the line size in bits.
     shift: u32,
     /// Where objects begin within a line, in bits.
@@ -28,12 +30,24 @@ pub struct View {
 impl View {
     /// A view on lines of `line` bytes, a power of two, of objects that begin `phase` bytes into a line.
     pub fn new(build: usize, line: u64, phase: u64, weight: u64) -> Self {
-        Self { build, weight, shift: line.max(1).trailing_zeros() + 3, phase: phase * 8 }
+        Self { build, weight, pairs: false, shift: line.max(1).trailing_zeros() + 3, phase: phase * 8 }
+    }
+
+    /// A view on pairs of lines of `line` bytes that begin at multiples of two lines.
+    pub fn on_pairs(build: usize, line: u64, phase: u64, weight: u64) -> Self {
+        Self { pairs: true, ..Self::new(build, line.saturating_mul(2), phase, weight) }
     }
 
     /// Line size in bytes.
     pub fn line(&self) -> u64 {
         1 << (self.shift - 3)
+    }
+
+    /// The largest part of `granule` bits that begins at its multiples within lines, too.
+    pub(crate) fn granule(&self, granule: u64) -> u64 {
+        let whole = granule.min(1 << self.shift);
+        let phase = self.phase & (whole - 1);
+        if phase == 0 { whole } else { 1 << phase.trailing_zeros() }
     }
 
     /// The line of a bit.
@@ -138,6 +152,16 @@ impl Build {
             end += slot.bit_size;
         }
         (start, end)
+    }
+
+    /// Bits of a unit's members.
+    pub(crate) fn bits(&self, unit: usize) -> u64 {
+        self.slots[unit].iter().map(|slot| slot.bit_size).sum()
+    }
+
+    /// Bits of which a unit of one member begins at a multiple.
+    pub(crate) fn granule(&self, unit: usize) -> Option<u64> {
+        self.quick[unit].map(|quick| quick.mask + 1)
     }
 
     /// Size in bytes of a struct whose last bit lies before `end`.

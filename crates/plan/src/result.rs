@@ -108,6 +108,9 @@ pub struct StructPlan {
     /// What holds on samples left out, and what comes again when time is drawn anew, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<crate::confidence::Confidence>,
+    /// What the cost of the declared and of the chosen order is made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<Term>,
 }
 
 /// Top-level members in order of place.
@@ -160,6 +163,50 @@ pub struct Candidate {
     pub coherence: Change,
     /// Declared indices of members in order of place.
     pub order: Vec<usize>,
+    /// What the cost of the declared order and of this one is made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<Term>,
+}
+
+/// A part of the cost by which orders are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Term {
+    /// What costs.
+    pub kind: TermKind,
+    /// Line size in bytes by which lines are counted, of both lines of a pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// Line size in bytes that the struct is compiled for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_line: Option<u64>,
+    /// Its cost in the declared order. All terms of an order sum up to what the search compares.
+    pub cost_before: u64,
+    /// Its cost in this order.
+    pub cost_after: u64,
+    /// How much there is of it: lines per visit, bytes, or pairs of neighbours.
+    pub amount: Change,
+}
+
+/// What costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TermKind {
+    /// Lines that visits touch.
+    Lines,
+    /// Lines lost to other CPUs because of what lies together.
+    Coherence,
+    /// Pairs of adjacent lines that visits touch.
+    LinePairs,
+    /// Pairs of adjacent lines lost to other CPUs.
+    PairCoherence,
+    /// Bytes of the struct.
+    Size,
+    /// Bytes that no member fills; they cost as part of the size.
+    Padding,
+    /// Neighbours that aren't so in the declared order.
+    Seams,
+    /// Neighbours under different `#if` conditions.
+    Guards,
 }
 
 /// What a candidate is among the others.
@@ -269,12 +316,21 @@ pub struct HeldMember {
 /// How a search went.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchReport {
-    /// Whether all orders were tried, so that none is cheaper.
+    /// Whether no order is cheaper than the best one found: all were tried, or the bound is met.
     pub optimal: bool,
     /// Independent searches.
     pub chains: usize,
     /// By how much the worst search's result costs more than the best one's, as a share.
     pub spread: f64,
+    /// Cost of the order that the plan chose.
+    #[serde(default)]
+    pub cost: u64,
+    /// No order costs less than this.
+    #[serde(default)]
+    pub lower_bound: u64,
+    /// Share of `cost` above `lower_bound`, rounded up: 0 only if no order is cheaper.
+    #[serde(default)]
+    pub gap: f64,
 }
 
 /// Why a plan can't be used.

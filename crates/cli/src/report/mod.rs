@@ -10,6 +10,7 @@ pub(crate) mod heat_text;
 pub(crate) mod packing_text;
 pub(crate) mod pahole;
 pub(crate) mod place_text;
+pub(crate) mod plan_terms;
 pub(crate) mod plan_text;
 pub(crate) mod proposal;
 pub(crate) mod simulate_text;

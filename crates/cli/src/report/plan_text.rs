@@ -4,6 +4,7 @@ use super::color::Paint;
 use super::packing_text;
 use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
 use super::confidence_text;
+use super::plan_terms;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
 
@@ -42,6 +43,9 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     }
     if !of.candidates.is_empty() {
         draw_candidates(out, of);
+    }
+    if !of.terms.is_empty() {
+        plan_terms::draw(out, &of.terms);
     }
     if let Some(search) = &of.search {
         draw_search(out, of, search);
@@ -148,9 +152,11 @@ fn draw_search(out: &mut String, of: &StructPlan, search: &SearchReport) {
     let bounds: Vec<String> = lines.iter().map(|(line, bound)| format!("{bound:.3} at {line} B")).collect();
     let _ = writeln!(
         out,
-        "  {word} of {} starts, spread {:.1}%; no order touches fewer lines than {}",
+        "  {word} of {} starts, spread {:.1}%; no order touches fewer lines than {}, or costs {} less than {}",
         search.chains,
         100.0 * search.spread,
         bounds.join(", "),
+        if search.gap > 0.0 { format!("{:.2}%", 100.0 * search.gap) } else { "any".to_owned() },
+        if of.outcome == Outcome::Moved { "this one" } else { "the declared one" },
     );
 }

@@ -1,7 +1,6 @@
 //! What an order costs under each view, and that as figures for people.
 
 use super::{Planner, Problems};
-use crate::model::Model;
 use crate::problem::Problem;
 use crate::result::{Change, Forecast, SizeForecast, slab_class};
 use crate::state::{Memo, State};
@@ -98,7 +97,7 @@ impl Planner<'_> {
                 build_line: self.builds[build].line,
                 together: change(&before.together, &after.together, &self.model.together),
                 alone: change(&before.alone, &after.alone, &self.model.alone),
-                bound: self.bounds.get(&line).copied().unwrap_or(0.0),
+                bound: self.mean(&views, &self.lower.touched, &self.model.together),
             }
         });
         forecasts.collect()
@@ -110,12 +109,6 @@ impl Planner<'_> {
         let sum: u64 = views.iter().map(|view| self.views[*view].weight * lines[*view]).sum();
         digits(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64)
     }
-}
-
-pub(super) fn bound(model: &Model, line: u64) -> f64 {
-    let sizes: Vec<u64> = model.cells.iter().map(|cell| cell.size).collect();
-    let visits = &model.together;
-    digits(visits.volume(&sizes, line) as f64 / visits.total().max(1) as f64)
 }
 
 pub(super) fn digits(number: f64) -> f64 {

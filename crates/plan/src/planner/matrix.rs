@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 /// Weight of all views with the recorded machine's line size. Those with another weigh half as much together: the
 /// objective is lines at the own size and half of those at each other.
 const WEIGHT: u64 = 2_000;
+/// Weight of all views on pairs of adjacent lines: a fifth of a line. A pair lost to another CPU costs a fifth of a lost
+/// line, as not every fetch brings both; a pair touched weighs no more, for the second line of a pair is often but not
+/// always there.
+const PAIR_WEIGHT: u64 = WEIGHT / 5;
 /// Phases with fewer of the objects are left out.
 const RARE_PHASE: u64 = 20;
 
@@ -41,7 +45,16 @@ pub(super) fn views(builds: &[Build], phases: &BTreeMap<u64, u64>, options: &Opt
         );
         views.extend(other.map(|build| View::new(build, *line, 0, weight)));
     }
+    if options.adjacent_lines {
+        views.extend(pairs(phases, options.build_line));
+    }
     views
+}
+
+/// Pairs of lines of the recorded machine.
+fn pairs(phases: &BTreeMap<u64, u64>, line: u64) -> impl Iterator<Item = View> {
+    let shares = shares(phases, line.saturating_mul(2)).into_iter();
+    shares.map(move |(phase, share)| View::on_pairs(0, line, phase, (PAIR_WEIGHT as f64 * share) as u64))
 }
 
 /// Where objects begin within a line of `line` bytes, and which share of them.

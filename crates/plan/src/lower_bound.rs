@@ -1,0 +1,304 @@
+//! What no order can avoid.
+//!
+//! An order on true offsets is relaxed to chunks on lines: a chunk is as much of a unit as its alignment keeps on one
+//! line, wherever the unit goes. Chunks keep their bytes, touched or not, so what shares a line with them must fit
+//! beside them. Each view is bounded for itself, by the best of:
+//!
+//! * volume: the bytes a visit touches, rounded up to lines.
+//! * shares: a line's cost for a visit is split among the bytes that the visit touches on it. A chunk pays least on the
+//!   line that suits it best, alone of all chunks; what all pay on lines of their own wish is a bound. That line is
+//!   relaxed to a fraction of each chunk, which makes the share convex; its tangents are bounds (Frank and Wolfe, 1956).
+//! * branch and bound over which line each chunk is on, for as long as its budget lasts (`branch`).
+
+use crate::branch::{self, Core};
+use crate::problem::{Problem, View};
+use crate::state::{Memo, State};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rounds of tightening a chunk's share. More than these gain less than a thousandth.
+const ROUNDS: usize = 8;
+/// Steps of visits that tightening may take in one view; structs of very many touched members get fewer rounds.
+const SHARE_STEPS: usize = 16_000_000;
+/// What sums of floating point numbers may be off by, as a share.
+const ROUNDING: f64 = 1e-9;
+
+/// What no order can avoid.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LowerBound {
+    /// Lines that all visits touch together, by view.
+    pub touched: Vec<u64>,
+    /// Cost.
+    pub cost: u64,
+}
+
+/// Bytes that lie on one line in every order, or several such of one unit that the same visits touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Bits of all of it.
+    pub bits: u64,
+    /// Bits that are sure to be on one line.
+    pub piece: u64,
+}
+
+/// Visits as sets of chunks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chunks {
+    /// The chunks that are touched.
+    pub chunks: Vec<Chunk>,
+    /// Sets of them, sorted, with weights; no set twice.
+    pub visits: Vec<(Vec<usize>, u64)>,
+    /// Bits of a line.
+    pub line: u64,
+}
+
+/// Share of a cost above its bound, to four digits, rounded up.
+pub fn gap(cost: u64, bound: u64) -> f64 {
+    let above = u128::from(cost.saturating_sub(bound)) * 10_000;
+    above.div_ceil(u128::from(cost.max(1))) as f64 / 10_000.0
+}
+
+/// Bounds the cost of all orders. A good order known beforehand makes it faster, not other.
+pub fn lower_bound(problem: &Problem<'_>, known: Option<&[usize]>) -> LowerBound {
+    let known = known.map(|order| State::new(problem, order, &mut Memo::default()).touched());
+    let sets = sets(problem);
+    let views: Vec<(usize, Chunks)> =
+        problem.views.iter().map(|view| chunks(problem, view, &sets)).enumerate().collect();
+    let bounds: Vec<u64> = views
+        .par_iter()
+        .map(|(index, chunks)| {
+            let known = known.as_ref().and_then(|known| known.get(*index)).copied();
+            touched(chunks, known.unwrap_or(u64::MAX))
+        })
+        .collect();
+    let lines = problem.views.iter().zip(&bounds).map(|(view, bound)| view.weight * bound);
+    let cost = lines.sum::<u64>() + least_size(problem) + least_guards(problem);
+    LowerBound { touched: bounds, cost }
+}
+
+/// Lines that visits touch at least. `known` is what they touch in some order.
+pub fn touched(chunks: &Chunks, known: u64) -> u64 {
+    let simple = volume(chunks).max(shares(chunks));
+    if simple >= known {
+        return simple.min(known);
+    }
+    simple.max(branch::bound(&Core::new(chunks), known))
+}
+
+/// Distinct sets of cells that visits touch, with weights.
+fn sets(problem: &Problem<'_>) -> BTreeMap<Vec<u32>, u64> {
+    let columns = problem.visits.columns();
+    let mut sets = BTreeMap::new();
+    for (visit, weight) in problem.visits.weights().iter().enumerate() {
+        let cells = (0_u32..).zip(columns);
+        let touched = cells
+            .filter(|(_, column)| column.get(visit / 64).is_some_and(|word| word >> (visit % 64) & 1 == 1));
+        *sets.entry(touched.map(|(cell, _)| cell).collect()).or_default() += weight;
+    }
+    sets
+}
+
+/// The chunks of a view and the visits to them.
+fn chunks(problem: &Problem<'_>, view: &View, sets: &BTreeMap<Vec<u32>, u64>) -> Chunks {
+    let mut found = Chunks { line: view.line() * 8, ..Chunks::default() };
+    let mut of_cell: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for unit in 0..problem.constraints.units.len() {
+        for (chunk, cells) in unit_chunks(problem, view, unit) {
+            for cell in cells {
+                of_cell.entry(cell).or_default().push(found.chunks.len());
+            }
+            found.chunks.push(chunk);
+        }
+    }
+    let mut visits: BTreeMap<BTreeSet<usize>, u64> = BTreeMap::new();
+    for (set, weight) in sets {
+        let chunks: BTreeSet<usize> =
+            set.iter().filter_map(|cell| of_cell.get(cell)).flatten().copied().collect();
+        if !chunks.is_empty() {
+            *visits.entry(chunks).or_default() += weight;
+        }
+    }
+    found.visits = visits.into_iter().map(|(set, weight)| (set.into_iter().collect(), weight)).collect();
+    found
+}
+
+/// The touched chunks of a unit, with the cells on each.
+fn unit_chunks(problem: &Problem<'_>, view: &View, unit: usize) -> Vec<(Chunk, BTreeSet<u32>)> {
+    let parts = problem.parts(unit);
+    let Some(build) = problem.builds.get(view.build).filter(|_| !parts.is_empty()) else {
+        return Vec::new();
+    };
+    let bits = build.bits(unit);
+    let Some(granule) = build.granule(unit) else {
+        // Where members begin in the unit depends on its place; only that they don't overlap is sure.
+        let part = |start: u64, end: u64| end.min(bits).saturating_sub(start.min(bits));
+        let chunk = |start, end| Chunk { bits: part(start, end), piece: part(start, end).min(8) };
+        return parts.iter().map(|of| (chunk(of.start, of.end), BTreeSet::from([of.cell]))).collect();
+    };
+    let granule = view.granule(granule);
+    let mut by_granule: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
+    for part in parts.iter().filter(|part| part.end > part.start) {
+        for number in part.start / granule..=(part.end - 1) / granule {
+            by_granule.entry(number).or_default().insert(part.cell);
+        }
+    }
+    let mut chunks: Vec<(Chunk, BTreeSet<u32>)> = Vec::new();
+    for (number, cells) in by_granule {
+        let held = granule.min(bits.saturating_sub(number * granule));
+        match chunks.last_mut().filter(|(_, last)| *last == cells) {
+            Some((chunk, _)) => chunk.bits += held,
+            None => chunks.push((Chunk { bits: held, piece: held }, cells)),
+        }
+    }
+    chunks
+}
+
+/// Each visit's bits, rounded up to lines.
+fn volume(chunks: &Chunks) -> u64 {
+    let visits = chunks.visits.iter().map(|(set, weight)| {
+        let bits: u64 =
+            set.iter().filter_map(|index| chunks.chunks.get(*index)).map(|chunk| chunk.bits).sum();
+        bits.div_ceil(chunks.line.max(1)).max(1) * weight
+    });
+    visits.sum()
+}
+
+/// What all chunks pay at least, each on a line of its own wish.
+fn shares(chunks: &Chunks) -> u64 {
+    let mut visits_of = vec![Vec::new(); chunks.chunks.len()];
+    for (visit, (set, _)) in chunks.visits.iter().enumerate() {
+        set.iter().for_each(|chunk| visits_of[*chunk].push(visit));
+    }
+    let steps: usize = chunks.visits.iter().map(|(set, _)| set.len() * set.len()).sum();
+    let rounds = (SHARE_STEPS / steps.max(1)).clamp(1, ROUNDS);
+    let least =
+        (0..chunks.chunks.len()).map(|index| Line::new(chunks, index, &visits_of[index]).least_share(rounds));
+    (least.sum::<f64>() * (1.0 - ROUNDING)).max(0.0) as u64
+}
+
+/// A line that suits one chunk best.
+struct Line<'c> {
+    chunks: &'c Chunks,
+    /// The chunk it is for.
+    index: usize,
+    /// The visits that touch it.
+    visits: &'c [usize],
+    /// Bits that each of them touches on the line.
+    bits: Vec<f64>,
+    /// By chunk, what a bit of it on the line brings.
+    gains: Vec<f64>,
+}
+
+impl<'c> Line<'c> {
+    fn new(chunks: &'c Chunks, index: usize, visits: &'c [usize]) -> Self {
+        let own = bits_on(chunks, index);
+        Self {
+            chunks,
+            index,
+            visits,
+            bits: vec![own.max(1.0); visits.len()],
+            gains: vec![0.0; chunks.chunks.len()],
+        }
+    }
+
+    /// What the chunk pays at least on any line: its bits times the sum over its visits of weight / bits they touch.
+    fn least_share(mut self, rounds: usize) -> f64 {
+        let own = self.chunks.chunks.get(self.index).map_or(0, |chunk| chunk.bits) as f64;
+        if own <= 0.0 || self.visits.is_empty() {
+            return 0.0;
+        }
+        let mut best = 0.0_f64;
+        for round in 0..rounds {
+            let chosen = self.choose();
+            let mut tangent = 0.0;
+            let step = 2.0 / (round as f64 + 2.0);
+            for (place, visit) in self.visits.iter().enumerate() {
+                let Some((set, weight)) = self.chunks.visits.get(*visit) else { continue };
+                let at = self.bits[place];
+                let there: f64 = set.iter().map(|chunk| chosen.get(chunk).copied().unwrap_or(0.0)).sum();
+                // 1/b is convex: it lies above its tangent at `at`.
+                tangent += *weight as f64 * (2.0 / at - there / (at * at));
+                self.bits[place] = at + step * (there - at);
+            }
+            best = best.max(tangent);
+        }
+        own * best
+    }
+
+    /// The line that the tangent likes best: bits by chunk, those that gain most first, until it is full.
+    fn choose(&mut self) -> BTreeMap<usize, f64> {
+        self.gains.fill(0.0);
+        for (place, visit) in self.visits.iter().enumerate() {
+            let Some((set, weight)) = self.chunks.visits.get(*visit) else { continue };
+            let gain = *weight as f64 / (self.bits[place] * self.bits[place]);
+            set.iter().for_each(|chunk| self.gains[*chunk] += gain);
+        }
+        let own = bits_on(self.chunks, self.index);
+        let mut room = self.chunks.line as f64 - own;
+        let mut chosen = BTreeMap::from([(self.index, own)]);
+        let mut others: Vec<usize> =
+            (0..self.gains.len()).filter(|chunk| *chunk != self.index && self.gains[*chunk] > 0.0).collect();
+        others.sort_by(|one, other| self.gains[*other].total_cmp(&self.gains[*one]).then(one.cmp(other)));
+        for chunk in others {
+            let taken = bits_on(self.chunks, chunk).min(room);
+            if taken <= 0.0 {
+                break;
+            }
+            chosen.insert(chunk, taken);
+            room -= taken;
+        }
+        chosen
+    }
+}
+
+/// Bits of a chunk that one line can hold.
+fn bits_on(chunks: &Chunks, index: usize) -> f64 {
+    chunks.chunks.get(index).map_or(0, |chunk| chunk.bits.min(chunks.line)) as f64
+}
+
+/// What sizes cost without any padding.
+fn least_size(problem: &Problem<'_>) -> u64 {
+    let sizes = problem.builds.iter().map(|build| {
+        let bits = (0..problem.constraints.units.len()).map(|unit| build.bits(unit)).sum();
+        problem.size_cost(build, build.size(bits))
+    });
+    sizes.sum()
+}
+
+/// Every `#if` condition is entered from another one, but for the first.
+fn least_guards(problem: &Problem<'_>) -> u64 {
+    let units = 0..problem.constraints.units.len();
+    let guards: BTreeSet<Option<u32>> = units.map(|unit| problem.traits(unit).guard).collect();
+    problem.guard_weight * (guards.len() as u64).saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunks(sizes: &[u64], visits: &[(&[usize], u64)]) -> Chunks {
+        Chunks {
+            chunks: sizes.iter().map(|size| Chunk { bits: size * 8, piece: size * 8 }).collect(),
+            visits: visits.iter().map(|(set, weight)| (set.to_vec(), *weight)).collect(),
+            line: 512,
+        }
+    }
+
+    #[test]
+    fn a_member_that_cannot_be_with_all_its_company_pays_for_it() {
+        // Nine members of 32 bytes; each visit touches the first and one other. Volume says one line each, but only
+        // one other fits beside the first.
+        let visits: Vec<Vec<usize>> = (1..9).map(|other| vec![0, other]).collect();
+        let visits: Vec<(&[usize], u64)> = visits.iter().map(|set| (set.as_slice(), 1000)).collect();
+        let chunks = chunks(&[32; 9], &visits);
+        assert_eq!(volume(&chunks), 8_000);
+        assert!(shares(&chunks) > 10_000, "{}", shares(&chunks));
+        assert_eq!(touched(&chunks, u64::MAX), 15_000);
+    }
+
+    #[test]
+    fn gaps_are_rounded_up() {
+        assert_eq!((gap(1_000_000, 1_000_000), gap(1_000_000, 999_999)), (0.0, 0.0001));
+        assert_eq!(gap(200, 150), 0.25);
+    }
+}

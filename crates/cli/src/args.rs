@@ -231,16 +231,12 @@ pub(crate) struct SimulateArgs {
     /// The plan.
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: PathBuf,
-    /// Recorded accesses, binary or text (docs/formats.md).
-    #[arg(long, value_name = "FILE")]
-    pub(crate) trace: PathBuf,
-    /// Where the objects were: address, type and size a line.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) objects: PathBuf,
+    #[command(flatten)]
+    pub(crate) from: SimulateFrom,
     /// Cacheline sizes to model, in bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
-    /// Accesses of a CPU elsewhere that end its visit of an object.
+    /// Accesses of a CPU elsewhere that end its visit of an object in a trace.
     #[arg(long, value_name = "N", default_value_t = 400)]
     pub(crate) gap: u64,
     /// A CPU's first-level cache, in KiB. Defaults are small, so that a guest's few objects press on the caches as a
@@ -256,6 +252,29 @@ pub(crate) struct SimulateArgs {
     /// Where to write the figures (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// What is replayed: a trace, or visits drawn from the samples of a profile.
+#[derive(Debug, Args)]
+pub(crate) struct SimulateFrom {
+    /// Recorded accesses, binary or text (docs/formats.md).
+    #[arg(long, value_name = "FILE", requires = "objects", required_unless_present = "profile")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Where the objects were: address, type and size a line.
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    pub(crate) objects: Option<PathBuf>,
+    /// Instead of a trace, the profile the plan was made of: visits are drawn from its samples.
+    #[arg(long, value_name = "FILE", requires = "vmlinux", conflicts_with = "trace")]
+    pub(crate) profile: Option<PathBuf>,
+    /// The program the profile was made with.
+    #[arg(long, value_name = "FILE", requires = "profile")]
+    pub(crate) vmlinux: Option<PathBuf>,
+    /// Objects of each struct to draw visits of. The default is more than the modelled caches hold.
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub(crate) population: u64,
+    /// Visits to draw.
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub(crate) visits: u64,
 }
 
 /// Up to a gigabyte.

@@ -79,6 +79,45 @@ fn members_brought_together_cost_one_line_a_visit() {
     assert!(text.contains("lines per visit       2.000 ->      1.000   -50.0 %  [-50.0, -50.0]"), "{text}");
 }
 
+/// Runs on the demo's own profile and program, without a trace.
+fn simulate_samples(folder: &Path, more: &[&str]) -> Output {
+    let place = |name: &str| folder.join(name).display().to_string();
+    let (plan, profile, program) = (place("plan.json"), place("profile.json"), place("shaper"));
+    let mut args = vec!["simulate", "--plan", &plan, "--profile", &profile, "--vmlinux", &program];
+    args.extend(["--visits", "20000", "--population", "300"]);
+    args.extend(more);
+    fieldline(&args)
+}
+
+#[test]
+fn visits_drawn_from_samples_touch_as_many_lines_as_the_plan_says() {
+    let (folder, of) = prepare();
+    let out = folder.path().join("simulation.json");
+    let output = simulate_samples(folder.path(), &["--lines", "64", "-o", out.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("FROM SAMPLED VISITS"), "{text}");
+    let document: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
+    assert!(document["drawn"].as_str().unwrap().contains("20000 visits"));
+    let lines = &document["tables"][0]["rows"][0]["metrics"][0];
+    let together = &of["forecasts"][0]["together"];
+    for side in ["before", "after"] {
+        let (simulated, planned) = (lines[side].as_f64().unwrap(), together[side].as_f64().unwrap());
+        assert!((simulated / planned - 1.0).abs() < 0.05, "{side}: {simulated} {planned}");
+    }
+    let run = |threads| simulate_samples(folder.path(), &["--threads", threads]).stdout;
+    assert_eq!(run("1"), run("3"));
+}
+
+#[test]
+fn a_trace_and_a_profile_exclude_each_other() {
+    let (folder, _) = prepare();
+    let profile = folder.path().join("profile.json").display().to_string();
+    let output = simulate(folder.path(), &["--profile", &profile]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--profile"));
+}
+
 #[test]
 fn threads_change_nothing() {
     let (folder, _) = prepare();

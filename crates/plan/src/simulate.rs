@@ -9,14 +9,17 @@
 //! * `relocation`: objects moved, members rearranged.
 //! * `run`: a run over a trace, counted by blocks of it.
 //! * `interval`: how sure a change is.
+//! * `sampled`: accesses drawn from a profile, where there is no trace.
 
 mod cache;
 mod hierarchy;
 mod interval;
 mod relocation;
 mod run;
+mod sampled;
 
 pub use hierarchy::{Hierarchy, MAX_CPUS, Outcome};
 pub use interval::{Interval, change};
 pub use relocation::{Object, Rearrangement, Relocation};
 pub use run::{Access, Counts, Machine, Simulation, simulate};
+pub use sampled::{GAP, Population, Sampled, Subject, sampled};

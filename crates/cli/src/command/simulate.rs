@@ -1,43 +1,47 @@
-//! `fieldline simulate`: what a plan would have cost on recorded accesses, by a model of caches.
+//! `fieldline simulate`: what a plan would have cost on recorded accesses, or on visits drawn from samples, by a model
+//! of caches.
 
 use crate::Outcome;
-use crate::args::SimulateArgs;
+use crate::args::{SimulateArgs, SimulateFrom};
 use crate::command::patch::read_plan;
 use crate::report::color::Paint;
 use crate::report::simulate_text::{self, Metric, Row, Table};
-use crate::{document, output, trace};
-use anyhow::{Result, bail};
-use fieldline_plan::StructPlan;
-use fieldline_plan::simulate::{Counts, Interval, Machine, Rearrangement, Simulation, change, simulate};
+use crate::trace::{self, Trace};
+use crate::{document, input, output};
+use anyhow::{Context, Result, bail};
+use fieldline_layout::Layout;
+use fieldline_layout::constraint::{Wishes, constraints};
+use fieldline_plan::model::Model;
+use fieldline_plan::simulate::{
+    Counts, GAP, Interval, Machine, Object, Population, Rearrangement, Simulation, Subject, change, sampled,
+    simulate,
+};
+use fieldline_plan::{Plan, StructPlan};
 use rayon::prelude::*;
+use std::fmt::Write;
+use std::path::Path;
 
 /// Into how many stretches of time a trace is cut to tell how sure a change is.
 const BLOCKS: u64 = 64;
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
     let plan = read_plan(&args.plan)?;
-    let names: Vec<&str> = plan.structs.iter().map(|of| of.name.as_str()).collect();
-    let objects = trace::read_objects(&args.objects, &names)?;
-    if objects.is_empty() {
-        bail!("{}: no objects of struct {}", args.objects.display(), names.join(", "));
-    }
-    check_sizes(args, &plan.structs, &objects)?;
-    let trace = trace::open(&args.trace)?;
-    let (cpus, accesses) = trace.extent();
+    let input = Input::read(args, &plan)?;
+    let (cpus, accesses) = input.trace.extent();
     let declared: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::declared).collect();
     let chosen: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::chosen).collect();
     let machine = |line| Machine {
-        cpus,
+        cpus: cpus.max(1),
         line,
         sizes: [args.l1, args.l2, args.llc].map(|kilobytes| kilobytes << 10),
-        gap: args.gap,
+        gap: input.gap,
         block: accesses.div_ceil(BLOCKS).max(1),
     };
     let work: Vec<(u64, &[Rearrangement])> =
         args.lines.iter().flat_map(|line| [(*line, &declared[..]), (*line, &chosen[..])]).collect();
     let runs: Vec<Simulation> = work
         .par_iter()
-        .map(|(line, structs)| simulate(&machine(*line), &objects, structs, || trace.accesses()))
+        .map(|(line, structs)| simulate(&machine(*line), &input.objects, structs, || input.trace.accesses()))
         .collect();
     let tables: Vec<Table> = args
         .lines
@@ -46,26 +50,87 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
         .map(|(line, pair)| table(&machine(*line), &plan.structs, &pair[0], &pair[1]))
         .collect();
     if let Some(path) = &args.output {
-        document::write(path, &simulate_text::document(&tables))?;
+        document::write(path, &simulate_text::document(&tables, input.note.as_deref()))?;
     }
     let mut out = String::new();
+    if let Some(note) = &input.note {
+        let _ = writeln!(out, "{note}\n");
+    }
     simulate_text::draw(&mut out, &tables, Paint::new(output::use_color()));
     output::print(&out)?;
     Ok(Outcome::Done)
 }
 
+/// What is replayed.
+struct Input {
+    trace: Trace,
+    objects: Vec<Object>,
+    gap: u64,
+    /// What the accesses are, if they were not recorded.
+    note: Option<String>,
+}
+
+impl Input {
+    fn read(args: &SimulateArgs, plan: &Plan) -> Result<Self> {
+        let from = &args.from;
+        match (&from.trace, &from.objects, &from.profile, &from.vmlinux) {
+            (Some(trace), Some(objects), ..) => Self::recorded(args.gap, plan, trace, objects),
+            (_, _, Some(profile), Some(vmlinux)) => Self::sampled(from, plan, profile, vmlinux),
+            _ => bail!("give --trace and --objects, or --profile and --vmlinux"),
+        }
+    }
+
+    fn recorded(gap: u64, plan: &Plan, path: &Path, place: &Path) -> Result<Self> {
+        let names: Vec<&str> = plan.structs.iter().map(|of| of.name.as_str()).collect();
+        let objects = trace::read_objects(place, &names)?;
+        if objects.is_empty() {
+            bail!("{}: no objects of struct {}", place.display(), names.join(", "));
+        }
+        check_sizes(place, &plan.structs, &objects)?;
+        Ok(Self { trace: trace::open(path)?, objects, gap, note: None })
+    }
+
+    /// Visits drawn from a profile.
+    fn sampled(from: &SimulateFrom, plan: &Plan, profile: &Path, vmlinux: &Path) -> Result<Self> {
+        let held = document::read_profile(profile)?;
+        let layouts = input::with_types(vmlinux, None, None, |types| {
+            let layouts = plan.structs.iter().map(|of| types.layout_like(&of.name, of.fingerprint));
+            layouts.collect::<Result<Vec<Layout>>>()
+        })?;
+        let mut subjects = Vec::new();
+        for layout in &layouts {
+            let units =
+                constraints(layout, &Wishes::default()).with_context(|| format!("struct {}", layout.name))?;
+            subjects.push((Model::new(&held, layout, &units, plan.build_line), layout, units));
+        }
+        let subjects: Vec<Subject<'_>> =
+            subjects.iter().map(|(model, layout, units)| (model, *layout, units)).collect();
+        let population = Population { objects: from.population as usize, visits: from.visits as usize };
+        let drawn = sampled(&held, &subjects, population);
+        if drawn.accesses.is_empty() {
+            bail!("{}: no samples of the planned structs", profile.display());
+        }
+        let note = format!(
+            "FROM SAMPLED VISITS, not from a trace: {} visits drawn from {} to {} objects of each struct, all equally \
+             popular,\nby {} CPUs as recorded; nothing else is accessed between visits. The plan rests on the same \
+             samples, so this is no\nindependent evidence: it shows what the predicted lines mean for caches.",
+            population.visits,
+            profile.display(),
+            population.objects,
+            drawn.cpus,
+        );
+        Ok(Self { trace: Trace::Text(drawn.accesses), objects: drawn.objects, gap: GAP, note: Some(note) })
+    }
+}
+
 /// Objects of another size are of another kernel than the plan.
-fn check_sizes(
-    args: &SimulateArgs,
-    structs: &[StructPlan],
-    objects: &[fieldline_plan::simulate::Object],
-) -> Result<()> {
+fn check_sizes(place: &Path, structs: &[StructPlan], objects: &[Object]) -> Result<()> {
     for object in objects {
         let Some(of) = structs.get(object.of) else { continue };
         if object.size != of.declared.size {
             bail!(
                 "{}: the {} at {:#x} has {} bytes, but the plan's has {}",
-                args.objects.display(),
+                place.display(),
                 of.name,
                 object.base,
                 object.size,

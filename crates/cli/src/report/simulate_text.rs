@@ -69,8 +69,8 @@ fn draw_row(out: &mut String, row: &Row, paint: Paint) {
     }
 }
 
-/// The tables as a document (docs/formats.md).
-pub(crate) fn document(tables: &[Table]) -> Value {
+/// The tables as a document (docs/formats.md). `drawn` says so if the accesses were not recorded.
+pub(crate) fn document(tables: &[Table], drawn: Option<&str>) -> Value {
     let tables: Vec<Value> = tables
         .iter()
         .map(|table| {
@@ -79,7 +79,12 @@ pub(crate) fn document(tables: &[Table]) -> Value {
             json!({"line": line, "cpus": cpus, "cache_bytes": sizes, "gap": gap, "rows": rows})
         })
         .collect();
-    json!({"format": "fieldline-simulation", "version": 1, "tables": tables})
+    match drawn {
+        None => json!({"format": "fieldline-simulation", "version": 1, "tables": tables}),
+        Some(drawn) => {
+            json!({"format": "fieldline-simulation", "version": 1, "drawn": drawn, "tables": tables})
+        }
+    }
 }
 
 fn row_document(row: &Row) -> Value {

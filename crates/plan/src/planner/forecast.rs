@@ -18,6 +18,8 @@ pub(super) struct Counts {
     pub(super) sizes: Vec<u64>,
     /// Lines that CPUs lose to each other in the first view.
     pub(super) lost: u64,
+    /// Weighted pairs of adjacent lines that they lose to each other.
+    pub(super) pairs_lost: u64,
     pub(super) cost: u64,
 }
 
@@ -53,7 +55,7 @@ impl Planner<'_> {
         let weighted = |counts: &Counts| -> u64 {
             let views = self.views.iter().zip(&counts.together);
             let touched: u64 = views.map(|(view, lines)| view.weight * lines).sum();
-            touched + self.views.first().map_or(0, |view| view.weight * counts.lost)
+            touched + counts.pairs_lost + self.views.first().map_or(0, |view| view.weight * counts.lost)
         };
         weighted(after) as f64 / weighted(before).max(1) as f64 - 1.0
     }
@@ -66,7 +68,9 @@ impl Planner<'_> {
         let (together, sizes) = count(&problems.together);
         let alone = count(&problems.alone).0;
         let state = State::new(&problems.together, order, &mut Memo::default());
-        Counts { together, alone, sizes, lost: state.lost(0), cost: state.cost() }
+        let pairs = self.views.iter().enumerate().filter(|(_, view)| view.pairs);
+        let pairs_lost = pairs.map(|(index, view)| view.weight * state.lost(index)).sum();
+        Counts { together, alone, sizes, lost: state.lost(0), pairs_lost, cost: state.cost() }
     }
 
     pub(super) fn sizes(&self, before: &Counts, after: &Counts) -> Vec<SizeForecast> {

@@ -30,7 +30,10 @@ pub(super) fn builds(layout: &Layout, constraints: &Constraints, options: &Optio
 /// Lines of the recorded machine's layout at every size, and of every other build at its own size.
 pub(super) fn views(builds: &[Build], phases: &BTreeMap<u64, u64>, options: &Options) -> Vec<View> {
     let mut views = Vec::new();
-    for line in &options.lines {
+    // The first view is the one whose lines CPUs take from each other: that of the recorded machine.
+    let (own, others): (Vec<u64>, Vec<u64>) =
+        options.lines.iter().partition(|line| **line == options.build_line);
+    for line in own.iter().chain(&others) {
         let own = *line == options.build_line;
         let other = builds.iter().position(|build| build.line == *line && !own);
         let weight = match (own, other) {

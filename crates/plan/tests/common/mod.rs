@@ -11,17 +11,23 @@ use std::collections::BTreeMap;
 /// A struct of members with the sizes given; alignments are natural, 64 for 64 bytes.
 pub(crate) fn layout(name: &str, sizes: &[u64]) -> Layout {
     let align = |size: u64| if size == 64 { 64 } else { size.min(8) };
-    let slots: Vec<Slot> = sizes.iter().map(|size| Slot::bytes(*size, align(*size))).collect();
+    let sizes: Vec<(u64, u64)> = sizes.iter().map(|size| (*size, align(*size))).collect();
+    aligned(name, &sizes)
+}
+
+/// A struct of members with the sizes and alignments given.
+pub(crate) fn aligned(name: &str, sizes: &[(u64, u64)]) -> Layout {
+    let slots: Vec<Slot> = sizes.iter().map(|(size, align)| Slot::bytes(*size, *align)).collect();
     let placed = abi::place(&slots, 1);
     let members = sizes.iter().zip(&placed.bit_offsets).enumerate();
     let members: Vec<Member> = members
-        .map(|(index, (size, bit_offset))| Member {
+        .map(|(index, ((size, align), bit_offset))| Member {
             name: Some(format!("m{index}")),
             type_name: format!("t{size}"),
             bit_offset: *bit_offset,
             bit_size: size * 8,
             bit_field_storage: None,
-            align: align(*size),
+            align: *align,
             explicit_align: None,
             role: Role::Plain,
             line: 0,

@@ -1,0 +1,232 @@
+//! Accesses drawn from what a profile says about visits, where there is no trace.
+//!
+//! What is assumed, as samples don't tell: a visit touches each of its cells once, in declared order; it writes a cell
+//! as often as the samples there are stores; objects are equally popular and begin on a line; each has a home CPU,
+//! homes are spread like samples over CPUs, and other CPUs come as often as the profile's homes say; structs are
+//! visited as often as their samples and the length of their visits say; nothing else is accessed between visits.
+
+use super::{Access, MAX_CPUS, Object};
+use crate::model::Model;
+use crate::random::{Random, mix};
+use crate::source::{Source, sources};
+use crate::touch::events;
+use fieldline_layout::constraint::Constraints;
+use fieldline_layout::{AccessProfile, Layout};
+use std::collections::BTreeMap;
+
+/// Accesses of other objects that end a visit: visits are drawn one behind the other, so one is enough.
+pub const GAP: u64 = 1;
+
+/// What to draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Population {
+    /// Objects of each struct.
+    pub objects: usize,
+    /// Visits of all structs together.
+    pub visits: usize,
+}
+
+/// A struct to draw visits of: its model, declared layout and units.
+pub type Subject<'s> = (&'s Model, &'s Layout, &'s Constraints);
+
+/// Drawn accesses and the objects they are to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sampled {
+    /// In order of time, in the declared layouts.
+    pub accesses: Vec<Access>,
+    /// By struct.
+    pub objects: Vec<Object>,
+    /// CPUs that samples are of.
+    pub cpus: usize,
+}
+
+/// Draws visits of structs. Equal inputs give equal accesses.
+pub fn sampled(profile: &AccessProfile, subjects: &[Subject<'_>], population: Population) -> Sampled {
+    let numbers = cpu_numbers(profile, subjects);
+    let count = population.objects.max(1);
+    let found: Vec<Visited> =
+        subjects.iter().map(|subject| Visited::new(profile, *subject, &numbers)).collect();
+    let seed = subjects.iter().fold(0, |seed, subject| mix(seed ^ subject.0.seed));
+    let mut random = Random::new(seed);
+    let mut drawn = Sampled { cpus: numbers.len().max(1), ..Sampled::default() };
+    let mut homes: Vec<Vec<usize>> = Vec::new();
+    for (of, (visited, (_, layout, _))) in found.iter().zip(subjects).enumerate() {
+        let base = (of as u64 + 1) << 40;
+        let stride = layout.size.next_multiple_of(4096).max(4096);
+        let bases = (0..count as u64).map(|number| base + number * stride);
+        drawn.objects.extend(bases.map(|base| Object { base, size: layout.size, of }));
+        homes.push((0..count).map(|_| pick(&visited.cpus, &mut random)).collect());
+    }
+    let rates: Vec<f64> = found.iter().map(|visited| visited.rate).collect();
+    for _ in 0..population.visits {
+        let of = pick(&rates, &mut random);
+        let (Some(visited), Some(homes)) = (found.get(of), homes.get(of)) else { continue };
+        let object = random.below(count);
+        let home = homes.get(object).copied().unwrap_or(0);
+        let cpu = if random.unit() < visited.away { pick(&visited.cpus, &mut random) } else { home };
+        let Some(Object { base, .. }) = drawn.objects.get(of * count + object).copied() else { continue };
+        visited.draw(cpu, base, &mut random, &mut drawn.accesses);
+    }
+    drawn
+}
+
+/// CPUs by number, and their places among those that samples are of.
+fn cpu_numbers(profile: &AccessProfile, subjects: &[Subject<'_>]) -> BTreeMap<u32, usize> {
+    let sources = subjects.iter().flat_map(|(_, layout, _)| sources(profile, layout));
+    let types = sources.filter_map(|source| profile.types.get(source.type_index));
+    let cpus: std::collections::BTreeSet<u32> =
+        types.flat_map(|held| &held.cpus).map(|access| access.cpu).collect();
+    cpus.into_iter().take(MAX_CPUS).zip(0..).collect()
+}
+
+/// An index, each as often as its weight says.
+fn pick(weights: &[f64], random: &mut Random) -> usize {
+    let mut left = random.unit() * weights.iter().sum::<f64>();
+    let found = weights.iter().position(|weight| {
+        left -= weight;
+        left < 0.0
+    });
+    found.unwrap_or(0)
+}
+
+/// A part of a struct that visits touch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    offset: u64,
+    size: u64,
+    /// Share of the accesses that are stores.
+    stores: f64,
+}
+
+/// How a struct is visited.
+#[derive(Clone, Debug, Default)]
+struct Visited {
+    /// Sets of places, in order of offset, and how often they are visited.
+    sets: Vec<Vec<Place>>,
+    weights: Vec<f64>,
+    /// Samples by CPU.
+    cpus: Vec<f64>,
+    /// How often a visit is not by the object's home, but by any CPU.
+    away: f64,
+    /// Visits, in events.
+    rate: f64,
+}
+
+impl Visited {
+    fn new(
+        profile: &AccessProfile,
+        (model, layout, constraints): Subject<'_>,
+        numbers: &BTreeMap<u32, usize>,
+    ) -> Self {
+        let places = places(model, layout, constraints);
+        let (sets, weights) = sets(model, &places);
+        let sources = sources(profile, layout);
+        let touched: f64 = sets.iter().zip(&weights).map(|(set, weight)| set.len() as f64 * weight).sum();
+        let length = touched / weights.iter().sum::<f64>().max(1.0);
+        let all: f64 = model.accesses.iter().map(events).sum();
+        Self {
+            cpus: by_cpu(profile, layout, &sources, numbers),
+            away: away(profile, &sources, numbers.len()),
+            rate: if length > 0.0 { all / length } else { 0.0 },
+            sets,
+            weights: cumulative(weights),
+        }
+    }
+
+    /// Appends the accesses of one visit.
+    fn draw(&self, cpu: usize, base: u64, random: &mut Random, accesses: &mut Vec<Access>) {
+        let point = random.unit() * self.weights.last().copied().unwrap_or(0.0);
+        let Some(set) = self.sets.get(self.weights.partition_point(|weight| *weight <= point)) else {
+            return;
+        };
+        accesses.extend(set.iter().map(|place| Access {
+            cpu,
+            address: base + place.offset,
+            size: place.size,
+            is_store: random.unit() < place.stores,
+        }));
+    }
+}
+
+fn cumulative(mut weights: Vec<f64>) -> Vec<f64> {
+    let mut sum = 0.0;
+    for weight in &mut weights {
+        sum += *weight;
+        *weight = sum;
+    }
+    weights
+}
+
+/// Where cells are in the declared layout, and how often they are written.
+fn places(model: &Model, layout: &Layout, constraints: &Constraints) -> Vec<Place> {
+    let mut places: Vec<(Place, f64, f64)> = Vec::new();
+    for cell in model.cells.iter() {
+        let members = constraints.units.get(cell.unit).map_or(&[][..], |unit| &unit.members);
+        let starts = members.iter().filter_map(|member| Some(layout.members.get(*member)?.offset()));
+        let offset = starts.min().unwrap_or(0) + cell.start;
+        places.push((Place { offset, size: cell.size, stores: 0.0 }, 0.0, 0.0));
+    }
+    for access in &model.accesses {
+        let share = events(access) / access.samples().max(1) as f64;
+        for cell in model.cells.touched(access.offset, access.size) {
+            if let Some((_, loads, stores)) = places.get_mut(cell) {
+                *loads += share * access.loads.samples as f64;
+                *stores += share * access.stores.samples as f64;
+            }
+        }
+    }
+    let shares = places.into_iter().map(|(place, loads, stores)| Place {
+        stores: if loads + stores > 0.0 { stores / (loads + stores) } else { 0.0 },
+        ..place
+    });
+    shares.collect()
+}
+
+/// Visits as places in order of offset, with weights.
+fn sets(model: &Model, places: &[Place]) -> (Vec<Vec<Place>>, Vec<f64>) {
+    let columns = model.together.columns();
+    let visits = model.together.weights().iter().enumerate().map(|(visit, weight)| {
+        let touched = places
+            .iter()
+            .zip(columns)
+            .filter(|(_, column)| column.get(visit / 64).is_some_and(|word| word >> (visit % 64) & 1 == 1));
+        let mut set: Vec<Place> = touched.map(|(place, _)| *place).collect();
+        set.sort_by_key(|place| place.offset);
+        (set, *weight as f64)
+    });
+    visits.unzip()
+}
+
+/// Samples of the struct by CPU.
+fn by_cpu(
+    profile: &AccessProfile,
+    layout: &Layout,
+    sources: &[Source],
+    numbers: &BTreeMap<u32, usize>,
+) -> Vec<f64> {
+    let mut cpus = vec![0.0; numbers.len().max(1)];
+    for source in sources {
+        let held = profile.types.get(source.type_index).into_iter().flat_map(|held| &held.cpus);
+        let inside = |offset: u64| offset.checked_sub(source.base).is_some_and(|offset| offset < layout.size);
+        for access in held.filter(|access| inside(access.offset)) {
+            let number = numbers.get(&access.cpu).copied();
+            if let Some(cpu) = number.and_then(|number| cpus.get_mut(number)) {
+                *cpu += (access.loads + access.stores) as f64;
+            }
+        }
+    }
+    cpus
+}
+
+/// How often a visit is by any CPU rather than by the object's home: CPUs that touch an object besides its home, as a
+/// share of all there are; always, if the profile knows no homes.
+fn away(profile: &AccessProfile, sources: &[Source], cpus: usize) -> f64 {
+    let homes =
+        sources.iter().filter_map(|source| profile.types.get(source.type_index)).map(|held| held.homes);
+    let (samples, others) =
+        homes.fold((0, 0), |sum: (u64, u64), home| (sum.0 + home.samples, sum.1 + home.others));
+    if samples == 0 || cpus < 2 {
+        return 1.0;
+    }
+    (others as f64 / samples as f64 / (cpus - 1) as f64).min(1.0)
+}

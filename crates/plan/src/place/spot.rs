@@ -93,12 +93,10 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether what holds a member is more than that it fills no line. Text that can't move next to an end of the struct
-    /// is there for a reason.
+    /// Whether a member's text can't move. Next to an end of the struct it can't for a reason.
     fn stays_first_or_last(&self, index: usize) -> bool {
-        let Some(unit) = self.unit(index) else { return false };
-        let is_data = self.member(index).is_some_and(|member| member.bit_size > 0);
-        unit.hold.as_ref().is_some_and(|hold| hold.kind != HoldKind::Place || !is_data)
+        let hold = self.unit(index).and_then(|unit| unit.hold.as_ref());
+        hold.is_some_and(|hold| hold.kind != HoldKind::Place)
     }
 
     fn behind(&self, before: usize, notes: &mut Vec<String>) -> Result<(), String> {

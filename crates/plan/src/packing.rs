@@ -109,8 +109,11 @@ impl Packer<'_> {
         result.sizes = self.sizes(order);
         let is_last = chosen + 1 == front.packed.len();
         let is_least = self.judge.worth(placed.size) == self.judge.worth(bound);
-        result.search =
-            Some(SearchReport { optimal: is_last && is_least && front.proven, chains: 1, spread: 0.0 });
+        result.search = Some(SearchReport {
+            optimal: is_last && is_least && front.proven,
+            chains: 1,
+            ..SearchReport::default()
+        });
         let units = moved(order).into_iter().map(|unit| &self.constraints.units[unit]);
         let indices = units.flat_map(|unit| &unit.members);
         result.moved = indices.filter_map(|index| self.moved_member(*index, &placed, &members)).collect();
@@ -130,6 +133,7 @@ impl Packer<'_> {
                 forecasts: Vec::new(),
                 sizes: self.sizes(&packed.order),
                 coherence: Change::default(),
+                terms: Vec::new(),
                 order: self.constraints.members_in(&packed.order),
             }
         };

@@ -314,7 +314,7 @@ pub struct HeldMember {
 }
 
 /// How a search went.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SearchReport {
     /// Whether no order is cheaper than the best one found: all were tried, or the bound is met.
     pub optimal: bool,

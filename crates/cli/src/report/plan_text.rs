@@ -1,10 +1,10 @@
 //! Plans for eyes.
 
 use super::color::Paint;
-use super::packing_text;
-use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
 use super::confidence_text;
+use super::packing_text;
 use super::plan_terms;
+use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
 

@@ -11,6 +11,10 @@
 //! * **Bit-field runs** stay whole and never become neighbours: two of them would share a memory location
 //!   (C11 section 3.14), so writers under different locks would undo each other.
 
+mod lines;
+
+pub use lines::{LineKind, LinePin, LineWish, UnitBits};
+
 use crate::abi::{self, Cause, Slot, Slots};
 use crate::layout::{Layout, Member, Role};
 use std::fmt;
@@ -51,10 +55,10 @@ pub struct Wishes {
     pub last: Vec<Pin>,
     /// Members that keep their offset.
     pub keep: Vec<Pin>,
-    /// Pairs of members that begin on one cacheline.
-    pub same_line: Vec<(usize, usize)>,
-    /// Pairs of members that share no cacheline.
-    pub apart: Vec<(usize, usize)>,
+    /// Members that neither move nor are passed: they end a range of bytes that the program copies or clears.
+    pub held: Vec<Pin>,
+    /// What is asked of cachelines.
+    pub lines: Vec<LineWish>,
 }
 
 /// Members that move together, in declared order.
@@ -97,10 +101,8 @@ pub enum HoldKind {
 pub struct Constraints {
     /// In declared order.
     pub units: Vec<Unit>,
-    /// Pairs of units that begin on one cacheline.
-    pub same_line: Vec<(usize, usize)>,
-    /// Pairs of units that share no cacheline.
-    pub apart: Vec<(usize, usize)>,
+    /// What is asked of cachelines, which only offsets tell: [`Constraints::check`] does not look at it.
+    pub lines: Vec<LinePin>,
 }
 
 /// Why the members of a type can't be reordered at all.
@@ -181,8 +183,7 @@ pub fn limits(layout: &Layout, wishes: &Wishes) -> Result<Constraints, Refusal> 
     hold_by_layout(layout, &slots, wishes, &mut units);
     hold_by_wish(layout, wishes, &mut units);
     number_regions(layout, wishes, &mut units);
-    let same_line = pairs(&units, &wishes.same_line);
-    Ok(Constraints { same_line, apart: pairs(&units, &wishes.apart), units })
+    Ok(Constraints { lines: lines::pins(layout, wishes, &units), units })
 }
 
 impl Constraints {
@@ -195,11 +196,12 @@ impl Constraints {
         })
     }
 
-    /// The declared order, changed as far as wishes for the first and last place demand.
+    /// The declared order, changed as far as wishes for the first and last place and for groups demand.
     pub fn initial_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.units.len()).collect();
         order.sort_by_key(|unit| self.units[*unit].region);
-        order
+        let gathered = lines::gathered(order.clone(), &self.units, &self.lines);
+        if self.check(&gathered).is_ok() { gathered } else { order }
     }
 
     /// The members' declared indices for an order of units.
@@ -295,9 +297,9 @@ fn reserves(member: &Member) -> bool {
 impl Wishes {
     /// Every member a wish names.
     fn named(&self) -> impl Iterator<Item = usize> {
-        let pins = self.first.iter().chain(&self.last).chain(&self.keep);
-        let pairs = self.same_line.iter().chain(&self.apart);
-        pins.map(|pin| pin.member).chain(pairs.flat_map(|(a, b)| [*a, *b]))
+        let pins = self.first.iter().chain(&self.last).chain(&self.keep).chain(&self.held);
+        let lines = self.lines.iter().flat_map(|wish| &wish.members);
+        pins.map(|pin| pin.member).chain(lines.copied())
     }
 }
 
@@ -372,9 +374,14 @@ fn hold_by_wish(layout: &Layout, wishes: &Wishes, units: &mut [Unit]) {
     let mut hold = |pin: &Pin, kind: HoldKind| {
         let unit = units.iter_mut().find(|unit| unit.members.contains(&pin.member));
         if let Some(unit) = unit {
-            unit.hold = Some(Hold { kind, reason: pin.reason.clone() });
+            let before = unit.hold.take().filter(|hold| hold.reason != pin.reason);
+            let before = before.map(|hold| format!("{}; ", hold.reason)).unwrap_or_default();
+            unit.hold = Some(Hold { kind, reason: format!("{before}{}", pin.reason) });
         }
     };
+    for pin in &wishes.held {
+        hold(pin, HoldKind::Place);
+    }
     for pin in wishes.first.iter().chain(&wishes.last) {
         hold(pin, HoldKind::Place);
     }
@@ -417,12 +424,6 @@ fn number_regions(layout: &Layout, wishes: &Wishes, units: &mut [Unit]) {
 fn position(pins: &[Pin], unit: &Unit) -> Option<u32> {
     let place = pins.iter().position(|pin| unit.members.contains(&pin.member));
     place.map(|place| place as u32)
-}
-
-fn pairs(units: &[Unit], wished: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    let unit_of = |member: usize| units.iter().position(|unit| unit.members.contains(&member));
-    let found = wished.iter().filter_map(|(a, b)| unit_of(*a).zip(unit_of(*b)));
-    found.filter(|(a, b)| a != b).collect()
 }
 
 #[cfg(test)]

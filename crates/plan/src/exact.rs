@@ -14,7 +14,8 @@ pub fn try_all(problem: &Problem<'_>, start: &[usize]) -> Option<Found> {
     }
     let mut memo = Memo::default();
     let mut state = State::new(problem, start, &mut memo);
-    let mut best = Found { order: start.to_vec(), cost: state.cost() };
+    let cost = if state.fits() { state.cost() } else { u64::MAX };
+    let mut best = Found { order: start.to_vec(), cost };
     let mut order = start.to_vec();
     while next(problem, &mut order) {
         if problem.constraints.check(&order).is_err() {

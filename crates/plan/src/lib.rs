@@ -12,6 +12,7 @@
 //! * `model`: all of that for one struct.
 //! * `counter`: weights of visits, summed fast.
 //! * `problem` and `state`: what an order costs, and an order changed move by move.
+//! * `wish`: what is asked of cachelines, within that cost.
 //! * `seed`, `moves`, `search`, `exact` and `tidy`: cheap orders.
 //! * `confidence`: what of the advice is chance.
 //! * `terms`: what a cost is made of; `lower_bound` and `branch`: what no order can avoid.
@@ -54,6 +55,7 @@ pub mod terms;
 pub mod tidy;
 pub mod touch;
 pub mod visits;
+mod wish;
 
 pub use planner::{Choice, Options, Request, plan};
 pub use result::{Outcome, Plan, PlanError, StructPlan};

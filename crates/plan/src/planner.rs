@@ -4,6 +4,7 @@ mod choice;
 mod confidence;
 mod forecast;
 mod matrix;
+mod pins;
 
 pub use choice::Choice;
 
@@ -26,6 +27,7 @@ use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::{AccessProfile, Layout, abi};
 use forecast::{Counts, digits};
 use matrix::{builds, views};
+use pins::{Broken, price};
 use rayon::prelude::*;
 
 /// Results of a search that are worth tidying.
@@ -146,6 +148,8 @@ pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> Stru
         sizes: Vec::new(),
         moved: Vec::new(),
         held: Vec::new(),
+        pins: Vec::new(),
+        notes: Vec::new(),
         samples: 0,
         needed: 0,
         evidence: None,
@@ -215,7 +219,8 @@ impl<'a> Planner<'a> {
         self.lower = lower_bound(problem, found.best().map(|found| found.order.as_slice()));
         let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
         let before = self.counts(&problems, &declared);
-        let mut front = self.front(&problems, &found, &before);
+        let broken = Broken::of(problem, &declared);
+        let mut front = self.front(&problems, &found, &before, broken.is_none());
         let mut chosen = choose(&front, before.cost, self.options.choice);
         let mut result =
             unchanged(self.layout, Outcome::NoGain, "no order is better beyond what chance gives");
@@ -235,14 +240,27 @@ impl<'a> Planner<'a> {
             (None, Choice::Number(number)) if !front.is_empty() => {
                 result.reason = Some(format!("there is no candidate {number}; there are {}", front.len()));
             }
+            (None, _) if !broken.is_none() => {
+                result.outcome = Outcome::Refused;
+                result.reason = Some(self.unkept(&broken));
+            }
             _ => {}
         }
+        let order = chosen.and_then(|index| front.get(index)).map(|(found, _)| found.order.as_slice());
+        self.report_pins(&mut result, &problems, &broken, order);
+        result.notes.extend(if broken.is_none() { None } else { price(&before, after) });
         result
     }
 
     /// Candidates that are no worse than the declared order anywhere and better by more than chance, by number of
-    /// moved members.
-    fn front(&self, problems: &Problems<'_>, search: &Search, before: &Counts) -> Vec<(Found, Counts)> {
+    /// moved members. If the declared order may not stay, all that keep the constraints.
+    fn front(
+        &self,
+        problems: &Problems<'_>,
+        search: &Search,
+        before: &Counts,
+        may_stay: bool,
+    ) -> Vec<(Found, Counts)> {
         let problem = &problems.together;
         let mut found = search.found.clone();
         found.sort_by_key(|found| (found.cost, found.order.clone()));
@@ -250,7 +268,7 @@ impl<'a> Planner<'a> {
         found.truncate(TIDIED);
         let found: Vec<Found> = found.par_iter().map(|found| tidy(problem, found)).collect();
         let most = self.options.max_moves.unwrap_or(usize::MAX);
-        let accepts = |order: &[usize]| self.counts(problems, order).is_no_worse_than(before);
+        let accepts = |order: &[usize]| !may_stay || self.counts(problems, order).is_no_worse_than(before);
         let front = candidates::front(problem, &self.constraints.initial_order(), &found, most, &accepts);
         let counted = front.into_iter().map(|found| {
             let after = self.counts(problems, &found.order);
@@ -259,8 +277,8 @@ impl<'a> Planner<'a> {
         let mut cheapest = u64::MAX;
         counted
             .filter(|(found, after)| {
-                let kept =
-                    found.cost < cheapest && after.is_no_worse_than(before) && self.is_gain(before, after);
+                let is_better = || after.is_no_worse_than(before) && self.is_gain(before, after);
+                let kept = found.cost < cheapest && (!may_stay || is_better());
                 cheapest = if kept { found.cost } else { cheapest };
                 kept
             })
@@ -310,7 +328,7 @@ impl<'a> Planner<'a> {
 }
 
 fn report(search: &Search, cost: u64, lower_bound: u64) -> SearchReport {
-    let costs = || search.found.iter().map(|found| found.cost);
+    let costs = || search.found.iter().map(|found| found.cost).filter(|cost| *cost < u64::MAX);
     let (best, worst) = (costs().min().unwrap_or(0), costs().max().unwrap_or(0));
     let spread = (worst - best) as f64 / best.max(1) as f64;
     SearchReport {

@@ -8,6 +8,7 @@ use crate::counter::Counter;
 use crate::random::Random;
 use crate::sharing::Sharing;
 use crate::visits::Visits;
+use crate::wish::{self, Terms};
 use fieldline_layout::Layout;
 use fieldline_layout::abi::{self, Slot};
 use fieldline_layout::constraint::{Constraints, Unit};
@@ -205,6 +206,7 @@ impl Whole {
 pub(crate) struct Traits {
     pub(crate) region: u32,
     pub(crate) guard: Option<u32>,
+    pub(crate) group: Option<u32>,
     pub(crate) is_bit_run: bool,
     pub(crate) keeps_order: bool,
 }
@@ -236,11 +238,14 @@ pub struct Problem<'a> {
     pub seam_weight: u64,
     /// Cost of two neighbours under different `#if` conditions, which the source must separate.
     pub guard_weight: u64,
+    /// Cost of two neighbours of which one belongs to a group that the other doesn't.
+    group_weight: u64,
     /// Cost of a line of struct size.
     pub size_weight: u64,
     /// Cost of a line of struct size above the limit. No result exceeds it, but a way to one may.
     pub over_weight: u64,
     counter: Counter,
+    terms: Terms,
     parts: Vec<Vec<Part>>,
     wholes: Vec<Whole>,
     traits: Vec<Traits>,
@@ -269,6 +274,7 @@ impl<'a> Problem<'a> {
                 key: random.bits(),
             });
         }
+        let terms = Terms::new(constraints, cells.len(), visits.total(), &mut parts, &mut random);
         let units = constraints.units.iter().enumerate();
         let kept = units.filter_map(|(index, unit)| Some((index, unit.kept_offset()?))).collect();
         let views_weight: u64 = views.iter().map(|view| view.weight).sum();
@@ -281,11 +287,13 @@ impl<'a> Problem<'a> {
             sharing,
             seam_weight: scale / SEAM_SHARE,
             guard_weight: scale / GUARD_SHARE,
+            group_weight: wish::group_seam(scale),
             size_weight: scale / SIZE_SHARE,
             over_weight: scale / OVER_SHARE,
             counter,
+            terms,
             wholes: parts.iter().map(|parts| Whole::new(parts)).collect(),
-            traits: constraints.units.iter().map(traits).collect(),
+            traits: constraints.units.iter().zip(wish::groups(constraints)).map(traits).collect(),
             parts,
             kept,
         }
@@ -299,23 +307,40 @@ impl<'a> Problem<'a> {
 
     /// What a line with these cells costs in a view of weight 1.
     pub(crate) fn line_cost(&self, cells: &[u32]) -> u64 {
-        self.counter.touching(cells) + self.sharing.excess(cells)
+        if self.terms.is_empty() {
+            return self.counter.touching(cells) + self.sharing.excess(cells);
+        }
+        let visited = self.terms.visited(cells);
+        self.counter.touching(&visited) + self.sharing.excess(&visited) + self.terms.cost(cells)
     }
 
     /// Weight of visits that touch any of the cells.
     pub(crate) fn touching(&self, cells: &[u32]) -> u64 {
-        self.counter.touching(cells)
+        match self.terms.is_empty() {
+            true => self.counter.touching(cells),
+            false => self.counter.touching(&self.terms.visited(cells)),
+        }
     }
 
-    /// Cost of what neighbours are: a reader must follow every seam, the source must separate `#if` conditions.
+    /// Cost of what CPUs lose to each other because these cells share a line.
+    pub(crate) fn excess(&self, cells: &[u32]) -> u64 {
+        match self.terms.is_empty() {
+            true => self.sharing.excess(cells),
+            false => self.sharing.excess(&self.terms.visited(cells)),
+        }
+    }
+
+    /// Cost of what neighbours are: a reader must follow every seam, the source must separate `#if` conditions, nothing
+    /// may stand inside a group.
     pub(crate) fn seam_cost(&self, units: impl Iterator<Item = usize>) -> u64 {
-        let guard = |unit: usize| self.traits[unit].guard;
+        let (guard, group) = (|unit: usize| self.traits[unit].guard, |unit: usize| self.traits[unit].group);
         let mut before: Option<usize> = None;
         let mut cost = 0;
         for unit in units {
             if let Some(before) = before {
                 cost += if before + 1 == unit { 0 } else { self.seam_weight };
                 cost += if guard(before) == guard(unit) { 0 } else { self.guard_weight };
+                cost += if group(before) == group(unit) { 0 } else { self.group_weight };
             }
             before = Some(unit);
         }
@@ -354,8 +379,7 @@ impl<'a> Problem<'a> {
 
     /// Alignment in bytes of a unit in the first build.
     pub fn unit_align(&self, unit: usize) -> u64 {
-        let slots = self.builds.first().map(|build| build.slots[unit].iter());
-        slots.into_iter().flatten().map(|slot| slot.align).max().unwrap_or(1)
+        self.builds.first().map_or(1, |build| build.align_of(unit))
     }
 
     /// Units that must keep an offset, with that offset in bytes.
@@ -381,10 +405,11 @@ impl<'a> Problem<'a> {
     }
 }
 
-fn traits(unit: &Unit) -> Traits {
+fn traits((unit, group): (&Unit, Option<u32>)) -> Traits {
     Traits {
         region: unit.region,
         guard: unit.guard,
+        group,
         is_bit_run: unit.is_bit_run,
         keeps_order: unit.keeps_order(),
     }

@@ -95,6 +95,12 @@ pub struct StructPlan {
     /// Members that may not move freely, in declared order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HeldMember>,
+    /// What became of the pins about cachelines, and of others that the declared layout breaks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pins: Vec<PinReport>,
+    /// What else a reader should know, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Samples of the struct.
     pub samples: u64,
     /// Samples that advice needs at least.
@@ -311,6 +317,17 @@ pub struct HeldMember {
     pub index: usize,
     /// Why.
     pub reason: String,
+}
+
+/// A pin and which layout keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinReport {
+    /// The pin and where it comes from.
+    pub pin: String,
+    /// Whether the declared layout keeps it.
+    pub declared: bool,
+    /// Whether the chosen one does.
+    pub chosen: bool,
 }
 
 /// How a search went.

@@ -4,6 +4,8 @@
 //! remembered by what lies on it, so that most moves cost no count of visits at all.
 
 use crate::problem::{Problem, View, Whole};
+use crate::wish::Placed;
+use fieldline_layout::constraint::LinePin;
 
 /// Lines remembered, a power of two: as many as a processor's second cache holds.
 const REMEMBERED: usize = 1 << 16;
@@ -182,15 +184,28 @@ impl<'p> State<'p> {
         let numbers = (0..lines.len()).filter(|number| lines[*number].key != 0);
         let lost = numbers.map(|number| {
             self.cells_on(of, number, &mut cells);
-            self.problem.sharing.excess(&cells)
+            self.problem.excess(&cells)
         });
         lost.sum()
     }
 
-    /// Whether no size exceeds its limit and kept members lie where they must.
+    /// Whether no size exceeds its limit, kept members lie where they must, and wishes about lines are kept.
     pub fn fits(&self) -> bool {
         let mut sizes = self.sizes.iter().zip(&self.problem.builds);
-        sizes.all(|(size, build)| *size <= build.size_limit) && self.keeps_offsets()
+        let fits = sizes.all(|(size, build)| *size <= build.size_limit) && self.keeps_offsets();
+        fits && self.broken().next().is_none()
+    }
+
+    /// Wishes about lines that the order doesn't keep.
+    pub fn broken(&self) -> impl Iterator<Item = &'p LinePin> {
+        let problem = self.problem;
+        let placed = Placed {
+            builds: &problem.builds,
+            views: &problem.views,
+            spans: &self.spans,
+            place_of: &self.place_of,
+        };
+        problem.constraints.lines.iter().filter(move |pin| !placed.keeps(pin))
     }
 
     /// Whether kept members lie where they must.

@@ -166,3 +166,44 @@ fn what_has_no_order_of_its_own_is_refused() {
     let short = Wishes { notes: vec![Note::default()], ..Wishes::default() };
     assert!(matches!(constraints(&longs(2), &short), Err(Refusal::Notes { .. })));
 }
+
+#[test]
+fn held_members_part_what_is_before_from_what_is_behind() {
+    let wishes = Wishes { held: vec![pin(2)], ..Wishes::default() };
+    let found = constraints(&longs(5), &wishes).unwrap();
+    assert_eq!(found.check(&[1, 0, 2, 4, 3]), Ok(()));
+    assert_eq!(found.check(&[0, 3, 2, 1, 4]), Err(Violation::Region(2)));
+    assert_eq!(found.units[2].hold.as_ref().map(|hold| hold.kind), Some(HoldKind::Place));
+}
+
+#[test]
+fn reasons_for_one_member_are_all_told() {
+    let twice = Pin { member: 2, reason: "cleared from here on".to_owned() };
+    let wishes = Wishes { held: vec![pin(2), twice], ..Wishes::default() };
+    let found = constraints(&longs(5), &wishes).unwrap();
+    let hold = found.units[2].hold.as_ref().unwrap();
+    assert_eq!(hold.reason, "cast at offset 0; cleared from here on");
+}
+
+fn line_wish(kind: LineKind, members: &[usize]) -> LineWish {
+    LineWish { kind, members: members.to_vec(), reason: "wished".to_owned() }
+}
+
+#[test]
+fn wishes_about_lines_name_bits_of_units() {
+    let declared = layout(24, vec![bit_field("a", 0), bit_field("b", 1), long("x", 8), bit_field("c", 128)]);
+    let wishes = Wishes { lines: vec![line_wish(LineKind::Same, &[1, 2])], ..Wishes::default() };
+    let found = constraints(&declared, &wishes).unwrap();
+    let parts = [UnitBits { unit: 0, start: 1, end: 2 }, UnitBits { unit: 1, start: 0, end: 64 }];
+    assert_eq!(found.lines[0].parts, parts);
+}
+
+#[test]
+fn groups_are_gathered_where_their_first_member_stands() {
+    let group = |members: &[usize]| Wishes { lines: vec![line_wish(LineKind::Group, members)], ..Wishes::default() };
+    let found = constraints(&longs(5), &group(&[4, 1])).unwrap();
+    assert_eq!(found.initial_order(), [0, 1, 4, 2, 3]);
+    let held = Wishes { held: vec![pin(2)], ..group(&[4, 1]) };
+    let found = constraints(&longs(5), &held).unwrap();
+    assert_eq!(found.initial_order(), [0, 1, 2, 3, 4], "the held member stands between them");
+}

@@ -165,6 +165,10 @@ pub(crate) struct PlanArgs {
     /// A kernel tree: comments and #ifdefs of the source then constrain the order.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
+    /// A file of pins (docs/formats.md): which members keep their place, come first or last, share a cacheline, lie
+    /// apart or stand together.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pins: Option<PathBuf>,
     /// Cacheline sizes to plan for, in bytes. The first is the one to improve; the others must not get worse.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
@@ -305,6 +309,10 @@ pub(crate) struct ProposeArgs {
     /// The source tree the program was built from.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: PathBuf,
+    /// A file of pins (docs/formats.md): which members keep their place, come first or last, share a cacheline, lie
+    /// apart or stand together.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pins: Option<PathBuf>,
     /// Cacheline sizes to plan for, in bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,

@@ -321,7 +321,7 @@ pub(crate) fn not_found(types: &Types<'_, '_>, name: &str) -> Result<anyhow::Err
 }
 
 /// Edits from one name to another (Levenshtein), in bytes.
-fn distance(left: &str, right: &str) -> usize {
+pub(crate) fn distance(left: &str, right: &str) -> usize {
     let right = right.as_bytes();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (at, byte) in left.bytes().enumerate() {

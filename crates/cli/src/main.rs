@@ -9,6 +9,7 @@ mod document;
 mod input;
 mod new_member;
 mod output;
+mod pins;
 mod recordings;
 mod report;
 mod stages;

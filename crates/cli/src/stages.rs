@@ -2,6 +2,7 @@
 
 use crate::args::ChoiceArgs;
 use crate::input::{self, Types};
+use crate::pins;
 use crate::tree::{self, Change, Declaration};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
@@ -21,6 +22,7 @@ pub(crate) struct PlanInput<'p> {
     pub(crate) profile: Option<&'p AccessProfile>,
     pub(crate) vmlinux: &'p Path,
     pub(crate) tree: Option<&'p Path>,
+    pub(crate) pins: Option<&'p Path>,
     pub(crate) lines: &'p [u64],
     pub(crate) choice: ChoiceArgs,
     /// How often advice is judged on resamples; 0 for not at all.
@@ -29,17 +31,23 @@ pub(crate) struct PlanInput<'p> {
 
 /// Plans an order for each struct.
 pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
+    let pins = input.pins.map(pins::read).transpose()?;
+    let planned: Vec<&str> = input.types.iter().map(|name| input::bare(name)).collect();
     let layouts = input::with_types(input.vmlinux, None, None, |types| {
+        let exists = |name: &str| Ok(!types.find(name)?.is_empty());
+        pins.iter().try_for_each(|pins| pins.check_structs(&planned, exists))?;
         input
             .types
             .iter()
             .map(|name| layout_of(types, input.profile, input::bare(name)))
             .collect::<Result<Vec<_>>>()
     })?;
+    let build_line = build_line(input.vmlinux)?;
     let mut wishes = Vec::new();
     let mut refusals = Vec::new();
     for layout in &layouts {
-        let (wish, refusal) = wishes_of(input.tree, layout)?;
+        let (mut wish, refusal) = wishes_of(input.tree, layout)?;
+        pins.iter().try_for_each(|pins| pins.add_to(&mut wish, layout, build_line))?;
         wishes.push(wish);
         refusals.push(refusal);
     }
@@ -47,7 +55,7 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
         layouts.iter().zip(&wishes).map(|(layout, wishes)| Request { layout, wishes }).collect();
     let options = Options {
         lines: input.lines.to_vec(),
-        build_line: build_line(input.vmlinux)?,
+        build_line,
         choice: input.choice.candidate,
         max_moves: input.choice.max_moves,
         resamples: input.resamples,

@@ -35,7 +35,8 @@ impl Terms {
         parts: &mut [Vec<Part>],
         random: &mut Random,
     ) -> Self {
-        let mut terms = Self { first: cells as u32, weight: visits.saturating_mul(BREACH), ..Self::default() };
+        let mut terms =
+            Self { first: cells as u32, weight: visits.saturating_mul(BREACH), ..Self::default() };
         for (wish, pin) in (0..).zip(&constraints.lines) {
             terms.wishes.push((pin.kind, pin.parts.len()));
             for bits in &pin.parts {

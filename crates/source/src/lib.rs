@@ -8,7 +8,8 @@
 //! 4. [`Join::new`] lays the members that debug info names beside them, which also tells the active branches
 //!    ([`join`]). What doesn't fit is refused with a reason a maintainer can read ([`Refusal`]).
 //! 5. [`Join::constraints`] says what the text allows; [`Join::reorder`] turns an order into [`Edits`] ([`arrange`]).
-//! 6. [`diff::unified`] prints the change for `git apply`.
+//! 6. [`uses`] finds what elsewhere in the tree depends on the order of members.
+//! 7. [`diff::unified`] prints the change for `git apply`.
 //!
 //! ```
 //! use fieldline_source::{Body, ExpectedMember, Join, Query, SourceText, diff};
@@ -33,6 +34,7 @@ pub mod edits;
 pub mod join;
 mod refusal;
 pub mod scan;
+pub mod uses;
 
 pub use arrange::{Constraints, GuardPath, MemberPlace, Note, Reordering, Together, Unit};
 pub use body::{Body, Declarator, Declares, Pin, Shape, Statement};

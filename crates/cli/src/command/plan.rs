@@ -16,6 +16,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
         profile: profile.as_ref(),
         vmlinux: &args.vmlinux,
         tree: args.tree.as_deref(),
+        pins: args.pins.as_deref(),
         lines: &args.lines,
         choice: args.choice,
         resamples: args.choice.confidence.map_or(0, usize::from),

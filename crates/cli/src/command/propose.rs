@@ -24,6 +24,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         profile: Some(&profile),
         vmlinux: &args.recordings.vmlinux,
         tree: Some(&args.tree),
+        pins: args.pins.as_deref(),
         lines: &args.lines,
         choice: args.choice,
         resamples: args.choice.confidence.map_or(RESAMPLES, usize::from),

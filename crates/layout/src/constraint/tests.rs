@@ -200,7 +200,8 @@ fn wishes_about_lines_name_bits_of_units() {
 
 #[test]
 fn groups_are_gathered_where_their_first_member_stands() {
-    let group = |members: &[usize]| Wishes { lines: vec![line_wish(LineKind::Group, members)], ..Wishes::default() };
+    let group =
+        |members: &[usize]| Wishes { lines: vec![line_wish(LineKind::Group, members)], ..Wishes::default() };
     let found = constraints(&longs(5), &group(&[4, 1])).unwrap();
     assert_eq!(found.initial_order(), [0, 1, 4, 2, 3]);
     let held = Wishes { held: vec![pin(2)], ..group(&[4, 1]) };

@@ -85,9 +85,12 @@ pub(super) fn price(before: &Counts, after: &Counts) -> Option<String> {
     let touches_more = after.together.iter().zip(&before.together).any(|(after, before)| after > before);
     let alone = after.alone.iter().zip(&before.alone).any(|(after, before)| after > before);
     match (sum(after) > sum(before), touches_more || alone) {
-        (true, _) => Some("pins ask for this order although visits touch more lines than as declared".to_owned()),
+        (true, _) => {
+            Some("pins ask for this order although visits touch more lines than as declared".to_owned())
+        }
         (false, true) => Some(
-            "pins ask for this order; visits touch fewer lines than as declared, but not by every count".to_owned(),
+            "pins ask for this order; visits touch fewer lines than as declared, but not by every count"
+                .to_owned(),
         ),
         _ => None,
     }

@@ -1,0 +1,88 @@
+//! Whether a file is worth cutting into tokens, by looking around each place that names the struct.
+
+use super::Subject;
+use crate::scan::is_word;
+use memchr::memmem;
+
+/// How far before a `sizeof` an assertion's name stands.
+const NEAR: usize = 120;
+/// Longest declaration between a struct's tag and an initialiser's brace.
+const DECLARED: usize = 160;
+
+pub(super) fn may_use(text: &[u8], subject: &Subject, is_assembler: bool) -> bool {
+    let tag = subject.tag.as_bytes();
+    if is_assembler {
+        return memmem::find_iter(text, tag).any(|at| is_whole(text, at, tag.len()));
+    }
+    let wanted = [b"struct ", tag].concat();
+    let finder = memmem::Finder::new(&wanted);
+    let mut places = finder.find_iter(text).filter(|at| is_whole(text, *at, wanted.len())).peekable();
+    if places.peek().is_none() {
+        return false;
+    }
+    let clears = [b"memset_after".as_slice(), b"memset_startat"];
+    if clears.iter().any(|name| memmem::find(text, name).is_some()) {
+        return true;
+    }
+    let has_lead = || {
+        let lead = |lead: &String| memmem::find(text, &[b"struct ", lead.as_bytes()].concat()).is_some();
+        subject.leads.iter().any(lead)
+    };
+    let mut leads = None;
+    places.any(|at| {
+        let (before, behind) = (&text[..at], &text[at + wanted.len()..]);
+        is_offset(before, behind)
+            || is_initialised(before, behind)
+            || (is_cast(before, behind) || is_reverse(behind)) && *leads.get_or_insert_with(has_lead)
+    })
+}
+
+fn is_whole(text: &[u8], at: usize, length: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| text.get(before));
+    let behind = text.get(at + length);
+    !before.is_some_and(|byte| is_word(*byte)) && !behind.is_some_and(|byte| is_word(*byte))
+}
+
+/// `offsetof(struct s, …`, `offsetofend(…`, or a `sizeof` in an assertion.
+fn is_offset(before: &[u8], behind: &[u8]) -> bool {
+    let Some(before) = before.trim_ascii_end().strip_suffix(b"(") else { return false };
+    let start = before.iter().rposition(|byte| !is_word(*byte)).map_or(0, |at| at + 1);
+    let word = before.get(start..).unwrap_or_default();
+    match behind.trim_ascii_start().first() {
+        Some(b',') => word.starts_with(b"offsetof") || word.starts_with(b"__builtin_offsetof"),
+        Some(b')') if word == b"sizeof" => {
+            let near = before.get(before.len().saturating_sub(NEAR)..).unwrap_or_default();
+            [b"BUILD_BUG".as_slice(), b"static_assert", b"_Static_assert"]
+                .iter()
+                .any(|name| memmem::find(near, name).is_some())
+        }
+        _ => false,
+    }
+}
+
+/// `struct s name = {`, `struct s name[] = {`, or `(struct s){`.
+fn is_initialised(before: &[u8], behind: &[u8]) -> bool {
+    let behind = behind.get(..behind.len().min(DECLARED)).unwrap_or_default();
+    let is_literal = before.trim_ascii_end().ends_with(b"(")
+        && behind
+            .trim_ascii_start()
+            .strip_prefix(b")")
+            .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"));
+    let end = behind.iter().position(|byte| matches!(byte, b';' | b'(' | b')' | b',' | b'*' | b'{'));
+    let is_open =
+        end.is_some_and(|end| behind[end] == b'{' && behind[..end].trim_ascii_end().ends_with(b"="));
+    is_literal || is_open
+}
+
+/// `(struct s *)`.
+fn is_cast(before: &[u8], behind: &[u8]) -> bool {
+    let pointer = behind.trim_ascii_start().strip_prefix(b"*");
+    let closes = pointer.is_some_and(|rest| rest.trim_ascii_start().starts_with(b")"));
+    closes && before.trim_ascii_end().ends_with(b"(")
+}
+
+/// `struct s *name`: what may be cast to its first member.
+fn is_reverse(behind: &[u8]) -> bool {
+    let pointer = behind.trim_ascii_start().strip_prefix(b"*");
+    pointer.is_some_and(|rest| rest.trim_ascii_start().first().is_some_and(|byte| is_word(*byte)))
+}

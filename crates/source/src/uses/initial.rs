@@ -1,0 +1,82 @@
+//! Initialisers that name no members: their values go by position.
+
+use super::{Demand, Subject, Use};
+use crate::scan::{SourceText, TokenKind};
+
+pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+    for at in 0..source.tokens().len() {
+        if !source.names_struct(at, &subject.tag) {
+            continue;
+        }
+        let Some((open, is_array)) = initialiser(source, at + 2) else { continue };
+        let open = if is_array { element(source, open) } else { Some(open) };
+        let Some(count) = open.map(|open| positions(source, open)).filter(|count| *count > 0) else {
+            continue;
+        };
+        found.push(Use {
+            line: source.line_of(at),
+            demand: Demand::Positions(count),
+            members: Vec::new(),
+            what: format!("an initialiser gives {count} values by position"),
+        });
+    }
+}
+
+/// The brace of `name = {`, `name[…] = {` or `){`, and whether it holds an array's elements.
+fn initialiser(source: &SourceText, from: usize) -> Option<(usize, bool)> {
+    if source.is_punct(from, b')') {
+        return source.is_punct(from + 1, b'{').then_some((from + 1, false));
+    }
+    let mut at = from;
+    let mut is_array = false;
+    // A name and attributes such as `__initdata`.
+    while source.word(at).is_some() || source.is_punct(at, b'[') || (at > from && source.is_punct(at, b'(')) {
+        is_array |= source.is_punct(at, b'[');
+        at = source.past(at);
+    }
+    (at > from && source.is_punct(at, b'=') && source.is_punct(at + 1, b'{')).then_some((at + 1, is_array))
+}
+
+/// The brace of an array's first element: `{ { …` or `{ [index] = { …`.
+fn element(source: &SourceText, open: usize) -> Option<usize> {
+    let mut at = source.skip_silent(open + 1, source.tokens().len());
+    if source.is_punct(at, b'[') {
+        at = source.past(at);
+        at = if source.is_punct(at, b'=') { at + 1 } else { at };
+    }
+    source.is_punct(at, b'{').then_some(at)
+}
+
+/// How many values stand in a brace before the first that names its member. None if they are as good as zero, or come
+/// from a macro, which may name members.
+fn positions(source: &SourceText, open: usize) -> usize {
+    let values = source.arguments(open);
+    let mut count = 0;
+    for value in values {
+        let first = source.skip_silent(value.start, value.end);
+        if first >= value.end || source.is_punct(first, b'.') {
+            break;
+        }
+        let is_macro = source.word(first).is_some_and(crate::body::attribute::is_shouted)
+            && source.text(first) != b"NULL";
+        let names_label = source.word(first).is_some() && source.is_punct(first + 1, b':');
+        if is_macro || names_label {
+            return 0;
+        }
+        count += 1;
+    }
+    if count == 1 && is_zero(source, open) { 0 } else { count }
+}
+
+/// `{ 0 }`, `{ NULL }`, `{ {} }` and the like.
+fn is_zero(source: &SourceText, open: usize) -> bool {
+    let close = source.partner(open).unwrap_or(open);
+    (open + 1..close).all(|at| match source.token(at).map(|token| token.kind) {
+        Some(TokenKind::Punct(b'{' | b'}' | b',') | TokenKind::Comment) => true,
+        Some(TokenKind::Number) => {
+            source.text(at).iter().all(|byte| matches!(byte, b'0' | b'x' | b'U' | b'L'))
+        }
+        Some(TokenKind::Word) => matches!(source.text(at), b"NULL" | b"false"),
+        _ => false,
+    })
+}

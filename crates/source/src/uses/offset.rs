@@ -1,0 +1,236 @@
+//! `offsetof` and `offsetofend` where an offset is more than the way to a member.
+
+use super::{Demand, Subject, Use, text};
+use crate::scan::{SourceText, TokenKind};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Functions that take a range of bytes (include/linux/string.h, uaccess.h, jhash.h, crc32.h). With a `_` before or a
+/// suffix behind they do too.
+const RANGES: &[&[u8]] = &[
+    b"memset",
+    b"memcpy",
+    b"memmove",
+    b"memcmp",
+    b"memchr_inv",
+    b"memzero",
+    b"memdup",
+    b"copy_from",
+    b"copy_to",
+    b"bzero",
+    b"bcmp",
+    b"jhash",
+    b"crc32",
+    b"xxh",
+    b"siphash",
+    b"csum_partial",
+];
+
+/// Words in the names of macros that fail the build.
+const ASSERTS: &[&[u8]] =
+    &[b"BUILD_BUG", b"static_assert", b"_Static_assert", b"compiletime_assert", b"CTASSERT", b"BUILD_ASSERT"];
+
+/// An `offsetof` of the struct.
+#[derive(Clone, Debug)]
+pub(super) struct Offset<'t> {
+    /// The macro's word.
+    pub(super) at: usize,
+    /// Behind its closing bracket.
+    pub(super) end: usize,
+    /// The first word of the member it names.
+    pub(super) member: &'t [u8],
+}
+
+/// Where an offset stands.
+pub(super) enum Context {
+    /// It limits a range of bytes.
+    Range(String),
+    /// An assertion compares it.
+    Assert(String),
+    /// An assertion looks at its alignment.
+    Alignment(String),
+}
+
+pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+    let mut aliases: BTreeSet<&[u8]> = BTreeSet::new();
+    let offsets: Vec<Offset> = offsets(source, &subject.tag).collect();
+    for offset in &offsets {
+        match (context(source, offset, &subject.tag), subject.member(offset.member)) {
+            (Some(context), Some(member)) => found.push(context.into_use(source.line_of(offset.at), member)),
+            (None, Some(_)) => aliases.extend(alias(source, offset)),
+            _ => {}
+        }
+    }
+    for name in aliases {
+        let members = offsets.iter().filter(|offset| alias(source, offset) == Some(name));
+        let members: Vec<String> =
+            members.filter_map(|offset| subject.member(offset.member).cloned()).collect();
+        follow(source, name, &members, found);
+    }
+    sizes(source, subject, found);
+}
+
+/// All `offsetof(struct tag, member)` and their kin.
+pub(super) fn offsets<'t>(source: &SourceText<'t>, tag: &str) -> impl Iterator<Item = Offset<'t>> {
+    let words = 0..source.tokens().len();
+    let is_offset = |at: usize| {
+        let word = source.word(at)?;
+        let known = word.starts_with(b"offsetof") || word == b"__builtin_offsetof";
+        (known && source.is_punct(at + 1, b'(') && source.names_struct(at + 2, tag)).then_some(())?;
+        let member = source.word(at + 5).filter(|_| source.is_punct(at + 4, b','))?;
+        Some(Offset { at, end: source.past(at + 1), member })
+    };
+    words.filter_map(is_offset).collect::<Vec<_>>().into_iter()
+}
+
+/// What an offset is for, if its place shows that a move would break it.
+pub(super) fn context(source: &SourceText, offset: &Offset, tag: &str) -> Option<Context> {
+    let around = source.around(offset.at);
+    let called: Vec<(usize, &[u8])> =
+        around.iter().filter_map(|open| Some((*open, source.called(*open)?))).collect();
+    if let Some((open, name)) = called.iter().find(|(_, name)| contains_any(name, ASSERTS)) {
+        let inside = *open + 1..source.past(*open);
+        let name = text(name);
+        return Some(if looks_at_alignment(source, inside.clone()) {
+            Context::Alignment(name)
+        } else if offsets(source, tag).filter(|other| inside.contains(&other.at)).count() > 1
+            && is_ordered(source, inside)
+        {
+            Context::Range(format!("{name} compares it with another member's offset"))
+        } else {
+            Context::Assert(name)
+        });
+    }
+    if let Some((_, name)) = called.iter().find(|(_, name)| is_range(name)) {
+        return Some(Context::Range(format!("{} ends or begins there", text(name))));
+    }
+    is_difference(source, offset, tag)
+        .then(|| Context::Range("a length is counted to or from there".to_owned()))
+}
+
+impl Context {
+    pub(super) fn into_use(self, line: u32, member: &str) -> Use {
+        let (demand, what) = match self {
+            Self::Range(what) => (Demand::Boundary, what),
+            Self::Assert(name) => (Demand::Offset, format!("{name} fixes its offset")),
+            Self::Alignment(name) => (Demand::Remark, format!("{name} checks the alignment of its offset")),
+        };
+        Use { line, demand, members: vec![member.to_owned()], what }
+    }
+}
+
+pub(super) fn is_range(name: &[u8]) -> bool {
+    contains_any(name, RANGES) && !name.starts_with(b"memset_after") && !name.starts_with(b"memset_startat")
+}
+
+fn contains_any(name: &[u8], parts: &[&[u8]]) -> bool {
+    parts.iter().any(|part| name.windows(part.len()).any(|window| window == *part))
+}
+
+fn looks_at_alignment(source: &SourceText, mut tokens: Range<usize>) -> bool {
+    tokens.any(|at| {
+        let single_and = source.is_punct(at, b'&')
+            && !source.is_punct(at + 1, b'&')
+            && !source.is_punct(at.wrapping_sub(1), b'&');
+        source.is_punct(at, b'%') || single_and || source.word(at) == Some(b"IS_ALIGNED")
+    })
+}
+
+fn is_ordered(source: &SourceText, mut tokens: Range<usize>) -> bool {
+    tokens.any(|at| source.is_punct(at, b'<') || source.is_punct(at, b'>'))
+}
+
+/// Whether an offset is taken from a length or another offset, or another is taken from it.
+fn is_difference(source: &SourceText, offset: &Offset, tag: &str) -> bool {
+    let minuend = offset.at.checked_sub(2).filter(|_| source.is_punct(offset.at - 1, b'-'));
+    let is_length = |word: &[u8]| contains_any(word, &[b"size", b"SIZE", b"offsetof", b"len", b"LEN"]);
+    let is_minuend = |at: usize| match source.token(at).map(|token| token.kind) {
+        Some(TokenKind::Word) => is_length(source.text(at)),
+        Some(TokenKind::Punct(b')')) => {
+            let open = source.partner(at).unwrap_or(at);
+            (open.saturating_sub(1)..at).any(|at| {
+                source
+                    .word(at)
+                    .is_some_and(|word| word.starts_with(b"sizeof") || word.starts_with(b"offsetof"))
+            })
+        }
+        _ => false,
+    };
+    let subtracts = source.is_punct(offset.end, b'-') && !source.is_punct(offset.end + 1, b'-');
+    let subtrahend = (offset.end + 1..offset.end + 4).find(|at| source.word(*at).is_some());
+    let from_own = subtrahend
+        .is_some_and(|at| source.text(at).starts_with(b"offsetof") && source.names_struct(at + 2, tag));
+    minuend.is_some_and(is_minuend) || (subtracts && from_own)
+}
+
+/// The name that an offset is given: `name = offsetof(…)`.
+fn alias<'t>(source: &SourceText<'t>, offset: &Offset) -> Option<&'t [u8]> {
+    let assigns = source.is_punct(offset.at.checked_sub(1)?, b'=');
+    let ends = [b';', b',', b'}'].iter().any(|end| source.is_punct(offset.end, *end));
+    let target = offset.at.checked_sub(2)?;
+    // `.name = ` sets a member of something, which goes elsewhere.
+    let is_plain = target
+        .checked_sub(1)
+        .is_none_or(|before| !source.is_punct(before, b'.') && !source.is_punct(before, b'>'));
+    (assigns && ends && is_plain).then(|| source.word(target))?
+}
+
+/// Ranges of bytes whose length is a name that stands for an offset.
+pub(super) fn follow(source: &SourceText, name: &[u8], members: &[String], found: &mut Vec<Use>) {
+    for at in (0..source.tokens().len()).filter(|at| source.word(*at) == Some(name)) {
+        let called =
+            source.around(at).into_iter().filter_map(|open| source.called(open)).find(|name| is_range(name));
+        if let Some(called) = called {
+            let what = format!("{} takes {}, its offset, for a length", text(called), text(name));
+            let members = members.to_vec();
+            found.push(Use { line: source.line_of(at), demand: Demand::Boundary, members, what });
+        }
+    }
+}
+
+/// Assertions about the size of the struct.
+fn sizes(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+    for at in 0..source.tokens().len() {
+        let is_size = source.word(at) == Some(b"sizeof")
+            && source.names_struct(at + 2, &subject.tag)
+            && source.is_punct(at + 4, b')');
+        if !is_size {
+            continue;
+        }
+        let around = source.around(at).into_iter().filter_map(|open| source.called(open));
+        if let Some(name) = around.into_iter().find(|name| contains_any(name, ASSERTS)) {
+            let what = format!("{} looks at the size of the struct", text(name));
+            found.push(Use { line: source.line_of(at), demand: Demand::Remark, members: Vec::new(), what });
+        }
+    }
+}
+
+/// Members that `asm-offsets` files name: `OFFSET(symbol, tag, member)`, `DEFINE(symbol, offsetof(struct tag, member))`
+/// (include/linux/kbuild.h).
+pub(super) fn assembler(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+    let mut add = |at: usize, word: &[u8]| {
+        if let Some(member) = subject.member(word) {
+            let what = "assembler code reads it; the build generates its offset anew".to_owned();
+            found.push(Use {
+                line: source.line_of(at),
+                demand: Demand::Assembler,
+                members: vec![member.clone()],
+                what,
+            });
+        }
+    };
+    for offset in offsets(source, &subject.tag) {
+        add(offset.at, offset.member);
+    }
+    for at in 0..source.tokens().len() {
+        let is_call =
+            source.word(at).is_some_and(|word| word.ends_with(b"OFFSET")) && source.is_punct(at + 1, b'(');
+        let arguments = if is_call { source.arguments(at + 1) } else { Vec::new() };
+        let word = |index: usize| arguments.get(index).and_then(|tokens| source.first_word(tokens.clone()));
+        if let (Some(tag), Some(member)) = (word(1), word(2)) {
+            if tag == subject.tag.as_bytes() {
+                add(at, member);
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+use super::*;
+
+fn subject() -> Subject {
+    let members = ["head", "lock", "count", "name", "tail"].map(str::to_owned);
+    Subject {
+        tag: "box".to_owned(),
+        members: members.to_vec(),
+        leads: vec!["node".to_owned(), "link".to_owned()],
+    }
+}
+
+/// Demands with the members they name.
+fn found(text: &str) -> Vec<(u32, Demand, String)> {
+    let uses = uses("lib/box.c", text.as_bytes(), &subject());
+    uses.into_iter().map(|of| (of.line, of.demand, of.members.join(" "))).collect()
+}
+
+fn one(text: &str) -> Option<(Demand, String)> {
+    let mut found = found(text);
+    assert!(found.len() < 2, "{found:?}");
+    found.pop().map(|(_, demand, members)| (demand, members))
+}
+
+fn boundary(member: &str) -> Option<(Demand, String)> {
+    Some((Demand::Boundary, member.to_owned()))
+}
+
+#[test]
+fn ranges_that_end_at_a_member_hold_it() {
+    assert_eq!(one("void f(void)\n{\n\tmemset(p, 0, offsetof(struct box, tail));\n}\n"), boundary("tail"));
+    assert_eq!(
+        one("x = unsafe_memcpy(&a->count, &b->count, n - offsetof(struct box, count), w);"),
+        boundary("count")
+    );
+    assert_eq!(one("memcpy(d, s, offsetofend(struct box, lock));"), boundary("lock"));
+    assert_eq!(one("memcpy(d, s, offsetof(struct box, name.inner[3]));"), boundary("name"));
+    assert_eq!(one("*size = arch_box_size - offsetof(struct box, tail);"), boundary("tail"));
+    assert_eq!(one("n = sizeof(struct box) - offsetof(struct box, count);"), boundary("count"));
+    assert_eq!(
+        found("memset(&p->lock, 0,\n offsetof(struct box, name) -\n offsetof(struct box, lock));"),
+        [(2, Demand::Boundary, "name".to_owned()), (3, Demand::Boundary, "lock".to_owned())]
+    );
+    assert_eq!(
+        found("n = offsetof(struct box, name) - offsetof(struct box, lock);").len(),
+        2,
+        "a length between members, wherever it goes"
+    );
+}
+
+#[test]
+fn the_way_to_a_member_holds_nothing() {
+    for text in [
+        "off = offsetof(struct box, lock);",
+        "p = (void *)q - offsetof(struct box, lock);",
+        "q = off - offsetof(struct box, lock);",
+        "if (off >= offsetof(struct box, lock) && off + size <= offsetofend(struct box, lock)) return;",
+        "emit(BPF_LDX, offsetof(struct box, lock));",
+        "c = kmem_cache_create_usercopy(\"box\", size, 0, 0, offsetof(struct box, name), 8, NULL);",
+        "memset(p, 0, offsetof(struct other, lock));",
+        "memset(p, 0, offsetof(struct boxes, lock));",
+        "/* memset(p, 0, offsetof(struct box, lock)); */",
+        "memset(p, 0, sizeof(struct box)); x = offsetof(struct box, lock);",
+    ] {
+        assert_eq!(one(text), None, "{text}");
+    }
+}
+
+#[test]
+fn assertions_hold_offsets() {
+    let offset = |member: &str| Some((Demand::Offset, member.to_owned()));
+    assert_eq!(one("BUILD_BUG_ON(offsetof(struct box, head) != 0);"), offset("head"));
+    assert_eq!(
+        one("static_assert(offsetof(struct box, lock) == offsetof(struct other, lock));"),
+        offset("lock")
+    );
+    let ordered = found("BUILD_BUG_ON(offsetof(struct box, lock) > offsetof(struct box, name));");
+    assert!(ordered.iter().all(|(_, demand, _)| *demand == Demand::Boundary) && ordered.len() == 2);
+    let aligned = one("BUILD_BUG_ON(offsetof(struct box, lock) % 8);");
+    assert_eq!(aligned, Some((Demand::Remark, "lock".to_owned())));
+    assert_eq!(one("BUILD_BUG_ON(sizeof(struct box) > 64);"), Some((Demand::Remark, String::new())));
+}
+
+#[test]
+fn macros_are_read_with_what_their_calls_give() {
+    let text = "#define BOX_MATCH(x, y)\t\\\n\tstatic_assert(offsetof(struct box, x) == offsetof(struct lid, y))\n\
+                BOX_MATCH(head, top);\nBOX_MATCH(count, number);\n#undef BOX_MATCH\n";
+    let wanted = [(3, Demand::Offset, "head".to_owned()), (4, Demand::Offset, "count".to_owned())];
+    assert_eq!(found(text), wanted);
+    let text = "#define CLEARED offsetof(struct box, name)\nvoid f(void)\n{\n\tmemset(p, 0, CLEARED);\n}\n";
+    assert_eq!(found(text), [(4, Demand::Boundary, "name".to_owned())]);
+    let text =
+        "enum {\n\tKEPT = offsetof(struct box, name),\n};\nvoid f(void)\n{\n\tmemcpy(p, q, KEPT);\n}\n";
+    assert_eq!(found(text), [(6, Demand::Boundary, "name".to_owned())]);
+    assert_eq!(found("#define AT offsetof(struct box, name)\nint f(void) { return g(AT); }\n"), []);
+    assert_eq!(found("#define REST (sizeof(struct box) - offsetof(struct box, name))\n").len(), 1);
+}
+
+#[test]
+fn objects_are_known_by_their_declaration() {
+    let text =
+        |declared: &str| format!("void f({declared})\n{{\n\tmemset_after(b, 0, lock);\n}}\n/* struct box */");
+    let at = |declared: &str| one(&text(declared)).map(|(demand, _)| demand);
+    assert_eq!(at("struct box *b"), Some(Demand::Boundary));
+    assert_eq!(at("const struct box *b, struct other *c"), Some(Demand::Boundary));
+    assert_eq!(at("struct other *b"), None);
+    assert_eq!(at("u64 b"), Some(Demand::Remark), "a typedef may be this struct");
+    let other =
+        "void g(struct box *b)\n{\n}\n\nvoid f(struct other *b)\n{\n\tmemset_startat(b, 0, lock);\n}\n";
+    assert_eq!(one(other), None, "declared in another function");
+    let between = "void f(struct box *b)\n{\n\tn = (char *)&b->tail - (char *)&b->count;\n}\n// offsetof(struct box, x)";
+    assert_eq!(
+        found(&format!("{between}\nint x = offsetof(struct box, head);")),
+        [(3, Demand::Boundary, "tail count".to_owned())]
+    );
+}
+
+#[test]
+fn casts_to_and_from_what_is_first_hold_it_there() {
+    let cast = |declared: &str, target: &str| {
+        let text = format!("int f({declared})\n{{\n\treturn g(({target})p);\n}}\n/* struct box */");
+        one(&text).map(|(demand, _)| demand)
+    };
+    assert_eq!(cast("struct node *p", "struct box *"), Some(Demand::First));
+    assert_eq!(cast("struct box *p", "struct link *"), Some(Demand::First));
+    assert_eq!(cast("struct other *p", "struct box *"), None);
+    assert_eq!(cast("void *p", "struct box *"), None);
+    let through = "int f(struct node *p)\n{\n\treturn g((struct box *)p->owner);\n}\n";
+    assert_eq!(one(through), None, "a member is cast, not the pointer");
+}
+
+#[test]
+fn initialisers_without_names_hold_places() {
+    let count = |text: &str| match one(text) {
+        Some((Demand::Positions(count), _)) => count,
+        None => 0,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(count("static struct box b = { 1, x, \"a\" };"), 3);
+    assert_eq!(count("struct box b[] __initdata = {\n\t{ 1, 2 },\n\t{ 3, 4 },\n};"), 2);
+    assert_eq!(count("struct box b[4] = { [2] = { 1, .name = 2 } };"), 1);
+    assert_eq!(count("return (struct box){ 1, 2 };"), 2);
+    for text in [
+        "struct box b = { .head = 1, .lock = 2 };",
+        "struct box b = { 0 };",
+        "struct box b = { NULL };",
+        "struct box b = { };",
+        "struct box b = { { 0 } };",
+        "struct box b = { BOX_INIT(b) };",
+        "struct box *b = { 1, 2 };",
+        "struct box b = { head: 1, lock: 2 };",
+    ] {
+        assert_eq!(count(text), 0, "{text}");
+    }
+}
+
+#[test]
+fn assembler_sees_members_by_generated_offsets() {
+    let text = "int main(void)\n{\n\tOFFSET(BOX_LOCK, box, lock);\n\tDEFINE(BOX_NAME, offsetof(struct box, name.x));\n\
+                \tOFFSET(OTHER, boxes, lock);\n}\n";
+    let uses = uses("arch/x86/kernel/asm-offsets_64.c", text.as_bytes(), &subject());
+    let found: Vec<(u32, Demand, &str)> =
+        uses.iter().map(|of| (of.line, of.demand, of.members[0].as_str())).collect();
+    assert_eq!(found, [(3, Demand::Assembler, "lock"), (4, Demand::Assembler, "name")]);
+}
+
+#[test]
+fn cut_text_is_no_danger() {
+    let text =
+        b"#define M(a) BUILD_BUG_ON(offsetof(struct box, a) != ((\nmemset_after(b, 0, lock);(struct box *)p;\
+                 struct box b[] = {{1,2}, offsetof(struct box, lock) - offsetof(struct box, head)";
+    for end in 0..text.len() {
+        let _ = uses("a.c", &text[..end], &subject());
+        let _ = uses("asm-offsets.c", &text[..end], &subject());
+    }
+}

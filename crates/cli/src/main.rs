@@ -15,6 +15,7 @@ mod report;
 mod stages;
 mod trace;
 mod tree;
+mod uses;
 
 use args::{Arguments, Command};
 use clap::Parser;

@@ -4,6 +4,7 @@ use crate::args::ChoiceArgs;
 use crate::input::{self, Types};
 use crate::pins;
 use crate::tree::{self, Change, Declaration};
+use crate::uses::{self, Declared};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::access::AccessProfile;
@@ -43,16 +44,13 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
             .collect::<Result<Vec<_>>>()
     })?;
     let build_line = build_line(input.vmlinux)?;
-    let mut wishes = Vec::new();
-    let mut refusals = Vec::new();
-    for layout in &layouts {
-        let (mut wish, refusal) = wishes_of(input.tree, layout)?;
-        pins.iter().try_for_each(|pins| pins.add_to(&mut wish, layout, build_line))?;
-        wishes.push(wish);
-        refusals.push(refusal);
+    let read = layouts.iter().map(|layout| read_of(input.tree, layout)).collect::<Result<Vec<_>>>()?;
+    let mut limits = limits_of(input.tree, &layouts, read)?;
+    for (limits, layout) in limits.iter_mut().zip(&layouts) {
+        pins.iter().try_for_each(|pins| pins.add_to(&mut limits.wishes, layout, build_line))?;
     }
     let requests: Vec<Request<'_>> =
-        layouts.iter().zip(&wishes).map(|(layout, wishes)| Request { layout, wishes }).collect();
+        layouts.iter().zip(&limits).map(|(layout, of)| Request { layout, wishes: &of.wishes }).collect();
     let options = Options {
         lines: input.lines.to_vec(),
         build_line,
@@ -65,8 +63,9 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
         Some(profile) => fieldline_plan::plan(profile, &requests, &options),
         None => fieldline_plan::packing::pack(&requests, &options),
     };
-    for (of, refusal) in plan.structs.iter_mut().zip(refusals) {
-        if let Some(reason) = refusal {
+    for (of, limits) in plan.structs.iter_mut().zip(limits) {
+        of.notes.extend(limits.remarks);
+        if let Some(reason) = limits.refusal {
             refuse(of, reason);
         }
     }
@@ -89,13 +88,58 @@ pub(crate) fn layout_of(
 
 /// What the source says about a struct, or why it can't be changed there.
 pub(crate) fn wishes_of(tree: Option<&Path>, layout: &Layout) -> Result<(Wishes, Option<String>)> {
-    let Some(tree) = tree else { return Ok((Wishes::default(), None)) };
+    let read = read_of(tree, layout)?;
+    let limits = limits_of(tree, std::slice::from_ref(layout), vec![read])?.pop().unwrap_or_default();
+    Ok((limits.wishes, limits.refusal))
+}
+
+/// What limits the order of a struct's members.
+#[derive(Default)]
+struct Limits {
+    wishes: Wishes,
+    /// What can't be held, a sentence each.
+    remarks: Vec<String>,
+    /// Why the source can't be changed, if so.
+    refusal: Option<String>,
+}
+
+/// What the declaration of a struct says, with the path of its file.
+type Read = (Limits, String);
+
+fn read_of(tree: Option<&Path>, layout: &Layout) -> Result<Option<Read>> {
+    let Some(tree) = tree else { return Ok(None) };
     let declaration = Declaration::from(layout);
     let header = tree::open(tree, &declaration)?;
+    let mut limits = Limits::default();
     match tree::notes(&header, &declaration) {
-        Ok(notes) => Ok((Wishes { notes, ..Wishes::default() }, None)),
-        Err(refusal) => Ok((Wishes::default(), Some(format!("{}: {refusal}", header.path)))),
+        Ok((notes, remarks)) => {
+            limits.wishes.notes = notes;
+            limits.remarks = remarks;
+        }
+        Err(refusal) => limits.refusal = Some(format!("{}: {refusal}", header.path)),
     }
+    Ok(Some((limits, header.path)))
+}
+
+/// Adds what the rest of the tree says.
+fn limits_of(tree: Option<&Path>, layouts: &[Layout], read: Vec<Option<Read>>) -> Result<Vec<Limits>> {
+    let declared = layouts.iter().zip(&read).filter_map(|(layout, read)| {
+        let (_, header) = read.as_ref()?;
+        Some(Declared { layout, header })
+    });
+    let declared: Vec<Declared<'_>> = declared.collect();
+    let mut found = match tree {
+        Some(tree) if !declared.is_empty() => uses::find(tree, &declared)?,
+        _ => Vec::new(),
+    }
+    .into_iter();
+    let limits = layouts.iter().zip(read).map(|(layout, read)| {
+        let Some((mut limits, _)) = read else { return Limits::default() };
+        let uses = found.next().unwrap_or_default();
+        limits.remarks.extend(uses.add_to(&mut limits.wishes, layout));
+        limits
+    });
+    Ok(limits.collect())
 }
 
 /// A plan that can't be carried out proposes nothing.

@@ -116,17 +116,21 @@ fn expected(declaration: &Declaration) -> Vec<ExpectedMember> {
     declaration.members.iter().map(member).collect()
 }
 
-/// What the text says about each member, for the planner.
-pub(crate) fn notes(header: &Header, declaration: &Declaration) -> Result<Vec<Note>, Refusal> {
+/// What the text says about each member, for the planner, and what else a reader should know.
+pub(crate) fn notes(header: &Header, declaration: &Declaration) -> Result<(Vec<Note>, Vec<String>), Refusal> {
     joined(header, declaration, |join| {
         let constraints = join.constraints();
         let note = |place: &fieldline_source::MemberPlace| Note {
             unit: u32::try_from(place.unit).ok(),
             guard: u32::try_from(place.guard).ok(),
             region: Some(place.zone),
-            stuck: place.fixed.clone(),
+            stuck: place.fixed.as_ref().map(|fixed| {
+                let line = place.fixed_line.unwrap_or(place.line);
+                format!("{fixed} ({}:{line})", header.path)
+            }),
         };
-        Ok(constraints.members.iter().map(note).collect())
+        let notes = constraints.members.iter().map(note).collect();
+        Ok((notes, remarks(&header.path, join, &constraints)))
     })
 }
 
@@ -143,6 +147,41 @@ pub(crate) fn guards(header: &Header, declaration: &Declaration) -> Result<Vec<V
         };
         Ok(constraints.members.iter().map(|member| of_guard(member.guard)).collect())
     })
+}
+
+/// What keeps members together, shuffles them, or keeps them under a condition.
+fn remarks(path: &str, join: &Join<'_, '_, '_>, constraints: &fieldline_source::Constraints) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let definition = join.body().definition();
+    if definition.attributes.iter().any(|attribute| attribute == "__randomize_layout") {
+        let line = definition.line;
+        remarks
+            .push(format!("{path}:{line}: where CONFIG_RANDSTRUCT is set the compiler shuffles its members"));
+    }
+    for unit in constraints.units.iter().filter(|unit| unit.members.len() > 1) {
+        let members = constraints.members.get(unit.members.clone()).unwrap_or_default();
+        let labels: Vec<&str> = members.iter().map(|member| member.label.as_str()).collect();
+        let reason = unit.together.reason();
+        remarks.push(format!("{path}:{}: {} move as one: {reason}", unit.line, labels.join(", ")));
+    }
+    for statement in join.body().statements() {
+        let text = String::from_utf8_lossy(join.body().text(statement));
+        let name = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+        if name.contains("struct_group") {
+            remarks.push(format!("{path}:{}: the members of a {name} move as one", statement.line));
+        } else if name.starts_with("randomized_struct_fields") {
+            remarks.push(format!("{path}:{}: no member passes {name}", statement.line));
+        }
+    }
+    let guarded = constraints.members.iter().filter(|member| member.guard > 0);
+    let lines: Vec<String> = guarded.map(|member| member.line.to_string()).collect();
+    if let Some(first) = lines.first() {
+        let count = lines.len();
+        remarks.push(format!(
+            "{path}:{first}: {count} members stay under their #if conditions, wherever they move"
+        ));
+    }
+    remarks
 }
 
 /// The edits that give the members a new order.

@@ -342,10 +342,20 @@ fn hold_by_layout(layout: &Layout, slots: &Slots, wishes: &Wishes, units: &mut [
         let stuck = stuck.filter_map(|note| note.stuck.clone()).next();
         let reason = layout_reason(member, slot);
         unit.hold = match (reason, stuck) {
-            (Some(reason), _) => Some(Hold { kind: HoldKind::Place, reason: reason.to_owned() }),
+            (Some(reason), _) => {
+                Some(Hold { kind: HoldKind::Place, reason: format!("{reason}{}", place_of(layout, member)) })
+            }
             (None, Some(reason)) => Some(Hold { kind: HoldKind::Order, reason }),
             (None, None) => None,
         };
+    }
+}
+
+/// Where a member is declared, as far as debug info tells.
+fn place_of(layout: &Layout, member: &Member) -> String {
+    match &layout.file {
+        Some(file) if member.line > 0 => format!(" ({file}:{})", member.line),
+        _ => String::new(),
     }
 }
 

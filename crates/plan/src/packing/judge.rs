@@ -4,7 +4,7 @@ use crate::planner::Options;
 use crate::problem::Build;
 use crate::result::slab_class;
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::Constraints;
+use fieldline_layout::constraint::{Constraints, LineKind};
 use std::collections::BTreeSet;
 
 /// What a size is worth: cachelines first, then what `kmalloc` takes. Less is better, and no smaller size has more.
@@ -103,15 +103,13 @@ impl<'a> Judge<'a> {
         let mut units = self.constraints.units.iter().zip(&places);
         let kept =
             !own || units.all(|(unit, place)| unit.kept_offset().is_none_or(|kept| place.0 / 8 == kept));
-        let line = |bit: u64| bit / (build.line.max(1) * 8);
-        let first = |unit: usize| line(places[unit].0);
-        let last = |unit: usize| line(places[unit].1.max(places[unit].0 + 1) - 1);
-        kept && self.constraints.same_line.iter().all(|(one, other)| first(*one) == first(*other))
-            && self
-                .constraints
-                .apart
-                .iter()
-                .all(|(one, other)| last(*one) < first(*other) || last(*other) < first(*one))
+        let stands = |unit: usize| order.iter().position(|other| *other == unit);
+        kept && self.constraints.lines.iter().all(|pin| {
+            let mut stand: Vec<usize> = pin.units().into_iter().filter_map(stands).collect();
+            stand.sort_unstable();
+            let is_split = stand.windows(2).any(|pair| pair[1] != pair[0] + 1);
+            pin.is_kept(build.line, |unit| places[unit].0) && (pin.kind != LineKind::Group || !is_split)
+        })
     }
 }
 

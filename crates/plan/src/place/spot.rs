@@ -218,11 +218,6 @@ impl<'a> Text<'a> {
     /// A pin that the layout with the new member breaks.
     pub(super) fn broken_pin(&self, after: &Layout, place: usize, line: u64) -> Option<String> {
         let member = |index: usize| after.members.get(super::growth::behind(index, place));
-        let line = line.max(1);
-        let first = |index: usize| member(index).map(|member| member.offset() / line);
-        let last = |index: usize| {
-            member(index).map(|member| member.offset().saturating_add(member.size().max(1) - 1) / line)
-        };
         let label = |index: usize| self.member(index).map_or("", |member| member.label());
         let kept =
             self.limits.units.iter().filter_map(|unit| Some((*unit.members.first()?, unit.kept_offset()?)));
@@ -231,23 +226,13 @@ impl<'a> Text<'a> {
                 return Some(format!("{} stays at offset {offset}", label(index)));
             }
         }
-        let pair = |(one, other): &(usize, usize)| {
-            let one = *self.limits.units.get(*one)?.members.first()?;
-            let other = *self.limits.units.get(*other)?.members.first()?;
-            Some((one, other))
+        let begin = |unit: usize| {
+            let members = self.limits.units.get(unit).map(|unit| unit.members.iter());
+            let placed = members.into_iter().flatten().filter_map(|index| member(*index));
+            placed.map(|member| member.bit_offset).min().unwrap_or(0)
         };
-        let split =
-            self.limits.same_line.iter().filter_map(pair).find(|(one, other)| first(*one) != first(*other));
-        if let Some((one, other)) = split {
-            return Some(format!("{} and {} stay on one cacheline", label(one), label(other)));
-        }
-        let joined = self
-            .limits
-            .apart
-            .iter()
-            .filter_map(pair)
-            .find(|(one, other)| first(*one) <= last(*other) && first(*other) <= last(*one));
-        joined.map(|(one, other)| format!("{} and {} share no cacheline", label(one), label(other)))
+        let broken = self.limits.lines.iter().find(|pin| !pin.is_kept(line, begin));
+        broken.map(|pin| pin.reason.clone())
     }
 
     /// The reasons why no place is legal, the most frequent first.

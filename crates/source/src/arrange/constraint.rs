@@ -33,6 +33,8 @@ pub struct MemberPlace {
     pub zone: u32,
     /// Why it can't move and nothing passes it, if so: its unit is alone in its zone.
     pub fixed: Option<String>,
+    /// 1-based line of what fixes it, such as a comment.
+    pub fixed_line: Option<u32>,
     /// 1-based line of its declaration.
     pub line: u32,
 }
@@ -104,6 +106,7 @@ impl Constraints {
                 guard,
                 zone: chunk.zone,
                 fixed: chunk.fixed.as_ref().map(|fixed| fixed.reason.clone()),
+                fixed_line: chunk.fixed.as_ref().map(|fixed| fixed.line),
                 line: line(member),
             });
         }

@@ -1,0 +1,222 @@
+//! What elsewhere in the tree depends on the order of members: the files that can know a struct are searched, and what
+//! is found becomes limits of the plan and remarks on it.
+
+use anyhow::{Context, Result};
+use fieldline_layout::constraint::{Pin, Wishes};
+use fieldline_layout::{Layout, Member};
+use fieldline_source::uses::{Demand, Subject, Use, uses};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Folders at the top of a kernel tree whose code is none of the kernel's, or is not C.
+const OTHER_CODE: &[&str] = &["Documentation", "LICENSES", "rust", "samples", "scripts", "tools", "usr"];
+/// Larger files are tables: register lists, fonts.
+const LARGEST: u64 = 1 << 20;
+
+/// A struct and the file of the tree that declares it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Declared<'d> {
+    pub(crate) layout: &'d Layout,
+    /// Path from the top of the tree, with `/`.
+    pub(crate) header: &'d str,
+}
+
+/// Uses of one struct by file, in order of paths.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    uses: Vec<(String, Use)>,
+}
+
+/// Searches a tree for uses of structs.
+pub(crate) fn find(tree: &Path, structs: &[Declared<'_>]) -> Result<Vec<Found>> {
+    let subjects: Vec<Subject> = structs.iter().map(|of| subject(of.layout)).collect();
+    let mut files = files_below(tree, "", structs).with_context(|| tree.display().to_string())?;
+    files.sort_unstable();
+    let by_file = files.par_iter().map(|path| {
+        // A file that vanishes or can't be read says nothing; the header itself was read before.
+        let text = std::fs::read(tree.join(path)).unwrap_or_default();
+        let wanted = structs.iter().zip(&subjects).map(|(of, subject)| match is_in_scope(path, of.header) {
+            true => uses(path, &text, subject),
+            false => Vec::new(),
+        });
+        wanted.collect::<Vec<Vec<Use>>>()
+    });
+    let mut found = vec![Found::default(); structs.len()];
+    for (path, uses) in files.iter().zip(by_file.collect::<Vec<_>>()) {
+        for (of, uses) in found.iter_mut().zip(uses) {
+            of.uses.extend(uses.into_iter().map(|of| (path.clone(), of)));
+        }
+    }
+    Ok(found)
+}
+
+/// C files below a folder of the tree that any of the structs can be known in.
+fn files_below(tree: &Path, folder: &str, structs: &[Declared<'_>]) -> std::io::Result<Vec<String>> {
+    let mut files = Vec::new();
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(tree.join(folder))? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        let may_know = |of: &Declared<'_>| kind.is_dir() || is_in_scope(&path, of.header);
+        if path.starts_with('.') || !structs.iter().any(may_know) {
+            continue;
+        }
+        if kind.is_dir() && structs.iter().any(|of| is_on_the_way(&path, of.header)) {
+            folders.push(path);
+        } else if kind.is_file() && is_c(&path) && entry.metadata()?.len() <= LARGEST {
+            files.push(path);
+        }
+    }
+    let below = folders.par_iter().map(|folder| files_below(tree, folder, structs));
+    for more in below.collect::<std::io::Result<Vec<Vec<String>>>>()? {
+        files.extend(more);
+    }
+    Ok(files)
+}
+
+fn is_c(path: &str) -> bool {
+    path.ends_with(".c") || path.ends_with(".h")
+}
+
+/// Whether a file can know what a header declares: a header below `include` is known everywhere, one of an
+/// architecture in all code but other architectures', any other in its own folder and below.
+fn is_in_scope(path: &str, header: &str) -> bool {
+    let top = path.split('/').next().unwrap_or_default();
+    if OTHER_CODE.contains(&top) {
+        return false;
+    }
+    let arch =
+        |path: &str| path.strip_prefix("arch/").and_then(|rest| rest.split('/').next().map(str::to_owned));
+    let is_public = header.starts_with("include/") || header.contains("/include/");
+    match (is_public, arch(header), arch(path)) {
+        (true, Some(own), Some(other)) => own == other,
+        (true, ..) => true,
+        (false, ..) => path.starts_with(folder_of(header)),
+    }
+}
+
+/// Whether a folder holds files in scope, or leads to some.
+fn is_on_the_way(folder: &str, header: &str) -> bool {
+    let inside = format!("{folder}/");
+    is_in_scope(&inside, header) || folder_of(header).starts_with(&inside)
+}
+
+/// The folder of a path, with `/`; empty at the top.
+fn folder_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |end| &path[..=end])
+}
+
+fn subject(layout: &Layout) -> Subject {
+    Subject { tag: layout.name.clone(), members: names(&layout.members), leads: leads(&layout.members) }
+}
+
+fn names(members: &[Member]) -> Vec<String> {
+    let names = members.iter().flat_map(|member| match &member.name {
+        Some(name) => vec![name.clone()],
+        None => names(&member.members),
+    });
+    names.collect()
+}
+
+/// Tags of the structs that begin with the first byte.
+fn leads(members: &[Member]) -> Vec<String> {
+    let Some(first) = members.iter().find(|member| member.bit_size > 0) else { return Vec::new() };
+    let own =
+        first.type_name.strip_prefix("struct ").filter(|_| first.bit_offset == 0 && first.name.is_some());
+    let tag = own.filter(|tag| tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
+    let mut leads: Vec<String> = tag.into_iter().map(str::to_owned).collect();
+    if tag.is_some() || first.name.is_none() && !first.is_union {
+        leads.extend(self::leads(&first.members));
+    }
+    leads
+}
+
+impl Found {
+    /// Adds limits to what is wished; gives remarks, a sentence each.
+    pub(crate) fn add_to(&self, wishes: &mut Wishes, layout: &Layout) -> Vec<String> {
+        let mut limits: BTreeMap<(usize, bool), Vec<String>> = BTreeMap::new();
+        let mut remarks = Vec::new();
+        let mut assembler: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (path, of) in &self.uses {
+            let place = format!("{path}:{}", of.line);
+            match of.demand {
+                Demand::Assembler => {
+                    assembler.entry(path).or_default().extend(of.members.iter().map(String::as_str));
+                }
+                Demand::Remark => remarks.push(remark(&place, of)),
+                demand => {
+                    for member in limited(demand, of, layout) {
+                        let limit = limits.entry((member, demand == Demand::Offset)).or_default();
+                        limit.push(format!("{} ({place})", of.what));
+                    }
+                }
+            }
+        }
+        for ((member, keeps_offset), reasons) in limits {
+            let pins = if keeps_offset { &mut wishes.keep } else { &mut wishes.held };
+            pins.push(Pin { member, reason: in_short(&reasons) });
+        }
+        remarks.extend(assembler.into_iter().map(|(path, members)| {
+            format!("{path}: assembler code reads {}; the build generates offsets anew", members.join(", "))
+        }));
+        remarks
+    }
+}
+
+fn remark(place: &str, of: &Use) -> String {
+    match of.members.is_empty() {
+        true => format!("{place}: {}", of.what),
+        false => format!("{place}: {}: {}", of.members.join(", "), of.what),
+    }
+}
+
+/// Members that a use limits, by declared index.
+fn limited(demand: Demand, of: &Use, layout: &Layout) -> Vec<usize> {
+    let named = |name: &String| layout.members.iter().position(|member| has_name(member, name));
+    match demand {
+        Demand::First => layout.members.iter().position(|member| member.bit_size > 0).into_iter().collect(),
+        Demand::Positions(count) => (0..count.min(layout.members.len())).collect(),
+        _ => of.members.iter().filter_map(named).collect(),
+    }
+}
+
+/// Whether code says a name for a member or, if that is unnamed, for something in it.
+fn has_name(member: &Member, name: &str) -> bool {
+    match &member.name {
+        Some(own) => own == name,
+        None => member.members.iter().any(|inner| has_name(inner, name)),
+    }
+}
+
+/// The first reason, and how many more there are.
+fn in_short(reasons: &[String]) -> String {
+    match reasons {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first, rest @ ..] => format!("{first}, likewise in {} more places", rest.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_known_where_they_can_be_included() {
+        let known = |path: &str, header: &str| is_in_scope(path, header);
+        assert!(known("mm/slub.c", "include/linux/mm_types.h"));
+        assert!(known("arch/arm64/kernel/traps.c", "include/linux/sched.h"));
+        assert!(!known("tools/perf/util/map.c", "include/linux/sched.h"));
+        assert!(known("kernel/sched/fair.c", "kernel/sched/sched.h"));
+        assert!(!known("kernel/schedule.c", "kernel/sched/sched.h"));
+        assert!(!known("mm/slub.c", "kernel/sched/sched.h"));
+        assert!(known("mm/slub.c", "arch/x86/include/asm/processor.h"));
+        assert!(!known("arch/arm64/kernel/traps.c", "arch/x86/include/asm/processor.h"));
+        assert!(
+            is_on_the_way("kernel", "kernel/sched/sched.h") && !is_on_the_way("mm", "kernel/sched/sched.h")
+        );
+    }
+}

@@ -6,7 +6,7 @@ use fieldline_layout::constraint::{Pin, Wishes};
 use fieldline_layout::{Layout, Member};
 use fieldline_source::uses::{Demand, Subject, Use, uses};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Folders at the top of a kernel tree whose code is none of the kernel's, or is not C.
@@ -110,9 +110,14 @@ fn folder_of(path: &str) -> &str {
 }
 
 fn subject(layout: &Layout) -> Subject {
-    Subject { tag: layout.name.clone(), members: names(&layout.members), leads: leads(&layout.members) }
+    let members = layout.members.iter().enumerate();
+    let members = members.flat_map(|(number, member)| {
+        names(std::slice::from_ref(member)).into_iter().map(move |name| (name, number))
+    });
+    Subject { tag: layout.name.clone(), members: members.collect(), leads: leads(&layout.members) }
 }
 
+/// Names that code can say: of unnamed structs and unions those inside.
 fn names(members: &[Member]) -> Vec<String> {
     let names = members.iter().flat_map(|member| match &member.name {
         Some(name) => vec![name.clone()],
@@ -139,12 +144,13 @@ impl Found {
     pub(crate) fn add_to(&self, wishes: &mut Wishes, layout: &Layout) -> Vec<String> {
         let mut limits: BTreeMap<(usize, bool), Vec<String>> = BTreeMap::new();
         let mut remarks = Vec::new();
-        let mut assembler: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let (mut files, mut members) = (BTreeSet::new(), BTreeSet::new());
         for (path, of) in &self.uses {
             let place = format!("{path}:{}", of.line);
             match of.demand {
                 Demand::Assembler => {
-                    assembler.entry(path).or_default().extend(of.members.iter().map(String::as_str));
+                    files.insert(path.as_str());
+                    members.extend(of.members.iter().map(String::as_str));
                 }
                 Demand::Remark => remarks.push(remark(&place, of)),
                 demand => {
@@ -159,11 +165,23 @@ impl Found {
             let pins = if keeps_offset { &mut wishes.keep } else { &mut wishes.held };
             pins.push(Pin { member, reason: in_short(&reasons) });
         }
-        remarks.extend(assembler.into_iter().map(|(path, members)| {
-            format!("{path}: assembler code reads {}; the build generates offsets anew", members.join(", "))
-        }));
+        remarks.extend(assembler(&files, &members));
         remarks
     }
+}
+
+/// That assembler code follows the members by constants made anew from these files.
+fn assembler(files: &BTreeSet<&str>, members: &BTreeSet<&str>) -> Option<String> {
+    let first = files.first()?;
+    let more = match files.len() {
+        1 => String::new(),
+        count => format!(" and {} more files", count - 1),
+    };
+    let members: Vec<&str> = members.iter().copied().collect();
+    Some(format!(
+        "{first}{more}: assembler code reads {}; the build generates their offsets anew",
+        members.join(", ")
+    ))
 }
 
 fn remark(place: &str, of: &Use) -> String {

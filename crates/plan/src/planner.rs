@@ -248,7 +248,9 @@ impl<'a> Planner<'a> {
         }
         let order = chosen.and_then(|index| front.get(index)).map(|(found, _)| found.order.as_slice());
         self.report_pins(&mut result, &problems, &broken, order);
-        result.notes.extend(if broken.is_none() { None } else { price(&before, after) });
+        if let (Some(_), false) = (order, broken.is_none()) {
+            result.reason = price(&before, after);
+        }
         result
     }
 

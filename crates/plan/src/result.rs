@@ -73,7 +73,7 @@ pub struct StructPlan {
     pub line: u32,
     /// What came of it.
     pub outcome: Outcome,
-    /// Why, unless members move.
+    /// Why, unless members move; then what it costs to keep pins that the declared order breaks, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The layout as compiled.

@@ -30,6 +30,21 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     if let Some(reason) = &of.reason {
         let _ = writeln!(out, "  {reason}");
     }
+    for pin in &of.pins {
+        let kept = match (pin.declared, pin.chosen) {
+            (true, true) => "kept",
+            (false, true) => "kept, unlike as declared",
+            (_, false) => "not kept",
+        };
+        let _ = writeln!(out, "  pin {}: {kept}", pin.pin);
+    }
+    if !(of.held.is_empty() && of.notes.is_empty()) {
+        let (held, notes) = (of.held.len(), of.notes.len());
+        let _ = writeln!(
+            out,
+            "  {held} members held, {notes} remarks: see \"held\" and \"notes\" of the plan file"
+        );
+    }
     if let Some(evidence) = &of.evidence {
         let _ = writeln!(out, "  {}", evidence.sentence());
     }

@@ -5,7 +5,7 @@ use super::comment::words;
 use super::own::{Piece, PieceKind};
 use super::{Body, Shape};
 use crate::definition::lossy;
-use crate::scan::SourceText;
+use crate::scan::{SourceText, TokenKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -123,8 +123,38 @@ pub(crate) fn find_pins(body: &mut Body) {
             statement.pin.get_or_insert(pin);
         }
     }
+    pin_by_inner(body);
+    pin_by_end(body);
     pin_by_shape(body);
     pin_by_use(body);
+}
+
+/// Pins unnamed structs and unions by comments inside: their members are the outer struct's.
+fn pin_by_inner(body: &mut Body) {
+    let source = body.source;
+    for statement in &mut body.statements {
+        let mut declarators = statement.declarators().iter();
+        if !declarators.any(|member| member.name.is_none() && member.shape == Shape::Aggregate) {
+            continue;
+        }
+        let is_comment = |at: &usize| source.token(*at).is_some_and(|token| token.kind == TokenKind::Comment);
+        let found = statement.tokens.clone().filter(is_comment).find_map(|comment| rule(source, comment));
+        if let Some((pin, _)) = found {
+            statement.pin.get_or_insert(pin);
+        }
+    }
+}
+
+/// Pins the last statement by a comment below it, such as `/* Do not put anything below here! */`.
+fn pin_by_end(body: &mut Body) {
+    let is_statement = |piece: &Piece| matches!(piece.kind, PieceKind::Statements(_));
+    let behind = body.pieces.iter().rposition(is_statement).map_or(0, |last| last + 1);
+    let pieces = body.pieces.get(behind..).unwrap_or_default().iter();
+    let comments = pieces.filter(|piece| piece.kind == PieceKind::Comment).flat_map(|piece| &piece.comments);
+    let found = comments.filter_map(|comment| rule(body.source, *comment)).next();
+    if let (Some((pin, _)), Some(last)) = (found, body.statements.last_mut()) {
+        last.pin.get_or_insert(pin);
+    }
 }
 
 /// Statements behind a rule's own that it is about too.
@@ -300,6 +330,34 @@ mod tests {
         }
         assert_eq!(pins("/* sk and pinet6 has to be the first two members of it */"), Some(Reach::Count(2)));
         assert_eq!(pins("/* These elements must be at the end */"), Some(Reach::Paragraph));
+    }
+
+    /// Names of the members that a struct's text pins.
+    fn pinned(text: &str) -> Vec<String> {
+        let source = SourceText::new(text.as_bytes());
+        let definition = source.find(&crate::Query::named("s")).unwrap();
+        let body = Body::parse(&source, &definition).unwrap();
+        let pinned = body.statements().iter().filter(|statement| statement.pin.is_some());
+        pinned.map(|statement| statement.label(&source)).collect()
+    }
+
+    #[test]
+    fn comments_below_the_last_member_pin_it() {
+        let text =
+            "struct s {\n\tint a;\n\tint b;\n\n\t/*\n\t * Do not put anything below here!\n\t */\n};\n";
+        assert_eq!(pinned(text), ["`b`"]);
+        assert_eq!(
+            pinned(&text.replace("Do not put anything below here", "Statistics are elsewhere")),
+            [] as [&str; 0]
+        );
+    }
+
+    #[test]
+    fn comments_inside_unnamed_members_pin_them() {
+        let text = "struct s {\n\tunion {\n\t\tstruct {\n\t\t\t/* These two members must be first. */\n\t\t\t\
+                    int *next;\n\t\t};\n\t\tlong l;\n\t};\n\tint a;\n};\n";
+        assert_eq!(pinned(text), ["an unnamed member"]);
+        assert_eq!(pinned(&text.replace("};\n\tint a", "} u;\n\tint a")), [] as [&str; 0]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>)
         if !source.names_struct(at, &subject.tag) {
             continue;
         }
-        let Some((open, is_array)) = initialiser(source, at + 2) else { continue };
+        let Some((open, is_array)) = initialiser(source, at) else { continue };
         let open = if is_array { element(source, open) } else { Some(open) };
         let Some(count) = open.map(|open| positions(source, open)).filter(|count| *count > 0) else {
             continue;
@@ -23,9 +23,15 @@ pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>)
 }
 
 /// The brace of `name = {`, `name[…] = {` or `){`, and whether it holds an array's elements.
-fn initialiser(source: &SourceText, from: usize) -> Option<(usize, bool)> {
+fn initialiser(source: &SourceText, keyword: usize) -> Option<(usize, bool)> {
+    let from = keyword + 2;
     if source.is_punct(from, b')') {
-        return source.is_punct(from + 1, b'{').then_some((from + 1, false));
+        let open = from + 1;
+        let is_call =
+            keyword.checked_sub(2).and_then(|at| source.word(at)).is_some_and(|word| word != b"return");
+        let is_list =
+            source.is_punct(open, b'{') && !(open..source.past(open)).any(|at| source.is_punct(at, b';'));
+        return (is_list && !is_call).then_some((open, false));
     }
     let mut at = from;
     let mut is_array = false;

@@ -1,6 +1,6 @@
 //! Macros of the file: their bodies are read like code, and a member that is a parameter is what each call gives.
 
-use super::offset::{context, follow, offsets};
+use super::offset::{Offset, context, follow, offsets};
 use super::{Subject, Use};
 use crate::scan::{SourceText, TokenKind};
 
@@ -44,21 +44,26 @@ fn parse(text: &[u8]) -> Option<Macro<'_>> {
 
 fn read(source: &SourceText, at: usize, macro_: &Macro, subject: &Subject, found: &mut Vec<Use>) {
     let body = &macro_.body;
-    for offset in offsets(body, &subject.tag) {
-        let parameter = macro_.parameters.iter().position(|name| *name == offset.member);
-        let context = || context(body, &offset, &subject.tag);
-        if let Some(parameter) = parameter {
-            for (line, word) in calls(source, macro_.name, parameter) {
-                if let (Some(member), Some(context)) = (subject.member(word), context()) {
-                    found.push(context.into_use(line, member));
+    let all: Vec<Offset> = offsets(body, &subject.tag).collect();
+    let by_call = all.iter().any(|offset| macro_.parameters.contains(&offset.member));
+    for offset in all {
+        if by_call {
+            for call in calls(source, macro_) {
+                let number = |word: &[u8]| subject.number(call.given(macro_, word));
+                let context = || context(body, &offset, &subject.tag, &number);
+                if let (Some(member), Some(context)) =
+                    (subject.member(call.given(macro_, offset.member)), context())
+                {
+                    found.push(context.into_use(call.line, member));
                 }
             }
         } else if let Some(member) = subject.member(offset.member) {
-            match context() {
+            let number = |word: &[u8]| subject.number(word);
+            match context(body, &offset, &subject.tag, &number) {
                 Some(context) => found.push(context.into_use(source.line_of(at), member)),
                 // `#define LENGTH offsetof(…)`.
                 None if is_all(body, offset.at, offset.end) => {
-                    follow(source, macro_.name, std::slice::from_ref(member), found);
+                    follow(source, at, macro_.name, std::slice::from_ref(member), found);
                 }
                 None => {}
             }
@@ -72,13 +77,29 @@ fn is_all(body: &SourceText, first: usize, end: usize) -> bool {
     others.all(|at| body.is_punct(at, b'(') || body.is_punct(at, b')'))
 }
 
-/// Lines of a macro's calls and the first word each gives for a parameter.
-fn calls<'t>(source: &SourceText<'t>, name: &[u8], parameter: usize) -> Vec<(u32, &'t [u8])> {
-    let places = (0..source.tokens().len()).filter(|at| source.word(*at) == Some(name));
+/// A macro's call: its line and the first word of each argument.
+struct Call<'t> {
+    line: u32,
+    words: Vec<Option<&'t [u8]>>,
+}
+
+impl Call<'_> {
+    /// What the call gives for a word of the macro's body.
+    fn given<'w>(&'w self, macro_: &'w Macro, word: &'w [u8]) -> &'w [u8] {
+        let parameter = macro_.parameters.iter().position(|name| *name == word);
+        match parameter {
+            Some(parameter) => self.words.get(parameter).copied().flatten().unwrap_or_default(),
+            None => word,
+        }
+    }
+}
+
+fn calls<'t>(source: &SourceText<'t>, macro_: &Macro) -> Vec<Call<'t>> {
+    let places = (0..source.tokens().len()).filter(|at| source.word(*at) == Some(macro_.name));
     let places = places.filter(|at| source.is_punct(at + 1, b'('));
-    let given = places.filter_map(|at| {
-        let tokens = source.arguments(at + 1).into_iter().nth(parameter)?;
-        Some((source.line_of(at), source.first_word(tokens)?))
-    });
-    given.collect()
+    let call = |at: usize| {
+        let arguments = source.arguments(at + 1).into_iter();
+        Call { line: source.line_of(at), words: arguments.map(|tokens| source.first_word(tokens)).collect() }
+    };
+    places.map(call).collect()
 }

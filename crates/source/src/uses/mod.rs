@@ -22,8 +22,9 @@ use crate::scan::{SourceText, TokenKind};
 pub struct Subject {
     /// Its tag.
     pub tag: String,
-    /// Names that code can use for its members: of unnamed structs and unions those inside.
-    pub members: Vec<String>,
+    /// Names that code can use for its members, each with the number of the declared member: of unnamed structs and
+    /// unions the names inside.
+    pub members: Vec<(String, usize)>,
     /// Tags of the structs that begin where it begins: its first member, that one's first member and so on.
     pub leads: Vec<String>,
 }
@@ -88,7 +89,12 @@ fn is_assembler(path: &str) -> bool {
 impl Subject {
     /// The member that words name: `thread` of `thread.fpu.fpr`.
     fn member(&self, word: &[u8]) -> Option<&String> {
-        self.members.iter().find(|member| member.as_bytes() == word)
+        self.members.iter().map(|(name, _)| name).find(|name| name.as_bytes() == word)
+    }
+
+    /// Number of the declared member that a word names or that holds what it names.
+    fn number(&self, word: &[u8]) -> Option<usize> {
+        self.members.iter().find(|(name, _)| name.as_bytes() == word).map(|(_, number)| *number)
     }
 }
 

@@ -112,7 +112,7 @@ pub(super) fn declared_struct<'t>(source: &SourceText<'t>, name: usize, from: us
 }
 
 /// Whether a token is a closing brace at the start of a line, the end of the function before.
-fn ends_function(source: &SourceText, at: usize) -> bool {
+pub(super) fn ends_function(source: &SourceText, at: usize) -> bool {
     let is_brace = source.is_punct(at, b'}');
     let start = source.token(at).map_or(0, |token| token.start);
     is_brace && (start == 0 || source.bytes().get(start - 1) == Some(&b'\n'))

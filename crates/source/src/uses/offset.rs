@@ -1,6 +1,8 @@
 //! `offsetof` and `offsetofend` where an offset is more than the way to a member.
 
+use super::object::ends_function;
 use super::{Demand, Subject, Use, text};
+use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -52,20 +54,14 @@ pub(super) enum Context {
 }
 
 pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
-    let mut aliases: BTreeSet<&[u8]> = BTreeSet::new();
-    let offsets: Vec<Offset> = offsets(source, &subject.tag).collect();
-    for offset in &offsets {
-        match (context(source, offset, &subject.tag), subject.member(offset.member)) {
-            (Some(context), Some(member)) => found.push(context.into_use(source.line_of(offset.at), member)),
-            (None, Some(_)) => aliases.extend(alias(source, offset)),
+    let number = |word: &[u8]| subject.number(word);
+    for offset in offsets(source, &subject.tag) {
+        let Some(member) = subject.member(offset.member) else { continue };
+        match (context(source, &offset, &subject.tag, &number), alias(source, &offset)) {
+            (Some(context), _) => found.push(context.into_use(source.line_of(offset.at), member)),
+            (None, Some(name)) => follow(source, offset.end, name, std::slice::from_ref(member), found),
             _ => {}
         }
-    }
-    for name in aliases {
-        let members = offsets.iter().filter(|offset| alias(source, offset) == Some(name));
-        let members: Vec<String> =
-            members.filter_map(|offset| subject.member(offset.member).cloned()).collect();
-        follow(source, name, &members, found);
     }
     sizes(source, subject, found);
 }
@@ -83,29 +79,48 @@ pub(super) fn offsets<'t>(source: &SourceText<'t>, tag: &str) -> impl Iterator<I
     words.filter_map(is_offset).collect::<Vec<_>>().into_iter()
 }
 
-/// What an offset is for, if its place shows that a move would break it.
-pub(super) fn context(source: &SourceText, offset: &Offset, tag: &str) -> Option<Context> {
+/// What an offset is for, if its place shows that a move would break it. `number` tells the declared member that a
+/// word names.
+pub(super) fn context(
+    source: &SourceText,
+    offset: &Offset,
+    tag: &str,
+    number: &dyn Fn(&[u8]) -> Option<usize>,
+) -> Option<Context> {
     let around = source.around(offset.at);
     let called: Vec<(usize, &[u8])> =
         around.iter().filter_map(|open| Some((*open, source.called(*open)?))).collect();
     if let Some((open, name)) = called.iter().find(|(_, name)| contains_any(name, ASSERTS)) {
-        let inside = *open + 1..source.past(*open);
-        let name = text(name);
-        return Some(if looks_at_alignment(source, inside.clone()) {
-            Context::Alignment(name)
-        } else if offsets(source, tag).filter(|other| inside.contains(&other.at)).count() > 1
-            && is_ordered(source, inside)
-        {
-            Context::Range(format!("{name} compares it with another member's offset"))
-        } else {
-            Context::Assert(name)
-        });
+        return asserted(source, *open + 1..source.past(*open), text(name), tag, number);
     }
     if let Some((_, name)) = called.iter().find(|(_, name)| is_range(name)) {
         return Some(Context::Range(format!("{} ends or begins there", text(name))));
     }
     is_difference(source, offset, tag)
         .then(|| Context::Range("a length is counted to or from there".to_owned()))
+}
+
+/// What an assertion asks of an offset inside: nothing if it compares places within one member.
+fn asserted(
+    source: &SourceText,
+    inside: Range<usize>,
+    name: String,
+    tag: &str,
+    number: &dyn Fn(&[u8]) -> Option<usize>,
+) -> Option<Context> {
+    if looks_at_alignment(source, inside.clone()) {
+        return Some(Context::Alignment(name));
+    }
+    let own: Vec<Offset> = offsets(source, tag).filter(|other| inside.contains(&other.at)).collect();
+    let is_offset = |at: &usize| source.word(*at).is_some_and(|word| word.starts_with(b"offsetof"));
+    let all = inside.clone().filter(is_offset).count();
+    let joins = |punct: u8| move |at: usize| source.is_punct(at, punct) && source.is_punct(at + 1, punct);
+    let is_several = inside.clone().any(joins(b'|')) || inside.clone().any(joins(b'&'));
+    if own.len() < 2 || own.len() < all || is_several {
+        return Some(Context::Assert(name));
+    }
+    let numbers: BTreeSet<Option<usize>> = own.iter().map(|offset| number(offset.member)).collect();
+    (numbers.len() > 1).then(|| Context::Range(format!("{name} compares it with another member's offset")))
 }
 
 impl Context {
@@ -134,10 +149,6 @@ fn looks_at_alignment(source: &SourceText, mut tokens: Range<usize>) -> bool {
             && !source.is_punct(at.wrapping_sub(1), b'&');
         source.is_punct(at, b'%') || single_and || source.word(at) == Some(b"IS_ALIGNED")
     })
-}
-
-fn is_ordered(source: &SourceText, mut tokens: Range<usize>) -> bool {
-    tokens.any(|at| source.is_punct(at, b'<') || source.is_punct(at, b'>'))
 }
 
 /// Whether an offset is taken from a length or another offset, or another is taken from it.
@@ -176,8 +187,19 @@ fn alias<'t>(source: &SourceText<'t>, offset: &Offset) -> Option<&'t [u8]> {
 }
 
 /// Ranges of bytes whose length is a name that stands for an offset.
-pub(super) fn follow(source: &SourceText, name: &[u8], members: &[String], found: &mut Vec<Use>) {
-    for at in (0..source.tokens().len()).filter(|at| source.word(*at) == Some(name)) {
+pub(super) fn follow(
+    source: &SourceText,
+    from: usize,
+    name: &[u8],
+    members: &[String],
+    found: &mut Vec<Use>,
+) {
+    // Another function's variable of that name is another; constants are the file's.
+    let end = match is_shouted(name) {
+        true => source.tokens().len(),
+        false => (from..source.tokens().len()).find(|at| ends_function(source, *at)).unwrap_or(from),
+    };
+    for at in (from..end).filter(|at| source.word(*at) == Some(name)) {
         let called =
             source.around(at).into_iter().filter_map(|open| source.called(open)).find(|name| is_range(name));
         if let Some(called) = called {

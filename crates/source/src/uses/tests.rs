@@ -1,7 +1,9 @@
 use super::*;
 
 fn subject() -> Subject {
-    let members = ["head", "lock", "count", "name", "tail"].map(str::to_owned);
+    // `low` and `high` are in one unnamed member.
+    let members = [("head", 0), ("lock", 1), ("count", 2), ("name", 3), ("low", 4), ("high", 4), ("tail", 5)];
+    let members = members.map(|(name, number)| (name.to_owned(), number));
     Subject {
         tag: "box".to_owned(),
         members: members.to_vec(),
@@ -81,6 +83,17 @@ fn assertions_hold_offsets() {
 }
 
 #[test]
+fn assertions_about_one_member_s_inside_hold_nothing() {
+    assert_eq!(one("BUILD_BUG_ON(offsetof(struct box, low) != offsetof(struct box, high));"), None);
+    let text = "#define INSIDE(x) BUILD_BUG_ON(offsetof(struct box, x) != offsetof(struct box, high.x))\nINSIDE(low);\nINSIDE(lock);\n";
+    let wanted = [(3, Demand::Boundary, "high".to_owned()), (3, Demand::Boundary, "lock".to_owned())];
+    assert_eq!(found(text), wanted, "only `lock` is another member");
+    let others = "BUILD_BUG_ON(offsetof(struct box, low) != offsetof(struct lid, a) || offsetof(struct box, high) != offsetof(struct lid, b));";
+    assert!(found(others).iter().all(|(_, demand, _)| *demand == Demand::Offset));
+    assert_eq!(found(others).len(), 2);
+}
+
+#[test]
 fn macros_are_read_with_what_their_calls_give() {
     let text = "#define BOX_MATCH(x, y)\t\\\n\tstatic_assert(offsetof(struct box, x) == offsetof(struct lid, y))\n\
                 BOX_MATCH(head, top);\nBOX_MATCH(count, number);\n#undef BOX_MATCH\n";
@@ -91,6 +104,10 @@ fn macros_are_read_with_what_their_calls_give() {
     let text =
         "enum {\n\tKEPT = offsetof(struct box, name),\n};\nvoid f(void)\n{\n\tmemcpy(p, q, KEPT);\n}\n";
     assert_eq!(found(text), [(6, Demand::Boundary, "name".to_owned())]);
+    let local = "void f(void)\n{\n\tint n = offsetof(struct box, name);\n}\nvoid g(int n)\n{\n\tmemset(p, 0, n);\n}\n";
+    assert_eq!(found(local), [], "another function's variable");
+    let local = "void f(void)\n{\n\tint n = offsetof(struct box, name);\n\tmemset(p, 0, n);\n}\n";
+    assert_eq!(found(local), [(4, Demand::Boundary, "name".to_owned())]);
     assert_eq!(found("#define AT offsetof(struct box, name)\nint f(void) { return g(AT); }\n"), []);
     assert_eq!(found("#define REST (sizeof(struct box) - offsetof(struct box, name))\n").len(), 1);
 }
@@ -141,6 +158,8 @@ fn initialisers_without_names_hold_places() {
     assert_eq!(count("return (struct box){ 1, 2 };"), 2);
     for text in [
         "struct box b = { .head = 1, .lock = 2 };",
+        "TYPE_SAFE(struct box) {\n\tstruct lid *l;\n};",
+        "TYPE_SAFE(struct box) { 1, 2 };",
         "struct box b = { 0 };",
         "struct box b = { NULL };",
         "struct box b = { };",

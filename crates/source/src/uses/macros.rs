@@ -15,10 +15,11 @@ struct Macro<'t> {
 pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
     for at in 0..source.tokens().len() {
         let is_directive = source.token(at).is_some_and(|token| token.kind == TokenKind::Directive);
-        if is_directive && contains(source.text(at), subject.tag.as_bytes()) {
-            if let Some(macro_) = parse(source.text(at)) {
-                read(source, at, &macro_, subject, found);
-            }
+        if is_directive
+            && contains(source.text(at), subject.tag.as_bytes())
+            && let Some(macro_) = parse(source.text(at))
+        {
+            read(source, at, &macro_, subject, found);
         }
     }
 }

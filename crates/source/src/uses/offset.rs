@@ -249,10 +249,10 @@ pub(super) fn assembler(source: &SourceText, subject: &Subject, found: &mut Vec<
             source.word(at).is_some_and(|word| word.ends_with(b"OFFSET")) && source.is_punct(at + 1, b'(');
         let arguments = if is_call { source.arguments(at + 1) } else { Vec::new() };
         let word = |index: usize| arguments.get(index).and_then(|tokens| source.first_word(tokens.clone()));
-        if let (Some(tag), Some(member)) = (word(1), word(2)) {
-            if tag == subject.tag.as_bytes() {
-                add(at, member);
-            }
+        if let (Some(tag), Some(member)) = (word(1), word(2))
+            && tag == subject.tag.as_bytes()
+        {
+            add(at, member);
         }
     }
 }

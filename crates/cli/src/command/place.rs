@@ -12,8 +12,8 @@ use fieldline_layout::access::AccessProfile;
 use fieldline_layout::constraint::Wishes;
 use fieldline_layout::spec::MemberSpec;
 use fieldline_layout::{Layout, Member};
+use fieldline_plan::Options;
 use fieldline_plan::place::{self, Addition, Place};
-use fieldline_plan::{Options, planner::Choice};
 use std::path::Path;
 
 pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
@@ -38,7 +38,7 @@ fn answer(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<Place> {
     }
     let (wishes, refusal) = stages::wishes_of(args.tree.as_deref(), &layout)?;
     let guards = guards(args.tree.as_deref(), &layout, &wishes)?;
-    let options = Options { lines: args.lines.clone(), build_line, choice: Choice::Best, max_moves: None };
+    let options = Options { lines: args.lines.clone(), build_line, ..Options::default() };
     let with = with(&layout, &args.with)?;
     let addition = Addition {
         layout: &layout,

@@ -6,15 +6,18 @@
 //!
 //! * `place` and `next_offset` are the rules themselves.
 //! * `slots_of` finds what a compiled layout must have been asked for, also where debug info doesn't tell.
+//! * `marked_size` says what alignment of a group to the cacheline costs.
 //! * `reorder` and `reorder_for_line` predict another order of the members, also on another cacheline size.
 //! * `insert` predicts the layout with one more member.
 
 mod infer;
 mod insert;
+mod marks;
 mod predict;
 
 pub use infer::{Cause, Disagreement, Exception, Slots, disagreement, slots_of};
 pub use insert::{NewMember, insert, insert_for_line};
+pub use marks::{Marks, marked_size, prefer_line, reproduces, resized};
 pub use predict::{line_slots, reorder, reorder_for_line};
 
 /// What the ABI needs to know of a member.

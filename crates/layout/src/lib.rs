@@ -10,6 +10,7 @@
 //! * `constraint`: what may not move.
 //! * `access`: what a recording says about the members of a struct, and `blocks`: in which stretches of its time.
 //! * `spec`: a member as a user declares it.
+//! * `embed`: structs that hold others by value.
 //! * `diff`: two layouts of one struct compared.
 
 pub mod abi;
@@ -18,6 +19,7 @@ pub mod blocks;
 pub mod constraint;
 pub mod declaration;
 pub mod diff;
+pub mod embed;
 pub mod layout;
 mod merge;
 pub mod spec;

@@ -13,10 +13,12 @@
 //! * `counter`: weights of visits, summed fast.
 //! * `problem` and `state`: what an order costs, and an order changed move by move.
 //! * `wish`: what is asked of cachelines, within that cost.
+//! * `elsewhere`: the struct as other compilers laid it out.
 //! * `seed`, `moves`, `search`, `exact` and `tidy`: cheap orders.
 //! * `confidence`: what of the advice is chance.
 //! * `terms`: what a cost is made of; `lower_bound` and `branch`: what no order can avoid.
 //! * `candidates`: smaller changes than the best.
+//! * `groups`: which members share a line, and whether to align them.
 //! * `explain`: why a member moves.
 //! * `planner`: a plan for structs, and `result`: the plan as a value.
 //! * `packing`: a plan without a profile, by size alone.
@@ -30,10 +32,12 @@ pub mod cells;
 pub mod confidence;
 mod counter;
 pub mod draw;
+pub mod elsewhere;
 pub mod evidence;
 pub mod exact;
 pub mod explain;
 pub mod false_sharing;
+pub mod groups;
 pub mod lower_bound;
 pub mod mixture;
 pub mod model;

@@ -124,7 +124,7 @@ fn chunks(problem: &Problem<'_>, view: &View, sets: &BTreeMap<Vec<u32>, u64>) ->
 
 /// The touched chunks of a unit, with the cells on each.
 fn unit_chunks(problem: &Problem<'_>, view: &View, unit: usize) -> Vec<(Chunk, BTreeSet<u32>)> {
-    let parts = problem.parts(unit);
+    let parts = problem.parts_in(view.build, unit);
     let Some(build) = problem.builds.get(view.build).filter(|_| !parts.is_empty()) else {
         return Vec::new();
     };

@@ -143,6 +143,7 @@ impl Packer<'_> {
     fn sizes(&self, order: &[usize]) -> Vec<SizeForecast> {
         let sizes = self.judge.declared().iter().zip(self.judge.sizes(order));
         let sizes = self.judge.builds.iter().zip(sizes).map(|(build, (before, after))| SizeForecast {
+            build: None,
             build_line: build.line,
             before: *before,
             after,

@@ -10,9 +10,11 @@ pub use choice::Choice;
 
 use crate::candidates;
 use crate::explain::Explainer;
+use crate::groups::Grouping;
 use crate::lower_bound::{LowerBound, gap, lower_bound};
 use crate::model::Model;
-use crate::problem::{Build, Problem, View};
+use crate::elsewhere::Elsewhere;
+use crate::problem::Problem;
 use crate::result::{
     Arrangement, Basis, Candidate, Change, FORMAT, HeldMember, Mark, Outcome, Plan, SearchReport, StructPlan,
     VERSION,
@@ -26,7 +28,7 @@ use choice::{choose, smallest};
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::{AccessProfile, Layout, abi};
 use forecast::{Counts, digits};
-use matrix::{builds, views};
+use matrix::Matrix;
 use pins::{Broken, price};
 use rayon::prelude::*;
 
@@ -51,6 +53,10 @@ pub struct Options {
     /// Whether the machine fetches lines in pairs (x86's spatial prefetcher): members on one pair then help each other
     /// and disturb each other, by less than on one line.
     pub adjacent_lines: bool,
+    /// Other builds in which no order may be worse than the declared one.
+    pub elsewhere: Vec<Elsewhere>,
+    /// Size of a pointer in bytes on the recorded machine.
+    pub pointer: u64,
 }
 
 impl Default for Options {
@@ -62,6 +68,8 @@ impl Default for Options {
             max_moves: None,
             resamples: 0,
             adjacent_lines: false,
+            elsewhere: Vec::new(),
+            pointer: 8,
         }
     }
 }
@@ -146,6 +154,9 @@ pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> Stru
         candidates: Vec::new(),
         forecasts: Vec::new(),
         sizes: Vec::new(),
+        builds: Vec::new(),
+        groups: Vec::new(),
+        embedded_in: Vec::new(),
         moved: Vec::new(),
         held: Vec::new(),
         pins: Vec::new(),
@@ -172,8 +183,7 @@ struct Planner<'a> {
     constraints: &'a Constraints,
     model: &'a Model,
     options: &'a Options,
-    builds: Vec<Build>,
-    views: Vec<View>,
+    matrix: Matrix,
     /// What no order can avoid.
     lower: LowerBound,
 }
@@ -186,20 +196,18 @@ struct Problems<'a> {
 
 impl<'a> Planner<'a> {
     fn new(layout: &'a Layout, constraints: &'a Constraints, model: &'a Model, options: &'a Options) -> Self {
-        let builds = builds(layout, constraints, options);
         Self {
-            views: views(&builds, &model.phases, options),
+            matrix: Matrix::new(layout, constraints, model, options),
             lower: LowerBound::default(),
             layout,
             constraints,
             model,
             options,
-            builds,
         }
     }
 
     fn problem(&self, visits: &'a Visits, sharing: &'a Sharing) -> Problem<'a> {
-        let (builds, views) = (self.builds.clone(), self.views.clone());
+        let (builds, views) = (self.matrix.builds.clone(), self.matrix.views.clone());
         Problem::new(self.constraints, &self.model.cells, visits, sharing, builds, views)
     }
 
@@ -231,10 +239,13 @@ impl<'a> Planner<'a> {
         let after = chosen.and_then(|index| front.get(index)).map_or(&before, |(_, counts)| counts);
         result.forecasts = self.forecasts(&before, after);
         result.sizes = self.sizes(&before, after);
+        result.builds.clone_from(&self.matrix.notes);
         let order = chosen.and_then(|index| front.get(index)).map_or(&declared, |(found, _)| &found.order);
         result.terms = terms(problem, &declared, order);
         result.search = Some(report(&found, after.cost, self.lower.cost));
         result.candidates = self.candidates(problem, &front, &before, chosen);
+        let order = chosen.and_then(|index| front.get(index)).map_or(&declared, |(found, _)| &found.order);
+        result.groups = self.grouping().groups(order);
         match (chosen.and_then(|index| front.get(index)), self.options.choice) {
             (Some((found, _)), _) => self.describe(&mut result, profile, &found.order),
             (None, Choice::Number(number)) if !front.is_empty() => {
@@ -314,6 +325,17 @@ impl<'a> Planner<'a> {
             terms: terms(problem, &declared, &found.order),
         });
         candidates.collect()
+    }
+
+    fn grouping(&self) -> Grouping<'_> {
+        Grouping {
+            layout: self.layout,
+            constraints: self.constraints,
+            model: self.model,
+            line: self.options.build_line,
+            pointer: self.options.pointer,
+            builds: self.matrix.with_pointers(self.options),
+        }
     }
 
     fn describe(&self, result: &mut StructPlan, profile: &AccessProfile, order: &[usize]) {

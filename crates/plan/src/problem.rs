@@ -3,14 +3,14 @@
 //! A view is a line size, a build (what the compiler was told the line size is) and a phase (where objects begin
 //! within a line). Costs are integers, so that sums don't depend on their order.
 
-use crate::cells::Cells;
+use crate::cells::{Cell, Cells};
 use crate::counter::Counter;
 use crate::random::Random;
 use crate::sharing::Sharing;
 use crate::visits::Visits;
 use crate::wish::{self, Terms};
 use fieldline_layout::Layout;
-use fieldline_layout::abi::{self, Slot};
+use fieldline_layout::abi::{self, Slot, Slots};
 use fieldline_layout::constraint::{Constraints, Unit};
 
 /// Line size, build and phase under which lines are counted.
@@ -75,7 +75,12 @@ pub struct Build {
     quick: Vec<Option<Quick>>,
     align: u64,
     tail: u64,
+    /// Where cells lie, if not where they lie in the recorded build.
+    cells: Option<CellBits>,
 }
+
+/// By cell, its first bit from the start of its unit and the bit behind it; `None` for a cell that isn't there.
+pub(crate) type CellBits = Vec<Option<(u64, u64)>>;
 
 /// A unit of one member of whole bytes: one rounding places it.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +107,15 @@ impl Build {
         let units = constraints.units.iter();
         let of_units: Vec<Vec<Slot>> =
             units.map(|unit| unit.members.iter().map(|member| slots.slots[*member]).collect()).collect();
+        Self::of(&slots, of_units, line, None)
+    }
+
+    /// A build of another machine or configuration, whose slots are told apart by unit.
+    pub(crate) fn elsewhere(slots: &Slots, of_units: Vec<Vec<Slot>>, line: u64, cells: CellBits) -> Self {
+        Self::of(slots, of_units, line, Some(cells))
+    }
+
+    fn of(slots: &Slots, of_units: Vec<Vec<Slot>>, line: u64, cells: Option<CellBits>) -> Self {
         Self {
             line,
             size_limit: slots.place().size,
@@ -109,6 +123,7 @@ impl Build {
             tail: slots.tail,
             quick: of_units.iter().map(|slots| Quick::new(slots)).collect(),
             slots: of_units,
+            cells,
         }
     }
 
@@ -128,6 +143,51 @@ impl Build {
     /// Whether two builds place every order alike.
     pub fn places_like(&self, other: &Self) -> bool {
         (self.align, self.tail) == (other.align, other.tail) && self.slots == other.slots
+    }
+
+    /// Where a cell lies: its first bit from the start of its unit and the bit behind it. `None` if it isn't there.
+    pub(crate) fn cell_bits(&self, number: usize, cell: &Cell) -> Option<(u64, u64)> {
+        match &self.cells {
+            Some(cells) => cells.get(number).copied().flatten().filter(|bits| bits.0 < bits.1),
+            None => Some((cell.start * 8, (cell.start + cell.size) * 8)),
+        }
+    }
+
+    /// Whether it is the recorded one, for whatever line size, so that units are inside as declared.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.cells.is_none()
+    }
+
+    /// Whether two builds have lines of one size, place every order alike and have cells at the same places.
+    pub(crate) fn is_like(&self, other: &Self, cells: &Cells) -> bool {
+        let mut numbered = cells.iter().enumerate();
+        let same = |(number, cell): (usize, &Cell)| self.cell_bits(number, cell) == other.cell_bits(number, cell);
+        self.line == other.line && self.places_like(other) && numbered.all(same)
+    }
+
+    /// First bit of each unit in an order, and the bit behind it.
+    pub(crate) fn spans(&self, order: &[usize]) -> Vec<(u64, u64)> {
+        let spans = order.iter().scan(0, |end, unit| {
+            let span = self.place(*unit, *end);
+            *end = span.1;
+            Some(span)
+        });
+        spans.collect()
+    }
+
+    /// The slots of a unit.
+    pub(crate) fn unit_slots(&self, unit: usize) -> &[Slot] {
+        self.slots.get(unit).map_or(&[], Vec::as_slice)
+    }
+
+    /// Alignment of the struct in bytes.
+    pub(crate) fn align(&self) -> u64 {
+        self.align
+    }
+
+    /// Bits behind the last member that no rule explains.
+    pub(crate) fn tail(&self) -> u64 {
+        self.tail
     }
 
     /// Places a unit behind bit `end`: its first bit and the bit behind it.
@@ -246,8 +306,9 @@ pub struct Problem<'a> {
     pub over_weight: u64,
     counter: Counter,
     terms: Terms,
-    parts: Vec<Vec<Part>>,
-    wholes: Vec<Whole>,
+    /// By build and unit.
+    parts: Vec<Vec<Vec<Part>>>,
+    wholes: Vec<Vec<Whole>>,
     traits: Vec<Traits>,
     kept: Vec<(usize, u64)>,
 }
@@ -262,19 +323,24 @@ impl<'a> Problem<'a> {
         builds: Vec<Build>,
         views: Vec<View>,
     ) -> Self {
-        let mut parts = vec![Vec::new(); constraints.units.len()];
+        let mut parts = vec![vec![Vec::new(); constraints.units.len()]; builds.len()];
         let mut random = Random::new(cells.len() as u64);
         let counter = Counter::new(visits);
         let touched = (0..).zip(cells.iter()).filter(|(number, _)| counter.is_touched(*number as usize));
         for (number, cell) in touched {
-            parts[cell.unit].push(Part {
-                cell: number,
-                start: cell.start * 8,
-                end: (cell.start + cell.size) * 8,
-                key: random.bits(),
-            });
+            let key = random.bits();
+            for (build, parts) in builds.iter().zip(&mut parts) {
+                let bits = build.cell_bits(number as usize, cell);
+                parts[cell.unit].extend(bits.map(|(start, end)| Part { cell: number, start, end, key }));
+            }
         }
-        let terms = Terms::new(constraints, cells.len(), visits.total(), &mut parts, &mut random);
+        let mut wished = vec![Vec::new(); constraints.units.len()];
+        let terms = Terms::new(constraints, cells.len(), visits.total(), &mut wished, &mut random);
+        for parts in builds.iter().zip(&mut parts).filter(|(build, _)| build.is_recorded()).map(|of| of.1) {
+            for (parts, wished) in parts.iter_mut().zip(&wished) {
+                parts.extend_from_slice(wished);
+            }
+        }
         let units = constraints.units.iter().enumerate();
         let kept = units.filter_map(|(index, unit)| Some((index, unit.kept_offset()?))).collect();
         let views_weight: u64 = views.iter().map(|view| view.weight).sum();
@@ -292,7 +358,7 @@ impl<'a> Problem<'a> {
             over_weight: scale / OVER_SHARE,
             counter,
             terms,
-            wholes: parts.iter().map(|parts| Whole::new(parts)).collect(),
+            wholes: parts.iter().map(|units| units.iter().map(|parts| Whole::new(parts)).collect()).collect(),
             traits: constraints.units.iter().zip(wish::groups(constraints)).map(traits).collect(),
             parts,
             kept,
@@ -353,16 +419,22 @@ impl<'a> Problem<'a> {
         self.traits[unit]
     }
 
-    /// What a unit's parts are together.
+    /// What a unit's parts are together in a build.
     #[inline]
-    pub(crate) fn whole(&self, unit: usize) -> Whole {
-        self.wholes[unit]
+    pub(crate) fn whole_in(&self, build: usize, unit: usize) -> Whole {
+        self.wholes[build][unit]
     }
 
-    /// The touched parts of a unit.
+    /// The touched parts of a unit in the first build.
     #[inline]
     pub(crate) fn parts(&self, unit: usize) -> &[Part] {
-        &self.parts[unit]
+        self.parts.first().map_or(&[], |units| &units[unit])
+    }
+
+    /// The touched parts of a unit in a build.
+    #[inline]
+    pub(crate) fn parts_in(&self, build: usize, unit: usize) -> &[Part] {
+        &self.parts[build][unit]
     }
 
     /// Size in bits of a unit's members in the first build.
@@ -373,8 +445,10 @@ impl<'a> Problem<'a> {
 
     /// What compilers are asked for a unit, in numbers: units with equal ones can exchange their places.
     pub(crate) fn slots_of(&self, unit: usize) -> Vec<(u64, u64, u64, Option<u64>)> {
-        let slots = self.builds.iter().flat_map(|build| &build.slots[unit]);
-        slots.map(|slot| (slot.bit_size, slot.align, slot.skip, slot.bit_field_storage)).collect()
+        let numbers = |slot: &Slot| (slot.bit_size, slot.align, slot.skip, slot.bit_field_storage);
+        // A slot no member has, so that a member that one build lacks isn't taken for one that another lacks.
+        let end = || std::iter::once((u64::MAX, 0, 0, None));
+        self.builds.iter().flat_map(|build| build.slots[unit].iter().map(numbers).chain(end())).collect()
     }
 
     /// Alignment in bytes of a unit in the first build.

@@ -89,6 +89,15 @@ pub struct StructPlan {
     /// Sizes of the struct.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<SizeForecast>,
+    /// What became of each other build that orders should be judged in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub builds: Vec<crate::elsewhere::BuildNote>,
+    /// Members that share lines in the chosen order, in order of place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<crate::groups::Group>,
+    /// Structs whose size changes with this one's, because they hold it by value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub embedded_in: Vec<Embedding>,
     /// Members that change places among the others, in declared order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<MovedMember>,
@@ -228,8 +237,11 @@ pub enum Mark {
 }
 
 /// Lines a visit touches on average, before and after.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
+    /// The build, if not the recorded one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// Line size in bytes by which lines are counted.
     pub line: u64,
     /// Line size in bytes that the struct is compiled for: alignments to the line follow it.
@@ -252,8 +264,11 @@ pub struct Change {
 }
 
 /// Size of the struct for one line size, before and after, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizeForecast {
+    /// The build, if not the recorded one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// Line size in bytes that the struct is compiled for.
     pub build_line: u64,
     /// In the declared layout.
@@ -265,6 +280,23 @@ pub struct SizeForecast {
     pub slab_before: u64,
     /// What it takes for the chosen one.
     #[serde(default)]
+    pub slab_after: u64,
+}
+
+/// A struct that holds a planned one by value, before and after, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Embedding {
+    /// Its tag.
+    pub name: String,
+    /// The members that hold it.
+    pub member: String,
+    /// Size as declared.
+    pub before: u64,
+    /// Size with the chosen order.
+    pub after: u64,
+    /// What the kernel's allocator takes for it as declared.
+    pub slab_before: u64,
+    /// What it takes with the chosen order.
     pub slab_after: u64,
 }
 

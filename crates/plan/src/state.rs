@@ -115,7 +115,7 @@ impl<'p> State<'p> {
             self.lines[index].clear();
             for place in 0..self.order.len() {
                 let start = self.spans[view.build][place].0;
-                for part in self.problem.parts(self.order[place]) {
+                for part in self.problem.parts_in(view.build, self.order[place]) {
                     let (first, last) = view.lines_of(start + part.start, start + part.end);
                     grow(&mut self.lines[index], last);
                     for line in first..=last {
@@ -370,7 +370,7 @@ impl<'p> State<'p> {
             let unit = self.order[place];
             let before = self.undo.places.get(offset).copied().unwrap_or(place);
             let (old, new) = (self.spans[view.build][before].0, self.undo.spans[view.build][offset].0);
-            let whole = self.problem.whole(unit);
+            let whole = self.problem.whole_in(view.build, unit);
             if whole.end > 0 && old != new {
                 self.move_unit(index, unit, (old, new), whole);
             }
@@ -390,7 +390,7 @@ impl<'p> State<'p> {
             }
             return;
         }
-        for part in self.problem.parts(unit) {
+        for part in self.problem.parts_in(view.build, unit) {
             self.toggle(index, view.lines_of(old + part.start, old + part.end), part.key);
             self.toggle(index, view.lines_of(new + part.start, new + part.end), part.key);
         }
@@ -463,7 +463,7 @@ impl<'p> State<'p> {
             if view.line_of(span.0) > number {
                 break;
             }
-            for part in self.problem.parts(*unit) {
+            for part in self.problem.parts_in(view.build, *unit) {
                 let (first, last) = view.lines_of(span.0 + part.start, span.0 + part.end);
                 if (first..=last).contains(&number) {
                     cells.push(part.cell);

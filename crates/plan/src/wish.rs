@@ -109,7 +109,7 @@ impl Placed<'_> {
     /// compiler's own line size counts, where most objects begin.
     pub(crate) fn keeps(&self, pin: &LinePin) -> bool {
         match pin.kind {
-            LineKind::Apart => self.views.iter().all(|view| self.are_apart(pin, view)),
+            LineKind::Apart => self.recorded().all(|view| self.are_apart(pin, view)),
             LineKind::Same => self.own_views().all(|view| self.lines(pin, view).1 == 1),
             LineKind::Group => {
                 self.is_contiguous(pin)
@@ -119,8 +119,13 @@ impl Placed<'_> {
     }
 
     /// For each build the view on its own line size that weighs most, if there is one.
+    /// Views on the recorded machine's layout, for whatever line size: elsewhere units may be other inside.
+    fn recorded(&self) -> impl Iterator<Item = &View> {
+        self.views.iter().filter(|view| self.builds.get(view.build).is_some_and(Build::is_recorded))
+    }
+
     fn own_views(&self) -> impl Iterator<Item = &View> {
-        self.builds.iter().enumerate().filter_map(|(index, build)| {
+        self.builds.iter().enumerate().filter(|(_, build)| build.is_recorded()).filter_map(|(index, build)| {
             let own = self.views.iter().filter(move |view| view.build == index && view.line() == build.line);
             own.reduce(|best, view| if view.weight > best.weight { view } else { best })
         })

@@ -46,6 +46,7 @@ impl Growth {
     /// Sizes by line size.
     pub(super) fn sizes(&self) -> Vec<SizeForecast> {
         let sizes = self.builds.iter().map(|(line, before, after)| SizeForecast {
+            build: None,
             build_line: *line,
             before: before.size,
             after: after.size,

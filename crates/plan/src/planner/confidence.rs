@@ -377,7 +377,7 @@ impl<'p> Resampled<'p> {
 
 /// Touched units by line of the recorded machine, in an order.
 fn lines(planner: &Planner<'_>, order: &[usize]) -> Vec<Vec<usize>> {
-    let (Some(build), Some(view)) = (planner.builds.first(), planner.views.first()) else {
+    let (Some(build), Some(view)) = (planner.matrix.builds.first(), planner.matrix.views.first()) else {
         return Vec::new();
     };
     let mut starts = BTreeMap::new();

@@ -53,9 +53,9 @@ impl Planner<'_> {
     /// Lines touched and lost over all views, after less before, as a share of before.
     pub(super) fn change(&self, before: &Counts, after: &Counts) -> f64 {
         let weighted = |counts: &Counts| -> u64 {
-            let views = self.views.iter().zip(&counts.together);
+            let views = self.matrix.views.iter().zip(&counts.together);
             let touched: u64 = views.map(|(view, lines)| view.weight * lines).sum();
-            touched + counts.pairs_lost + self.views.first().map_or(0, |view| view.weight * counts.lost)
+            touched + counts.pairs_lost + self.matrix.views.first().map_or(0, |view| view.weight * counts.lost)
         };
         weighted(after) as f64 / weighted(before).max(1) as f64 - 1.0
     }
@@ -68,14 +68,16 @@ impl Planner<'_> {
         let (together, sizes) = count(&problems.together);
         let alone = count(&problems.alone).0;
         let state = State::new(&problems.together, order, &mut Memo::default());
-        let pairs = self.views.iter().enumerate().filter(|(_, view)| view.pairs);
+        let pairs = self.matrix.views.iter().enumerate().filter(|(_, view)| view.pairs);
         let pairs_lost = pairs.map(|(index, view)| view.weight * state.lost(index)).sum();
         Counts { together, alone, sizes, lost: state.lost(0), pairs_lost, cost: state.cost() }
     }
 
     pub(super) fn sizes(&self, before: &Counts, after: &Counts) -> Vec<SizeForecast> {
         let sizes = before.sizes.iter().zip(&after.sizes);
-        let sizes = self.builds.iter().zip(sizes).map(|(build, (before, after))| SizeForecast {
+        let builds = self.matrix.builds.iter().zip(&self.matrix.names);
+        let sizes = builds.zip(sizes).map(|((build, name), (before, after))| SizeForecast {
+            build: name.clone(),
             build_line: build.line,
             before: *before,
             after: *after,
@@ -88,7 +90,7 @@ impl Planner<'_> {
     /// Forecasts by line size and build, over all phases.
     pub(super) fn forecasts(&self, before: &Counts, after: &Counts) -> Vec<Forecast> {
         let mut groups: BTreeMap<(usize, u64), Vec<usize>> = BTreeMap::new();
-        for (index, view) in self.views.iter().enumerate() {
+        for (index, view) in self.matrix.views.iter().enumerate() {
             groups.entry((view.build, view.line())).or_default().push(index);
         }
         let forecasts = groups.into_iter().map(|((build, line), views)| {
@@ -97,8 +99,9 @@ impl Planner<'_> {
                 after: self.mean(&views, after, visits),
             };
             Forecast {
+                build: self.matrix.names[build].clone(),
                 line,
-                build_line: self.builds[build].line,
+                build_line: self.matrix.builds[build].line,
                 together: change(&before.together, &after.together, &self.model.together),
                 alone: change(&before.alone, &after.alone, &self.model.alone),
                 bound: self.mean(&views, &self.lower.touched, &self.model.together),
@@ -109,8 +112,8 @@ impl Planner<'_> {
 
     /// Lines per visit, the mean over views by weight, to three digits.
     fn mean(&self, views: &[usize], lines: &[u64], visits: &Visits) -> f64 {
-        let weights: u64 = views.iter().map(|view| self.views[*view].weight).sum();
-        let sum: u64 = views.iter().map(|view| self.views[*view].weight * lines[*view]).sum();
+        let weights: u64 = views.iter().map(|view| self.matrix.views[*view].weight).sum();
+        let sum: u64 = views.iter().map(|view| self.matrix.views[*view].weight * lines[*view]).sum();
         digits(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64)
     }
 }

@@ -1,6 +1,8 @@
 //! Under which line sizes, builds and phases orders are judged, and with which weight.
 
 use super::Options;
+use crate::elsewhere::{BuildNote, Elsewhere, Joined, Judged, Mismatch};
+use crate::model::Model;
 use crate::problem::{Build, View};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
@@ -16,8 +18,105 @@ const PAIR_WEIGHT: u64 = WEIGHT / 5;
 /// Phases with fewer of the objects are left out.
 const RARE_PHASE: u64 = 20;
 
+/// All under which the orders of one struct are judged.
+pub(super) struct Matrix {
+    /// The recorded machine's build first, then those of other line sizes, then those of other files.
+    pub(super) builds: Vec<Build>,
+    pub(super) views: Vec<View>,
+    /// By build, the file's name unless it is the recorded one.
+    pub(super) names: Vec<Option<String>>,
+    /// What became of each file.
+    pub(super) notes: Vec<BuildNote>,
+}
+
+impl Matrix {
+    pub(super) fn new(layout: &Layout, constraints: &Constraints, model: &Model, options: &Options) -> Self {
+        let builds = builds(layout, constraints, options);
+        let mut matrix = Self {
+            views: views(&builds, &model.phases, options),
+            names: vec![None; builds.len()],
+            builds,
+            notes: Vec::new(),
+        };
+        for elsewhere in &options.elsewhere {
+            let (note, build) = matrix.judge(layout, constraints, model, options, elsewhere);
+            matrix.notes.push(note);
+            matrix.builds.extend(build);
+        }
+        matrix.look_elsewhere(layout, model, options);
+        matrix
+    }
+
+    /// A file's build of the struct, unless it can't be judged or is like one there already is.
+    fn judge(
+        &mut self,
+        layout: &Layout,
+        constraints: &Constraints,
+        model: &Model,
+        options: &Options,
+        elsewhere: &Elsewhere,
+    ) -> (BuildNote, Option<Build>) {
+        let other = elsewhere.layouts.iter().find(|other| other.name == layout.name);
+        let mut note = note(elsewhere, other);
+        let joined = match other {
+            Some(other) => Joined::new(layout, options.build_line, other, elsewhere.line),
+            None => Err(Mismatch::Missing(layout.name.clone())),
+        };
+        let joined = match joined {
+            Ok(joined) => joined,
+            Err(mismatch) => return (BuildNote { reason: Some(mismatch.to_string()), ..note }, None),
+        };
+        (note.absent, note.extra) = (joined.absent(), joined.extra());
+        let build = joined.build(constraints, &model.cells, elsewhere.line);
+        if let Some(index) = self.builds.iter().position(|known| build.is_like(known, &model.cells)) {
+            let known = self.names[index].clone();
+            note.reason = Some(known.unwrap_or_else(|| format!("the recorded one for {} B", elsewhere.line)));
+            return (BuildNote { judged: Judged::Alike, ..note }, None);
+        }
+        self.names.push(Some(elsewhere.name.clone()));
+        (BuildNote { judged: Judged::Yes, ..note }, Some(build))
+    }
+
+    /// Views on the builds of other files, each at its own line size. All of them together weigh as much as the
+    /// recorded build does at another line size than its own. Objects begin where recorded ones do if line size and
+    /// size of the struct are the same; elsewhere they are taken to begin on a line.
+    fn look_elsewhere(&mut self, layout: &Layout, model: &Model, options: &Options) {
+        let first = self.names.iter().take_while(|name| name.is_none()).count();
+        let weight = WEIGHT / 2 / (self.builds.len() - first).max(1) as u64;
+        for (index, build) in self.builds.iter().enumerate().skip(first) {
+            let is_placed_alike = build.line == options.build_line && build.size_limit == layout.size;
+            let phases = if is_placed_alike { shares(&model.phases, build.line) } else { vec![(0, 1.0)] };
+            let views = phases.into_iter().map(|(phase, share)| {
+                View::new(index, build.line, phase, (weight as f64 * share) as u64)
+            });
+            self.views.extend(views);
+        }
+    }
+
+    /// The builds with the size in bytes of their pointers.
+    pub(super) fn with_pointers(&self, options: &Options) -> Vec<(&Build, u64)> {
+        let pointer = |name: &Option<String>| {
+            let named = options.elsewhere.iter().find(|elsewhere| Some(&elsewhere.name) == name.as_ref());
+            named.map_or(options.pointer, |elsewhere| elsewhere.pointer)
+        };
+        self.builds.iter().zip(self.names.iter().map(pointer)).collect()
+    }
+}
+
+fn note(elsewhere: &Elsewhere, other: Option<&Layout>) -> BuildNote {
+    BuildNote {
+        build: elsewhere.name.clone(),
+        line: elsewhere.line,
+        size: other.map(|other| other.size),
+        judged: Judged::No,
+        reason: None,
+        absent: Vec::new(),
+        extra: Vec::new(),
+    }
+}
+
 /// The recorded machine's build first, then those of other line sizes that place members differently.
-pub(super) fn builds(layout: &Layout, constraints: &Constraints, options: &Options) -> Vec<Build> {
+fn builds(layout: &Layout, constraints: &Constraints, options: &Options) -> Vec<Build> {
     let mut builds = vec![Build::new(layout, constraints, options.build_line, options.build_line)];
     for line in &options.lines {
         if builds.iter().all(|build| build.line != *line) {
@@ -28,7 +127,7 @@ pub(super) fn builds(layout: &Layout, constraints: &Constraints, options: &Optio
 }
 
 /// Lines of the recorded machine's layout at every size, and of every other build at its own size.
-pub(super) fn views(builds: &[Build], phases: &BTreeMap<u64, u64>, options: &Options) -> Vec<View> {
+fn views(builds: &[Build], phases: &BTreeMap<u64, u64>, options: &Options) -> Vec<View> {
     let mut views = Vec::new();
     // The first view is the one whose lines CPUs take from each other: that of the recorded machine.
     let (own, others): (Vec<u64>, Vec<u64>) =

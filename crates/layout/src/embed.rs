@@ -1,0 +1,165 @@
+//! Structs that hold another one by value, and their sizes when that one's size changes.
+
+use crate::abi;
+use crate::layout::Layout;
+use crate::types::{Aggregate, Type, TypeId, TypeTable};
+use std::collections::HashMap;
+
+/// How deep structs are searched for the one held; deeper nesting is taken to hold none.
+const MAX_DEPTH: u32 = 64;
+
+/// A struct that holds a changed one, itself or in what it holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Embedder {
+    /// Its tag.
+    pub name: String,
+    /// The members that hold it, separated by commas.
+    pub member: String,
+    /// Size in bytes as declared.
+    pub before: u64,
+    /// Size in bytes afterwards.
+    pub after: u64,
+}
+
+/// The structs of a table that hold by value the one called `name` of `before` bytes, with the sizes they get when it
+/// has `after` bytes, by name. Alignments are taken to stay.
+pub fn embedders(table: &TypeTable, name: &str, before: u64, after: u64) -> Vec<Embedder> {
+    let mut search = Search { table, name, sizes: (before, after), known: HashMap::new() };
+    let mut found = Vec::new();
+    for (id, of) in table.iter() {
+        if let Type::Aggregate(aggregate) = of
+            && let Some(tag) = &aggregate.name
+            && !search.is_changed(aggregate)
+            && let Some(after) = search.after(id, MAX_DEPTH)
+        {
+            let member = search.holders(aggregate);
+            found.push(Embedder { name: tag.to_string(), member, before: aggregate.size, after });
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+struct Search<'t> {
+    table: &'t TypeTable,
+    name: &'t str,
+    sizes: (u64, u64),
+    /// Size afterwards of each aggregate that holds the changed one; `None` for others.
+    known: HashMap<TypeId, Option<u64>>,
+}
+
+impl Search<'_> {
+    fn is_changed(&self, aggregate: &Aggregate) -> bool {
+        aggregate.name.as_deref() == Some(self.name) && aggregate.size == self.sizes.0
+    }
+
+    /// The size in bytes a type gets, if that changes what it holds.
+    fn after(&mut self, id: TypeId, depth: u32) -> Option<u64> {
+        let depth = depth.checked_sub(1)?;
+        let id = self.table.strip(id);
+        match self.table.get(id) {
+            Type::Array { element, dimensions, is_vector: false } => {
+                let each = self.after(*element, depth)?;
+                Some(dimensions.iter().fold(each, |size, count| size.saturating_mul(count.unwrap_or(0))))
+            }
+            Type::Aggregate(aggregate) if self.is_changed(aggregate) => Some(self.sizes.1),
+            Type::Aggregate(aggregate) => {
+                if let Some(known) = self.known.get(&id) {
+                    return *known;
+                }
+                // Corrupt input may let an aggregate hold itself.
+                self.known.insert(id, None);
+                let after = self.resized(id, aggregate, depth);
+                self.known.insert(id, after);
+                after
+            }
+            _ => None,
+        }
+    }
+
+    fn resized(&mut self, id: TypeId, aggregate: &Aggregate, depth: u32) -> Option<u64> {
+        let members = aggregate.members.iter().filter(|member| !member.is_static).enumerate();
+        let sizes: Vec<(usize, u64)> =
+            members.filter_map(|(index, member)| Some((index, self.after(member.ty, depth)?))).collect();
+        if sizes.is_empty() {
+            return None;
+        }
+        let layout = Layout::of(self.table, id)?;
+        let same = layout.members.len() == aggregate.members.iter().filter(|member| !member.is_static).count();
+        same.then(|| abi::resized(&layout, &sizes))
+    }
+
+    fn holders(&mut self, aggregate: &Aggregate) -> String {
+        let holders = aggregate.members.iter().filter(|member| self.after(member.ty, MAX_DEPTH).is_some());
+        let names: Vec<&str> =
+            holders.map(|member| member.name.as_deref().unwrap_or("(anonymous)")).collect();
+        names.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{AggregateKind, Base, Encoding, MemberDecl, Target};
+
+    fn member(name: &str, ty: TypeId, offset: u64) -> MemberDecl {
+        MemberDecl {
+            name: (!name.is_empty()).then(|| name.into()),
+            ty,
+            bit_offset: offset * 8,
+            bit_field: None,
+            align: None,
+            line: 0,
+            is_static: false,
+            is_base: false,
+        }
+    }
+
+    fn put(table: &mut TypeTable, name: Option<&str>, size: u64, members: Vec<MemberDecl>) -> TypeId {
+        table.push(Type::Aggregate(Aggregate {
+            kind: AggregateKind::Struct,
+            name: name.map(Into::into),
+            size,
+            align: None,
+            members,
+            is_declaration: false,
+            decl: None,
+        }))
+    }
+
+    /// `inner` of 24 bytes; `pair` holds two and a word; `outer` holds it in an anonymous struct; `other` only points.
+    fn table() -> TypeTable {
+        let mut table = TypeTable::new(Target::default());
+        let word = Base { name: "long".into(), size: 8, encoding: Encoding::Signed };
+        let word = table.push(Type::Base(word));
+        let three = (0..3).map(|index| member(&format!("m{index}"), word, index * 8)).collect();
+        let inner = put(&mut table, Some("inner"), 24, three);
+        let two = Type::Array { element: inner, dimensions: vec![Some(2)], is_vector: false };
+        let two = table.push(two);
+        put(&mut table, Some("pair"), 56, vec![member("two", two, 0), member("end", word, 48)]);
+        let holder = put(&mut table, None, 24, vec![member("held", inner, 0)]);
+        put(&mut table, Some("outer"), 32, vec![member("start", word, 0), member("", holder, 8)]);
+        let pointer = Type::Pointer { kind: crate::types::PointerKind::Pointer, target: inner, size: 8 };
+        let pointer = table.push(pointer);
+        put(&mut table, Some("other"), 8, vec![member("pointer", pointer, 0)]);
+        table
+    }
+
+    #[test]
+    fn structs_shrink_with_what_they_hold() {
+        let row = |name: &str, member: &str, before, after| Embedder {
+            name: name.to_owned(),
+            member: member.to_owned(),
+            before,
+            after,
+        };
+        let expected = vec![row("outer", "(anonymous)", 32, 24), row("pair", "two", 56, 40)];
+        assert_eq!(embedders(&table(), "inner", 24, 16), expected);
+    }
+
+    #[test]
+    fn another_struct_of_the_same_name_is_not_meant() {
+        assert!(embedders(&table(), "inner", 32, 16).is_empty());
+    }
+}

@@ -1,0 +1,235 @@
+//! The groups an order makes: members meant to share a cacheline, what they are together, and whether the source should
+//! align them.
+//!
+//! Members that begin on one line are a group; lines that visits hardly touch are one group with their neighbours of
+//! that kind. Alignment is judged, not applied: a group is worth aligning only where no build pays a byte for it.
+
+use crate::model::Model;
+use crate::problem::Build;
+use fieldline_layout::Layout;
+use fieldline_layout::abi::{Marks, marked_size};
+use fieldline_layout::constraint::Constraints;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Line sizes in bytes for which padding is told: those of machines Linux runs on.
+const LINES: [u64; 4] = [32, 64, 128, 256];
+/// A group that fewer of the visits touch is cold.
+const RARE: f64 = 0.05;
+/// Below this share of stores a group is mostly read, the same by which members are called so.
+const MOSTLY: f64 = 0.1;
+
+/// Members meant to share a cacheline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// How it is used.
+    pub kind: Kind,
+    /// Declared indices in order of place.
+    pub members: Vec<usize>,
+    /// Bytes from its first member to the end of its last.
+    pub bytes: u64,
+    /// Offset in bytes of its first member.
+    pub first_offset: u64,
+    /// Share of the visits that touch it.
+    pub visits: f64,
+    /// Share of stores among its accesses.
+    pub stores: f64,
+    /// Whether the source should align it.
+    pub alignment: Alignment,
+    /// Why, in a sentence.
+    pub why: String,
+    /// What aligning it costs; empty for a cold group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub padding: Vec<Padding>,
+}
+
+/// How a group is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Touched often and mostly read.
+    HotReadMostly,
+    /// Touched often and written.
+    HotWritten,
+    /// Hardly touched.
+    Cold,
+}
+
+/// How the source should align a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Alignment {
+    /// Not at all.
+    None,
+    /// To the cacheline (`__cacheline_group_begin_aligned`).
+    Aligned,
+    /// To the cacheline where that has as many bytes as the recorded machine's.
+    Conditional,
+}
+
+/// Bytes the struct grows by if a group is aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Padding {
+    /// Line size in bytes it is compiled for.
+    pub line: u64,
+    /// If it is aligned on all machines.
+    pub aligned: u64,
+    /// If it is aligned only where a line is as long as the recorded machine's.
+    pub conditional: u64,
+}
+
+/// What groups of an order are found by.
+pub(crate) struct Grouping<'a> {
+    pub(crate) layout: &'a Layout,
+    pub(crate) constraints: &'a Constraints,
+    pub(crate) model: &'a Model,
+    /// The recorded machine's line size in bytes.
+    pub(crate) line: u64,
+    /// Its pointers' size in bytes, which is that of a `long` wherever Linux runs.
+    pub(crate) pointer: u64,
+    /// All builds in which no byte may be paid, with their pointers' size in bytes.
+    pub(crate) builds: Vec<(&'a Build, u64)>,
+}
+
+/// Consecutive places of an order, before anything is known of them.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    first: usize,
+    end: usize,
+    visits: f64,
+    stores: f64,
+}
+
+impl Stretch {
+    fn kind(&self) -> Kind {
+        match (self.visits < RARE, self.stores < MOSTLY) {
+            (true, _) => Kind::Cold,
+            (false, true) => Kind::HotReadMostly,
+            (false, false) => Kind::HotWritten,
+        }
+    }
+}
+
+impl Grouping<'_> {
+    /// The groups of an order of units.
+    pub(crate) fn groups(&self, order: &[usize]) -> Vec<Group> {
+        let Some((recorded, _)) = self.builds.first() else { return Vec::new() };
+        let spans = recorded.spans(order);
+        let sized: Vec<(u64, Build)> = LINES.iter().map(|line| (*line, self.sized(*line))).collect();
+        let stretches = self.stretches(order, &spans);
+        stretches.iter().map(|stretch| self.group(order, &spans, stretch, &sized)).collect()
+    }
+
+    fn sized(&self, line: u64) -> Build {
+        Build::new(self.layout, self.constraints, self.line, line)
+    }
+
+    /// Places by the line they begin on; cold lines in a row are one stretch.
+    fn stretches(&self, order: &[usize], spans: &[(u64, u64)]) -> Vec<Stretch> {
+        let line = |place: &usize| spans[*place].0 / (self.line * 8).max(1);
+        let places: Vec<usize> = (0..order.len()).collect();
+        let mut stretches: Vec<Stretch> = Vec::new();
+        for run in places.chunk_by(|one, other| line(one) == line(other)) {
+            let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+            let next = self.stretch(order, *first, *last + 1);
+            let before = stretches.last().filter(|before| before.kind() == Kind::Cold && next.kind() == Kind::Cold);
+            let joined = before.map(|before| self.stretch(order, before.first, next.end));
+            match joined.filter(|joined| joined.kind() == Kind::Cold) {
+                Some(joined) => stretches[..].last_mut().into_iter().for_each(|last| *last = joined),
+                None => stretches.push(next),
+            }
+        }
+        stretches
+    }
+
+    fn stretch(&self, order: &[usize], first: usize, end: usize) -> Stretch {
+        let units: BTreeSet<usize> = order[first..end].iter().copied().collect();
+        let cells = (0..).zip(self.model.cells.iter()).filter(|(_, cell)| units.contains(&cell.unit));
+        let cells: Vec<u32> = cells.map(|(number, _)| number).collect();
+        let touched = self.model.together.touching(&cells, &mut Vec::new());
+        let (loads, stores) = self.accesses(&units);
+        Stretch {
+            first,
+            end,
+            visits: touched as f64 / self.model.together.total().max(1) as f64,
+            stores: stores as f64 / (loads + stores).max(1) as f64,
+        }
+    }
+
+    /// Loads and stores of units, in events if the recording has periods.
+    fn accesses(&self, units: &BTreeSet<usize>) -> (u64, u64) {
+        let members = units.iter().flat_map(|unit| &self.constraints.units[*unit].members);
+        let members: Vec<_> = members.filter_map(|index| self.layout.members.get(*index)).collect();
+        let within = self.model.accesses.iter().filter(|access| {
+            let end = access.offset.saturating_add(access.size.max(1));
+            members.iter().any(|member| member.bit_offset < end * 8 && access.offset * 8 < member.bit_end())
+        });
+        within.fold((0, 0), |(loads, stores), access| {
+            let counts = match access.loads.period.saturating_add(access.stores.period) {
+                0 => (access.loads.samples, access.stores.samples),
+                _ => (access.loads.period, access.stores.period),
+            };
+            (u64::saturating_add(loads, counts.0), u64::saturating_add(stores, counts.1))
+        })
+    }
+
+    fn group(&self, order: &[usize], spans: &[(u64, u64)], stretch: &Stretch, sized: &[(u64, Build)]) -> Group {
+        let kind = stretch.kind();
+        let places = stretch.first..stretch.end;
+        let (start, end) = (spans[stretch.first].0, spans[stretch.end - 1].1);
+        let padding = sized.iter().map(|(line, build)| self.padding(order, stretch, build, *line, self.pointer));
+        let (alignment, reason) = match kind {
+            Kind::Cold => (Alignment::None, "no line is kept for it".to_owned()),
+            _ => self.alignment(order, stretch),
+        };
+        Group {
+            kind,
+            members: self.constraints.members_in(&order[places]),
+            bytes: end.div_ceil(8) - start / 8,
+            first_offset: start / 8,
+            visits: digits(stretch.visits),
+            stores: digits(stretch.stores),
+            alignment,
+            why: format!(
+                "{:.0}% of visits touch it, {:.0}% of its accesses are stores; {reason}",
+                100.0 * stretch.visits,
+                100.0 * stretch.stores
+            ),
+            padding: if kind == Kind::Cold { Vec::new() } else { padding.collect() },
+        }
+    }
+
+    /// Aligned where no build pays for it, else conditionally where none pays for that, else not at all.
+    fn alignment(&self, order: &[usize], stretch: &Stretch) -> (Alignment, String) {
+        let costs = self.builds.iter().map(|(build, pointer)| {
+            self.padding(order, stretch, build, build.line, *pointer)
+        });
+        let costs: Vec<Padding> = costs.collect();
+        let worst = |bytes: fn(&Padding) -> u64| costs.iter().max_by_key(|cost| bytes(cost)).copied();
+        let Some((plain, conditional)) = worst(|cost| cost.aligned).zip(worst(|cost| cost.conditional)) else {
+            return (Alignment::None, String::new());
+        };
+        let costly = format!("aligning it costs up to {} B (for {} B lines)", plain.aligned, plain.line);
+        match (plain.aligned, conditional.conditional) {
+            (0, _) => (Alignment::Aligned, "aligning it costs no byte in any build".to_owned()),
+            (_, 0) => (Alignment::Conditional, format!("{costly}, only for {} B lines none", self.line)),
+            (_, bytes) => (
+                Alignment::None,
+                format!("{costly}, only for {} B lines still {bytes} B (for {} B lines)", self.line, conditional.line),
+            ),
+        }
+    }
+
+    fn padding(&self, order: &[usize], stretch: &Stretch, build: &Build, line: u64, long: u64) -> Padding {
+        let count = |units: &[usize]| units.iter().map(|unit| build.unit_slots(*unit).len()).sum::<usize>();
+        let slots: Vec<_> = order.iter().flat_map(|unit| build.unit_slots(*unit)).copied().collect();
+        let range = (count(&order[..stretch.first]), count(&order[..stretch.end]));
+        let size = |marks| marked_size(&slots, range, marks, line, long, build.align(), build.tail());
+        let grows = |marks| size(marks).saturating_sub(size(Marks::Plain));
+        Padding { line, aligned: grows(Marks::Aligned), conditional: grows(Marks::AlignedAt(self.line)) }
+    }
+}
+
+fn digits(share: f64) -> f64 {
+    (share * 1_000.0).round() / 1_000.0
+}

@@ -1,5 +1,6 @@
 //! What the user types.
 
+use crate::matrix::{self, Also};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fieldline_plan::Choice;
 use std::path::PathBuf;
@@ -174,6 +175,10 @@ pub(crate) struct PlanArgs {
     pub(crate) lines: Vec<u64>,
     #[command(flatten)]
     pub(crate) choice: ChoiceArgs,
+    /// More builds of the same source, vmlinux, .o or BTF files of other configurations and machines: no order is proposed
+    /// that is worse than the declared one in any of them. @BYTES sets the cacheline size where the file doesn't tell.
+    #[arg(long, value_name = "FILE[@BYTES]", value_delimiter = ',', value_parser = matrix::also)]
+    pub(crate) also: Vec<Also>,
     /// Where to write the plan (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -318,6 +323,10 @@ pub(crate) struct ProposeArgs {
     pub(crate) lines: Vec<u64>,
     #[command(flatten)]
     pub(crate) choice: ChoiceArgs,
+    /// More builds of the same source, vmlinux, .o or BTF files of other configurations and machines: no order is proposed
+    /// that is worse than the declared one in any of them. @BYTES sets the cacheline size where the file doesn't tell.
+    #[arg(long, value_name = "FILE[@BYTES]", value_delimiter = ',', value_parser = matrix::also)]
+    pub(crate) also: Vec<Also>,
     /// Folder for report.md, plan.json, profile.json and the patches; made if it is not there.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -341,7 +350,7 @@ fn candidate(text: &str) -> Result<Choice, String> {
     }
 }
 
-fn line_size(text: &str) -> Result<u64, String> {
+pub(crate) fn line_size(text: &str) -> Result<u64, String> {
     let size: u64 = text.parse().map_err(|_| "not a number of bytes".to_owned())?;
     let usable = size.is_power_of_two() && (16..=4096).contains(&size);
     if usable { Ok(size) } else { Err("a cacheline is a power of two from 16 to 4096 bytes".to_owned()) }

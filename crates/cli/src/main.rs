@@ -6,8 +6,10 @@
 mod args;
 mod command;
 mod document;
+mod embedding;
 mod input;
 mod new_member;
+mod matrix;
 mod output;
 mod pins;
 mod recordings;

@@ -1,8 +1,10 @@
 //! The stages between recording and patch, each a function of the one before.
 
 use crate::args::ChoiceArgs;
+use crate::embedding;
 use crate::input::{self, Types};
 use crate::pins;
+use crate::matrix::{self, Also};
 use crate::tree::{self, Change, Declaration};
 use crate::uses::{self, Declared};
 use anyhow::{Context, Result, bail};
@@ -28,6 +30,7 @@ pub(crate) struct PlanInput<'p> {
     pub(crate) choice: ChoiceArgs,
     /// How often advice is judged on resamples; 0 for not at all.
     pub(crate) resamples: usize,
+    pub(crate) also: &'p [Also],
 }
 
 /// Plans an order for each struct.
@@ -58,6 +61,8 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
         max_moves: input.choice.max_moves,
         resamples: input.resamples,
         adjacent_lines: input.choice.adjacent_lines,
+        elsewhere: matrix::read(input.also, input.types)?,
+        pointer: matrix::machine(input.vmlinux)?.1,
     };
     let mut plan = match input.profile {
         Some(profile) => fieldline_plan::plan(profile, &requests, &options),
@@ -69,6 +74,7 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
             refuse(of, reason);
         }
     }
+    embedding::fill(&mut plan, input.vmlinux)?;
     Ok(plan)
 }
 
@@ -151,6 +157,8 @@ fn refuse(of: &mut StructPlan, reason: String) {
     of.candidates.clear();
     of.forecasts.clear();
     of.sizes.clear();
+    of.builds.clear();
+    of.groups.clear();
     of.search = None;
     of.confidence = None;
     of.terms.clear();

@@ -86,7 +86,8 @@ impl Search<'_> {
             return None;
         }
         let layout = Layout::of(self.table, id)?;
-        let same = layout.members.len() == aggregate.members.iter().filter(|member| !member.is_static).count();
+        let same =
+            layout.members.len() == aggregate.members.iter().filter(|member| !member.is_static).count();
         same.then(|| abi::resized(&layout, &sizes))
     }
 

@@ -172,9 +172,15 @@ impl<'a> Joined<'a> {
     }
 
     /// Where a cell lies there, in bits from the start of its unit there.
-    fn cell_bits(&self, constraints: &Constraints, by_unit: &[Vec<usize>], cell: &Cell) -> Option<(u64, u64)> {
+    fn cell_bits(
+        &self,
+        constraints: &Constraints,
+        by_unit: &[Vec<usize>],
+        cell: &Cell,
+    ) -> Option<(u64, u64)> {
         let unit = &constraints.units[cell.unit].members;
-        let start = unit.iter().filter_map(|index| Some(self.declared.members.get(*index)?.offset())).min()?;
+        let start =
+            unit.iter().filter_map(|index| Some(self.declared.members.get(*index)?.offset())).min()?;
         let bits = (start + cell.start) * 8..(start + cell.start + cell.size) * 8;
         let touched = unit.iter().filter_map(|index| {
             let member = self.declared.members.get(*index)?;
@@ -252,7 +258,8 @@ fn counterpart(
 /// The only member there without any name and with the same type, if a declared one has none.
 fn nameless(member: &Member, other: &[Member]) -> Result<Option<usize>, Mismatch> {
     let mut same = other.iter().enumerate().filter(|(_, other)| {
-        names(other, MAX_DEPTH).is_empty() && (&other.type_name, other.bit_size) == (&member.type_name, member.bit_size)
+        names(other, MAX_DEPTH).is_empty()
+            && (&other.type_name, other.bit_size) == (&member.type_name, member.bit_size)
     });
     match (same.next(), same.next()) {
         (first, None) => Ok(first.map(|(index, _)| index)),

@@ -132,7 +132,8 @@ impl Grouping<'_> {
         for run in places.chunk_by(|one, other| line(one) == line(other)) {
             let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
             let next = self.stretch(order, *first, *last + 1);
-            let before = stretches.last().filter(|before| before.kind() == Kind::Cold && next.kind() == Kind::Cold);
+            let before =
+                stretches.last().filter(|before| before.kind() == Kind::Cold && next.kind() == Kind::Cold);
             let joined = before.map(|before| self.stretch(order, before.first, next.end));
             match joined.filter(|joined| joined.kind() == Kind::Cold) {
                 Some(joined) => stretches[..].last_mut().into_iter().for_each(|last| *last = joined),
@@ -173,11 +174,18 @@ impl Grouping<'_> {
         })
     }
 
-    fn group(&self, order: &[usize], spans: &[(u64, u64)], stretch: &Stretch, sized: &[(u64, Build)]) -> Group {
+    fn group(
+        &self,
+        order: &[usize],
+        spans: &[(u64, u64)],
+        stretch: &Stretch,
+        sized: &[(u64, Build)],
+    ) -> Group {
         let kind = stretch.kind();
         let places = stretch.first..stretch.end;
         let (start, end) = (spans[stretch.first].0, spans[stretch.end - 1].1);
-        let padding = sized.iter().map(|(line, build)| self.padding(order, stretch, build, *line, self.pointer));
+        let padding =
+            sized.iter().map(|(line, build)| self.padding(order, stretch, build, *line, self.pointer));
         let (alignment, reason) = match kind {
             Kind::Cold => (Alignment::None, "no line is kept for it".to_owned()),
             _ => self.alignment(order, stretch),
@@ -201,12 +209,14 @@ impl Grouping<'_> {
 
     /// Aligned where no build pays for it, else conditionally where none pays for that, else not at all.
     fn alignment(&self, order: &[usize], stretch: &Stretch) -> (Alignment, String) {
-        let costs = self.builds.iter().map(|(build, pointer)| {
-            self.padding(order, stretch, build, build.line, *pointer)
-        });
+        let costs = self
+            .builds
+            .iter()
+            .map(|(build, pointer)| self.padding(order, stretch, build, build.line, *pointer));
         let costs: Vec<Padding> = costs.collect();
         let worst = |bytes: fn(&Padding) -> u64| costs.iter().max_by_key(|cost| bytes(cost)).copied();
-        let Some((plain, conditional)) = worst(|cost| cost.aligned).zip(worst(|cost| cost.conditional)) else {
+        let Some((plain, conditional)) = worst(|cost| cost.aligned).zip(worst(|cost| cost.conditional))
+        else {
             return (Alignment::None, String::new());
         };
         let costly = format!("aligning it costs up to {} B (for {} B lines)", plain.aligned, plain.line);
@@ -215,7 +225,10 @@ impl Grouping<'_> {
             (_, 0) => (Alignment::Conditional, format!("{costly}, only for {} B lines none", self.line)),
             (_, bytes) => (
                 Alignment::None,
-                format!("{costly}, only for {} B lines still {bytes} B (for {} B lines)", self.line, conditional.line),
+                format!(
+                    "{costly}, only for {} B lines still {bytes} B (for {} B lines)",
+                    self.line, conditional.line
+                ),
             ),
         }
     }

@@ -9,11 +9,11 @@ mod pins;
 pub use choice::Choice;
 
 use crate::candidates;
+use crate::elsewhere::Elsewhere;
 use crate::explain::Explainer;
 use crate::groups::Grouping;
 use crate::lower_bound::{LowerBound, gap, lower_bound};
 use crate::model::Model;
-use crate::elsewhere::Elsewhere;
 use crate::problem::Problem;
 use crate::result::{
     Arrangement, Basis, Candidate, Change, FORMAT, HeldMember, Mark, Outcome, Plan, SearchReport, StructPlan,

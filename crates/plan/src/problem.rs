@@ -161,7 +161,8 @@ impl Build {
     /// Whether two builds have lines of one size, place every order alike and have cells at the same places.
     pub(crate) fn is_like(&self, other: &Self, cells: &Cells) -> bool {
         let mut numbered = cells.iter().enumerate();
-        let same = |(number, cell): (usize, &Cell)| self.cell_bits(number, cell) == other.cell_bits(number, cell);
+        let same =
+            |(number, cell): (usize, &Cell)| self.cell_bits(number, cell) == other.cell_bits(number, cell);
         self.line == other.line && self.places_like(other) && numbered.all(same)
     }
 

@@ -20,6 +20,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
         lines: &args.lines,
         choice: args.choice,
         resamples: args.choice.confidence.map_or(0, usize::from),
+        also: &args.also,
     })?;
     if let Some(path) = &args.output {
         document::write(path, &plan)?;

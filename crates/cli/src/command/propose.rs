@@ -28,6 +28,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         lines: &args.lines,
         choice: args.choice,
         resamples: args.choice.confidence.map_or(RESAMPLES, usize::from),
+        also: &args.also,
     })?;
     output::progress("editing the source");
     let patched = stages::patch(&plan, &args.tree)?;

@@ -8,6 +8,7 @@ pub(crate) mod heat;
 pub(crate) mod heat_sharing;
 pub(crate) mod heat_text;
 pub(crate) mod packing_text;
+pub(crate) mod matrix_text;
 pub(crate) mod pahole;
 pub(crate) mod place_text;
 pub(crate) mod plan_terms;

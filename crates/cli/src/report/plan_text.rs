@@ -5,6 +5,7 @@ use super::confidence_text;
 use super::packing_text;
 use super::plan_terms;
 use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
+use super::matrix_text;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
 
@@ -62,12 +63,15 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     if !of.terms.is_empty() {
         plan_terms::draw(out, &of.terms);
     }
+    matrix_text::draw_builds(out, of);
     if let Some(search) = &of.search {
         draw_search(out, of, search);
     }
     for run in of.moved.chunk_by(|one, other| is_bit_run(of, one, other)) {
         draw_moved(out, run);
     }
+    matrix_text::draw_groups(out, of);
+    matrix_text::draw_embeddings(out, of);
     out.push('\n');
 }
 
@@ -96,13 +100,14 @@ fn draw_moved(out: &mut String, run: &[MovedMember]) {
 /// what the struct is compiled for.
 fn draw_candidates(out: &mut String, of: &StructPlan) {
     let Some(first) = of.candidates.first() else { return };
+    let mark = |build: &Option<String>| matrix_text::mark(of, build.as_deref());
     let forecast = |of: &Forecast| match of.line == of.build_line {
-        true => format!("{} B", of.line),
+        true => format!("{}{} B", mark(&of.build), of.line),
         false => format!("{}/{} B", of.line, of.build_line),
     };
     let mut heads = vec!["candidate".to_owned(), "moved".to_owned()];
     heads.extend(first.forecasts.iter().map(forecast));
-    heads.extend(first.sizes.iter().map(|size| format!("size {}", size.build_line)));
+    heads.extend(first.sizes.iter().map(|size| format!("size {}{}", mark(&size.build), size.build_line)));
     heads.push("shared".to_owned());
     let _ = writeln!(
         out,
@@ -161,7 +166,8 @@ fn marks(candidate: &Candidate) -> String {
 
 fn draw_search(out: &mut String, of: &StructPlan, search: &SearchReport) {
     let word = if search.optimal { "optimal for these visits" } else { "best found" };
-    let mut lines: Vec<(u64, f64)> = of.forecasts.iter().map(|of| (of.line, of.bound)).collect();
+    let recorded = of.forecasts.iter().filter(|of| of.build.is_none());
+    let mut lines: Vec<(u64, f64)> = recorded.map(|of| (of.line, of.bound)).collect();
     lines.sort_by_key(|(line, _)| *line);
     lines.dedup_by_key(|(line, _)| *line);
     let bounds: Vec<String> = lines.iter().map(|(line, bound)| format!("{bound:.3} at {line} B")).collect();

@@ -86,9 +86,9 @@ impl Matrix {
         for (index, build) in self.builds.iter().enumerate().skip(first) {
             let is_placed_alike = build.line == options.build_line && build.size_limit == layout.size;
             let phases = if is_placed_alike { shares(&model.phases, build.line) } else { vec![(0, 1.0)] };
-            let views = phases.into_iter().map(|(phase, share)| {
-                View::new(index, build.line, phase, (weight as f64 * share) as u64)
-            });
+            let views = phases
+                .into_iter()
+                .map(|(phase, share)| View::new(index, build.line, phase, (weight as f64 * share) as u64));
             self.views.extend(views);
         }
     }

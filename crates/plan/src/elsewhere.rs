@@ -287,3 +287,6 @@ fn in_order(declared: &Layout, pairs: &[Option<usize>]) -> Result<(), Mismatch> 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,7 +36,7 @@ pub struct Group {
     pub stores: f64,
     /// Whether the source should align it.
     pub alignment: Alignment,
-    /// Why, in a sentence.
+    /// Why.
     pub why: String,
     /// What aligning it costs; empty for a cold group.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -188,6 +188,9 @@ impl Grouping<'_> {
             sized.iter().map(|(line, build)| self.padding(order, stretch, build, *line, self.pointer));
         let (alignment, reason) = match kind {
             Kind::Cold => (Alignment::None, "no line is kept for it".to_owned()),
+            _ if self.begins_aligned(order, stretch) => {
+                (Alignment::None, "its first member is aligned to the line already".to_owned())
+            }
             _ => self.alignment(order, stretch),
         };
         Group {
@@ -205,6 +208,13 @@ impl Grouping<'_> {
             ),
             padding: if kind == Kind::Cold { Vec::new() } else { padding.collect() },
         }
+    }
+
+    /// Whether its first member asks for a line's alignment on the recorded machine.
+    fn begins_aligned(&self, order: &[usize], stretch: &Stretch) -> bool {
+        let first = order.get(stretch.first).zip(self.builds.first());
+        let slot = first.and_then(|(unit, (build, _))| build.unit_slots(*unit).first());
+        slot.is_some_and(|slot| slot.align >= self.line)
     }
 
     /// Aligned where no build pays for it, else conditionally where none pays for that, else not at all.

@@ -79,10 +79,11 @@ fn draw_group(out: &mut String, of: &StructPlan, group: &Group) {
     let list = |bytes: Vec<u64>| bytes.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
     let _ = writeln!(
         out,
-        " {} / {}: {}",
+        " {} / {}: {}; {}",
         list(group.padding.iter().map(|padding| padding.aligned).collect()),
         list(group.padding.iter().map(|padding| padding.conditional).collect()),
-        names.join(", ")
+        names.join(", "),
+        group.why
     );
 }
 

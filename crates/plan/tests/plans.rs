@@ -38,7 +38,7 @@ fn members_touched_in_one_go_come_together() {
         members.map(line).collect::<std::collections::BTreeSet<u64>>().len()
     };
     assert_eq!((lines((0..32).step_by(4)), lines((2..32).step_by(4))), (1, 1));
-    let forecast = plan.forecasts[0];
+    let forecast = &plan.forecasts[0];
     assert_eq!((forecast.line, forecast.build_line), (64, 64));
     assert!(forecast.together.after < 1.1 && forecast.together.before > 3.0, "{forecast:?}");
     assert!(forecast.bound <= forecast.together.after);

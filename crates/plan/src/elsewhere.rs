@@ -171,6 +171,22 @@ impl<'a> Joined<'a> {
         slots
     }
 
+    /// Whether a unit has the same members there, as large and as far apart.
+    fn is_alike(&self, here: &[usize], there: &[usize]) -> bool {
+        let bits = |members: &[Member], index: usize| {
+            Some((members.get(index)?.bit_offset, members.get(index)?.bit_size))
+        };
+        let mut shift = None;
+        let mut pairs = here.iter().zip(there).map(|(here, there)| {
+            let (from, size) = bits(&self.declared.members, *here)?;
+            let (to, other) = bits(&self.other.members, *there)?;
+            let is_pair = self.pairs.get(*here) == Some(&Some(*there));
+            let moved = to.wrapping_sub(from);
+            Some(is_pair && size == other && *shift.get_or_insert(moved) == moved)
+        });
+        here.len() == there.len() && pairs.all(|alike| alike == Some(true))
+    }
+
     /// Where a cell lies there, in bits from the start of its unit there.
     fn cell_bits(
         &self,
@@ -179,6 +195,9 @@ impl<'a> Joined<'a> {
         cell: &Cell,
     ) -> Option<(u64, u64)> {
         let unit = &constraints.units[cell.unit].members;
+        if self.is_alike(unit, &by_unit[cell.unit]) {
+            return Some((cell.start * 8, (cell.start + cell.size) * 8));
+        }
         let start =
             unit.iter().filter_map(|index| Some(self.declared.members.get(*index)?.offset())).min()?;
         let bits = (start + cell.start) * 8..(start + cell.start + cell.size) * 8;

@@ -151,3 +151,16 @@ fn a_line_alignment_here_is_one_there_even_if_offsets_leave_it_open() {
     let spans = joined.build(&constraints, &cells, 128).spans(&[0, 2, 1]);
     assert_eq!(spans, [(0, 64), (64, 128), (1024, 2048)]);
 }
+
+#[test]
+fn a_unit_that_looks_the_same_there_has_its_cells_at_the_same_places() {
+    let mut declared = layout(&[("a", 8, 8), ("flags", 4, 4), ("b", 8, 8)]);
+    // Three bits of a word: its cell is a byte, as accesses have it.
+    declared.members[1].bit_size = 3;
+    declared.members[1].bit_field_storage = Some(32);
+    let (constraints, cells) = cells(&declared, &[(8, 1)]);
+    let joined = Joined::new(&declared, 64, &declared, 64).unwrap_or_else(|mismatch| panic!("{mismatch}"));
+    let recorded = Build::new(&declared, &constraints, 64, 64);
+    assert!(joined.build(&constraints, &cells, 64).is_like(&recorded, &cells));
+    assert!(!joined.build(&constraints, &cells, 128).is_like(&recorded, &cells));
+}

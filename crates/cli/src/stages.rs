@@ -3,8 +3,8 @@
 use crate::args::ChoiceArgs;
 use crate::embedding;
 use crate::input::{self, Types};
-use crate::pins;
 use crate::matrix::{self, Also};
+use crate::pins;
 use crate::tree::{self, Change, Declaration};
 use crate::uses::{self, Declared};
 use anyhow::{Context, Result, bail};

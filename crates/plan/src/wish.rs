@@ -125,10 +125,13 @@ impl Placed<'_> {
     }
 
     fn own_views(&self) -> impl Iterator<Item = &View> {
-        self.builds.iter().enumerate().filter(|(_, build)| build.is_recorded()).filter_map(|(index, build)| {
-            let own = self.views.iter().filter(move |view| view.build == index && view.line() == build.line);
-            own.reduce(|best, view| if view.weight > best.weight { view } else { best })
-        })
+        self.builds.iter().enumerate().filter(|(_, build)| build.is_recorded()).filter_map(
+            |(index, build)| {
+                let own =
+                    self.views.iter().filter(move |view| view.build == index && view.line() == build.line);
+                own.reduce(|best, view| if view.weight > best.weight { view } else { best })
+            },
+        )
     }
 
     fn are_apart(&self, pin: &LinePin, view: &View) -> bool {

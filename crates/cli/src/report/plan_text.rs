@@ -2,10 +2,10 @@
 
 use super::color::Paint;
 use super::confidence_text;
+use super::matrix_text;
 use super::packing_text;
 use super::plan_terms;
 use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
-use super::matrix_text;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
 

@@ -63,6 +63,7 @@ fn cells(layout: &Layout, places: &[(u64, u64)]) -> (Constraints, Cells) {
             latency: 0,
             levels: Default::default(),
             store_levels: Default::default(),
+            blocks: Vec::new(),
             away: Default::default(),
         })
         .collect();

@@ -55,7 +55,9 @@ impl Planner<'_> {
         let weighted = |counts: &Counts| -> u64 {
             let views = self.matrix.views.iter().zip(&counts.together);
             let touched: u64 = views.map(|(view, lines)| view.weight * lines).sum();
-            touched + counts.pairs_lost + self.matrix.views.first().map_or(0, |view| view.weight * counts.lost)
+            touched
+                + counts.pairs_lost
+                + self.matrix.views.first().map_or(0, |view| view.weight * counts.lost)
         };
         weighted(after) as f64 / weighted(before).max(1) as f64 - 1.0
     }

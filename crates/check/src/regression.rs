@@ -176,6 +176,7 @@ pub(crate) mod tests {
             bit_field_storage: None,
             align: size,
             explicit_align: None,
+            aligned_type: false,
             role: Role::Plain,
             line: 0,
             members: Vec::new(),

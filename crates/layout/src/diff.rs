@@ -164,6 +164,7 @@ mod tests {
             bit_field_storage: None,
             align: size.max(1),
             explicit_align: None,
+            aligned_type: false,
             role: Role::Plain,
             line: 0,
             members: Vec::new(),

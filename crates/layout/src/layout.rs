@@ -30,6 +30,9 @@ pub struct Member {
     /// Alignment in bytes written at the member, where debug info tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explicit_align: Option<u64>,
+    /// Whether its type asks for `explicit_align` itself: gcc repeats a type's alignment at members.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aligned_type: bool,
     /// What the member is for.
     #[serde(default, skip_serializing_if = "Role::is_plain")]
     pub role: Role,
@@ -334,6 +337,7 @@ impl<'t> Opener<'t> {
             bit_field_storage: member.bit_field.map(|_| size.saturating_mul(8)),
             align: self.aligns.of(member.ty).max(member.align.unwrap_or(1)),
             explicit_align: member.align,
+            aligned_type: member.align.is_some_and(|align| align == self.aligns.of(member.ty)),
             role: role_of(table, member, size),
             line: member.line,
             members: inner.map(|inner| self.members(inner, bit_offset, depth - 1)).unwrap_or_default(),
@@ -436,6 +440,7 @@ mod tests {
             bit_field_storage: None,
             align: 1,
             explicit_align: None,
+            aligned_type: false,
             role: Role::Plain,
             line: 0,
             members: Vec::new(),

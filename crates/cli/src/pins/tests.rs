@@ -10,6 +10,7 @@ fn member(name: &str, offset: u64, size: u64) -> Member {
         bit_field_storage: None,
         align: 8,
         explicit_align: None,
+        aligned_type: false,
         role: Role::Plain,
         line: 0,
         members: Vec::new(),

@@ -145,7 +145,7 @@ impl Lines {
     /// Whether the member's alignment to the line comes from its type, which then is padded to it too. Debug info
     /// that gives no alignments leaves only its size to judge by.
     fn type_is_aligned(&self, member: &Member, align: u64) -> bool {
-        let from_type = member.explicit_align != Some(self.build_line);
+        let from_type = member.aligned_type || member.explicit_align != Some(self.build_line);
         align == self.build_line && from_type && member.size().is_multiple_of(self.build_line)
     }
 }

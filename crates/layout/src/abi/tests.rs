@@ -18,6 +18,7 @@ fn member(name: &str, offset: u64, size: u64, align: u64) -> Member {
         bit_field_storage: None,
         align,
         explicit_align: None,
+        aligned_type: false,
         role: Role::Plain,
         line: 0,
         members: Vec::new(),
@@ -270,4 +271,15 @@ fn members_aligned_to_lines_stay_so_behind_a_new_one() {
         insert_for_line(&before, new, 1, 64, line).map(|layout| (layout.members[2].offset(), layout.size))
     };
     assert_eq!((at(64), at(128)), (Some((64, 128)), Some((128, 256))));
+}
+
+#[test]
+fn a_type_aligned_to_the_line_grows_with_it_also_where_the_member_repeats_its_alignment() {
+    // gcc repeats the alignment of a type at its members: only the type's own says that its size follows the line.
+    let size = |aligned_type| {
+        let stats = Member { explicit_align: Some(64), aligned_type, ..member("stats", 64, 64, 64) };
+        let before = layout(128, vec![member("a", 0, 8, 8), stats]);
+        reorder_for_line(&before, &[0, 1], 64, 128).map(|layout| (layout.members[1].size(), layout.size))
+    };
+    assert_eq!((size(true), size(false)), (Some((128, 256)), Some((64, 256))));
 }

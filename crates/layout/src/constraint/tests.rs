@@ -9,6 +9,7 @@ fn member(name: &str, bit_offset: u64, bit_size: u64, align: u64) -> Member {
         bit_field_storage: None,
         align,
         explicit_align: None,
+        aligned_type: false,
         role: Role::Plain,
         line: 0,
         members: Vec::new(),

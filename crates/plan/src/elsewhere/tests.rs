@@ -11,6 +11,7 @@ fn member(name: &str, bit_offset: u64, size: u64, align: u64) -> Member {
         bit_field_storage: None,
         align,
         explicit_align: None,
+        aligned_type: false,
         role: Role::Plain,
         line: 0,
         members: Vec::new(),

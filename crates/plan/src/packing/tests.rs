@@ -19,6 +19,7 @@ pub(crate) fn layout(members: &[(u64, u64)]) -> Layout {
             bit_field_storage: None,
             align: *align,
             explicit_align: None,
+            aligned_type: false,
             role: Role::Plain,
             line: 0,
             members: Vec::new(),

@@ -29,6 +29,7 @@ pub(crate) fn aligned(name: &str, sizes: &[(u64, u64)]) -> Layout {
             bit_field_storage: None,
             align: *align,
             explicit_align: None,
+            aligned_type: false,
             role: Role::Plain,
             line: 0,
             members: Vec::new(),

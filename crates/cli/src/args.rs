@@ -170,7 +170,7 @@ pub(crate) struct PlanArgs {
     /// apart or stand together.
     #[arg(long, value_name = "FILE")]
     pub(crate) pins: Option<PathBuf>,
-    /// Cacheline sizes to plan for, in bytes. The first is the one to improve; the others must not get worse.
+    /// Cacheline sizes to plan for, in bytes. None must get worse; the program's own counts most.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
     pub(crate) lines: Vec<u64>,
     #[command(flatten)]

@@ -112,10 +112,13 @@ impl Planner<'_> {
         forecasts.collect()
     }
 
-    /// Lines per visit, the mean over views by weight, to three digits.
+    /// Lines per visit, the mean over views by weight, to three digits; 0 for views nothing is known of.
     fn mean(&self, views: &[usize], lines: &[u64], visits: &Visits) -> f64 {
         let weights: u64 = views.iter().map(|view| self.matrix.views[*view].weight).sum();
-        let sum: u64 = views.iter().map(|view| self.matrix.views[*view].weight * lines[*view]).sum();
+        let sum: u64 = views
+            .iter()
+            .map(|view| self.matrix.views[*view].weight * lines.get(*view).copied().unwrap_or(0))
+            .sum();
         digits(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64)
     }
 }

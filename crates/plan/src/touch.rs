@@ -65,7 +65,7 @@ fn touch(function: u32, words: Vec<Word>, accesses: &[&Access], cells: &Cells) -
             by_cell.entry((cell, access.ip)).or_default().add(access);
         }
     }
-    let runs = level(by_instruction.values().copied());
+    let runs = level(&by_instruction.into_values().collect::<Vec<_>>());
     let mut rates: BTreeMap<usize, f64> = BTreeMap::new();
     for ((cell, _), count) in by_cell {
         let rate = rates.entry(cell).or_default();
@@ -103,10 +103,10 @@ impl Count {
 
 /// How often the most frequent of some things happen, in events. The hottest of many equally frequent ones is sampled
 /// more often than they happen, so all that chance explains are averaged.
-fn level(counts: impl Iterator<Item = Count> + Clone) -> f64 {
-    let mut level = counts.clone().map(|count| count.events).fold(0.0, f64::max);
+fn level(counts: &[Count]) -> f64 {
+    let mut level = counts.iter().map(|count| count.events).fold(0.0, f64::max);
     for _ in 0..ROUNDS {
-        let alike = counts.clone().filter(|count| count.events > 0.0 && count.is_within(level));
+        let alike = counts.iter().filter(|count| count.events > 0.0 && count.is_within(level));
         let (number, sum) = alike.fold((0.0, 0.0), |(number, sum), count| (number + 1.0, sum + count.events));
         level = if number > 0.0 { sum / number } else { level };
     }

@@ -2,7 +2,7 @@
 //!
 //! A wished member gets cells of its own, touched or not, that no visit knows. What they cost on a line leads the
 //! search to orders that keep the wishes ([`Terms`]); whether an order does keep them is then read off its offsets
-//! ([`broken`]), and one that doesn't is never offered.
+//! ([`Placed::keeps`]), and one that doesn't is never offered.
 
 use crate::problem::{Build, Part, View};
 use crate::random::Random;

@@ -21,8 +21,8 @@ pub struct Core {
     /// By chunk, the visits that touch it.
     visits_of: Vec<Vec<usize>>,
     weights: Vec<u64>,
-    /// By chunk and visit, bits the visit touches of this chunk and those behind it.
-    left: Vec<Vec<u64>>,
+    /// By chunk, the visits that touch it or chunks behind it, and how many bits of them.
+    left: Vec<Vec<(usize, u64)>>,
     line: u64,
     /// Weight of visits of one chunk, which touch one line in any case.
     single: u64,
@@ -57,13 +57,15 @@ impl Core {
     }
 }
 
-fn left(pieces: &[u64], visits_of: &[Vec<usize>], visits: usize) -> Vec<Vec<u64>> {
-    let mut left = vec![vec![0; visits]; pieces.len() + 1];
+fn left(pieces: &[u64], visits_of: &[Vec<usize>], visits: usize) -> Vec<Vec<(usize, u64)>> {
+    let mut sums = vec![0; visits];
+    let mut left = vec![Vec::new(); pieces.len() + 1];
     for place in (0..pieces.len()).rev() {
-        left[place] = left[place + 1].clone();
         for visit in &visits_of[place] {
-            left[place][*visit] += pieces[place];
+            sums[*visit] += pieces[place];
         }
+        let some = sums.iter().copied().enumerate().filter(|(_, bits)| *bits > 0);
+        left[place] = some.collect();
     }
     left
 }
@@ -150,10 +152,13 @@ impl Search<'_> {
     /// What is touched, and the lines needed for what doesn't fit on those that a visit touches already.
     fn needed(&self, place: usize, cost: u64) -> u64 {
         let Some(left) = self.core.left.get(place) else { return cost };
-        let visits = self.core.weights.iter().zip(&self.lines_of).zip(left);
-        let more = visits.filter(|(_, left)| **left > 0).map(|((weight, lines), left)| {
-            let beyond = left.saturating_sub(self.room(*lines));
-            beyond.div_ceil(self.core.line.max(1)) * weight
+        let more = left.iter().map(|(visit, left)| {
+            // A division for each visit would take longer than all else here.
+            match left.saturating_sub(self.room(self.lines_of[*visit])) {
+                0 => 0,
+                beyond if beyond <= self.core.line => self.core.weights[*visit],
+                beyond => beyond.div_ceil(self.core.line.max(1)) * self.core.weights[*visit],
+            }
         });
         cost + more.sum::<u64>()
     }

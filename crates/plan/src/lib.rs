@@ -39,6 +39,7 @@ pub mod explain;
 pub mod false_sharing;
 pub mod groups;
 pub mod lower_bound;
+mod memo;
 pub mod mixture;
 pub mod model;
 pub mod moves;

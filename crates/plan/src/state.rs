@@ -3,30 +3,10 @@
 //! A move replaces a stretch of the order. Only units whose lines change are looked at again, and a line's cost is
 //! remembered by what lies on it, so that most moves cost no count of visits at all.
 
+pub use crate::memo::Memo;
 use crate::problem::{Problem, View, Whole};
 use crate::wish::Placed;
 use fieldline_layout::constraint::LinePin;
-
-/// Lines remembered, a power of two: as many as a processor's second cache holds.
-const REMEMBERED: usize = 1 << 16;
-
-/// Weights of lines by what lies on them, with room to work in. Each key has one place; a newer one takes it.
-#[derive(Clone, Debug, Default)]
-pub struct Memo {
-    values: Vec<(u64, u64)>,
-    cells: Vec<u32>,
-}
-
-impl Memo {
-    /// Where the value of a key is kept.
-    #[inline]
-    fn entry(&mut self, key: u64) -> &mut (u64, u64) {
-        if self.values.is_empty() {
-            self.values = vec![(0, 0); REMEMBERED];
-        }
-        &mut self.values[key as usize % REMEMBERED]
-    }
-}
 
 /// An order of units and what it costs.
 #[derive(Clone, Debug)]
@@ -64,6 +44,8 @@ struct Undo {
     /// Where the units that stand there now stood.
     places: Vec<usize>,
     spans: Vec<Vec<(u64, u64)>>,
+    /// Touched units that lie elsewhere in the build looked at last: first bit before and now.
+    moved: Vec<(usize, u64, u64)>,
     sizes: Vec<u64>,
     lines: Vec<(usize, usize, Line)>,
     cost: u64,
@@ -288,7 +270,7 @@ impl<'p> State<'p> {
     /// Gives places their new units and remembers what was there.
     fn begin(&mut self, first: usize, units: &[usize]) {
         let after = first + units.len();
-        let seams = self.seams_around(first, after);
+        let seams = self.seam_change(first, units);
         self.undo.first = first;
         self.undo.cost = self.cost;
         self.undo.moves += 1;
@@ -305,14 +287,27 @@ impl<'p> State<'p> {
         for (place, unit) in (first..).zip(units) {
             self.place_of[*unit] = place;
         }
-        let seams = self.seams_around(first, after).wrapping_sub(seams);
         self.cost = self.cost.wrapping_add(seams);
     }
 
-    /// Cost of seams that a change of places `first..after` can change.
-    fn seams_around(&self, first: usize, after: usize) -> u64 {
-        let end = (after + 1).min(self.order.len());
-        self.problem.seam_cost(self.order[first.saturating_sub(1)..end].iter().copied())
+    /// By how much seams cost more once units stand from place `first` on. Where a pair stays, nothing changes.
+    fn seam_change(&self, first: usize, units: &[usize]) -> u64 {
+        let before = first.saturating_sub(1);
+        let end = (first + units.len() + 1).min(self.order.len());
+        let old = &self.order[before..end];
+        let kept = (&old[..first - before], &old[first - before + units.len()..]);
+        let mut last: Option<(usize, usize)> = None;
+        let mut change = 0_u64;
+        for (old, new) in old.iter().zip(kept.0.iter().chain(units).chain(kept.1)) {
+            if let Some((old_last, new_last)) = last
+                && (old_last, old) != (new_last, new)
+            {
+                let seam = |one: usize, other: usize| self.problem.seam_cost([one, other].into_iter());
+                change = change.wrapping_add(seam(new_last, *new)).wrapping_sub(seam(old_last, *old));
+            }
+            last = Some((*old, *new));
+        }
+        change
     }
 
     /// Places units anew for a build, and moves what they hold between the lines of its views.
@@ -337,17 +332,30 @@ impl<'p> State<'p> {
         self.spans[build][first..first + other.len()].swap_with_slice(other);
     }
 
-    /// Places the new units, and those behind them up to the first that stays where it is, into `undo.spans`.
+    /// Places the new units, and those behind them up to the first that stays where it is, into `undo.spans`. What
+    /// stays where it is in between is taken over.
     fn place_again(&mut self, index: usize) {
         let build = &self.problem.builds[index];
-        let first = self.undo.first;
-        let after = first + self.undo.order.len();
-        let old = &self.spans[index];
-        let new = &mut self.undo.spans[index];
-        let mut end = first.checked_sub(1).map_or(0, |before| old[before].1);
-        for unit in &self.order[first..after] {
+        let undo = &mut self.undo;
+        let (first, old, new) = (undo.first, &self.spans[index], &mut undo.spans[index]);
+        let after = first + undo.order.len();
+        let end_before = |place: usize| place.checked_sub(1).map_or(0, |before| old[before].1);
+        undo.moved.clear();
+        let mut end = end_before(first);
+        while first + new.len() < after {
+            let place = first + new.len();
+            if end == end_before(place) {
+                let stays = equal(&undo.order[new.len()..], &self.order[place..after]);
+                new.extend_from_slice(&old[place..place + stays]);
+                end = end_of(new, end);
+            }
+            let Some(unit) = self.order[..after].get(first + new.len()) else { break };
             let span = build.place(*unit, end);
             end = span.1;
+            let from = old[undo.places[new.len()]].0;
+            if from != span.0 && self.problem.whole_in(index, *unit).end > 0 {
+                undo.moved.push((*unit, from, span.0));
+            }
             new.push(span);
         }
         for (unit, before) in self.order[after..].iter().zip(&old[after..]) {
@@ -356,6 +364,9 @@ impl<'p> State<'p> {
                 return;
             }
             end = span.1;
+            if before.0 != span.0 && self.problem.whole_in(index, *unit).end > 0 {
+                undo.moved.push((*unit, before.0, span.0));
+            }
             new.push(span);
         }
         self.sizes[index] = build.size(end);
@@ -364,16 +375,9 @@ impl<'p> State<'p> {
     /// Takes parts off the lines they leave and puts them on those they come to.
     fn move_parts(&mut self, index: usize) {
         let view = self.problem.views[index];
-        let first = self.undo.first;
-        for offset in 0..self.undo.spans[view.build].len() {
-            let place = first + offset;
-            let unit = self.order[place];
-            let before = self.undo.places.get(offset).copied().unwrap_or(place);
-            let (old, new) = (self.spans[view.build][before].0, self.undo.spans[view.build][offset].0);
-            let whole = self.problem.whole_in(view.build, unit);
-            if whole.end > 0 && old != new {
-                self.move_unit(index, unit, (old, new), whole);
-            }
+        for moved in 0..self.undo.moved.len() {
+            let (unit, old, new) = self.undo.moved[moved];
+            self.move_unit(index, unit, (old, new), self.problem.whole_in(view.build, unit));
         }
     }
 
@@ -471,6 +475,16 @@ impl<'p> State<'p> {
             }
         }
     }
+}
+
+/// How many units at the beginning are the same.
+fn equal(one: &[usize], other: &[usize]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
+/// Where the last span ends, or `end` if there is none.
+fn end_of(spans: &[(u64, u64)], end: u64) -> u64 {
+    spans.last().map_or(end, |span| span.1)
 }
 
 fn grow(lines: &mut Vec<Line>, last: usize) {

@@ -1,0 +1,23 @@
+//! What lines cost by what lies on them, remembered.
+
+/// Lines remembered, a power of two: as many as a processor's second cache holds.
+const REMEMBERED: usize = 1 << 16;
+
+/// Weights of lines by what lies on them, with room to work in. Each key has one place; a newer one takes it.
+#[derive(Clone, Debug, Default)]
+pub struct Memo {
+    values: Vec<(u64, u64)>,
+    /// Room to gather cells in.
+    pub(crate) cells: Vec<u32>,
+}
+
+impl Memo {
+    /// Where the value of a key is kept.
+    #[inline]
+    pub(crate) fn entry(&mut self, key: u64) -> &mut (u64, u64) {
+        if self.values.is_empty() {
+            self.values = vec![(0, 0); REMEMBERED];
+        }
+        &mut self.values[key as usize % REMEMBERED]
+    }
+}

@@ -1,5 +1,7 @@
 //! What the user types.
 
+pub(crate) mod verify;
+
 use crate::matrix::{self, Also};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fieldline_plan::Choice;
@@ -37,6 +39,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Turn a plan into a patch of the header.
     Patch(PatchArgs),
+    /// Compare what was built with what a plan predicted.
+    Verify(verify::VerifyArgs),
     /// Do it all: recording to report, plan and patch.
     Propose(ProposeArgs),
     /// Walk the road on a built-in example.

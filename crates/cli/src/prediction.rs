@@ -38,9 +38,34 @@ fn member(placed: &PlacedMember) -> Member {
     }
 }
 
-/// What the plan's order gives in a build whose declared layout is known. `None` for a union.
-pub(crate) fn of_build(of: &StructPlan, declared: &Layout) -> Option<Layout> {
-    abi::reorder(declared, &order(of, declared))
+/// What the plan's order gives in a build whose declared layout is known. `None` for a union. Members that `built`
+/// aligns more than they were declared (`patch --idiom plain`) are placed so.
+pub(crate) fn of_build(of: &StructPlan, declared: &Layout, built: Option<&Layout>) -> Option<Layout> {
+    let order = order(of, declared);
+    let mut predicted = abi::reorder(declared, &order)?;
+    let mut slots = abi::slots_of(declared);
+    slots.slots = order.iter().filter_map(|index| slots.slots.get(*index).copied()).collect();
+    let mut is_raised = false;
+    for (member, slot) in predicted.members.iter().zip(&mut slots.slots) {
+        let own = member.explicit_align.unwrap_or(1).max(slot.align);
+        let written = built.and_then(|built| written_align(built, member)).filter(|align| *align > own);
+        is_raised |= written.is_some();
+        slot.align = written.unwrap_or(slot.align);
+    }
+    if is_raised {
+        let placement = slots.place();
+        for (member, offset) in predicted.members.iter_mut().zip(&placement.bit_offsets) {
+            member.bit_offset = *offset;
+        }
+        predicted = Layout::from_members(&predicted, predicted.members.clone(), placement.size);
+    }
+    Some(predicted)
+}
+
+/// The alignment in bytes that a build has at a member, beyond its type's.
+fn written_align(built: &Layout, member: &Member) -> Option<u64> {
+    let found = built.members.iter().find(|found| member.name.is_some() && found.name == member.name);
+    found.filter(|found| !found.aligned_type).and_then(|found| found.explicit_align)
 }
 
 /// The build's members in the plan's order. Members the plan doesn't know follow the one they are declared behind.
@@ -114,9 +139,15 @@ mod tests {
         assert_eq!(of_plan(&of).members.iter().map(Member::offset).collect::<Vec<_>>(), [0, 8, 16]);
         // `b` is not there, `x` follows `a`.
         let other = layout(&[("a", 8), ("x", 8), ("c", 8)]);
-        let predicted = of_build(&of, &other).unwrap();
+        let predicted = of_build(&of, &other, None).unwrap();
         let names: Vec<&str> = predicted.members.iter().map(Member::label).collect();
         assert_eq!(names, ["c", "a", "x"]);
         assert_eq!(predicted.size, 24);
+        // An alignment that the patch wrote moves what follows.
+        let mut built = predicted.clone();
+        built.members[1].explicit_align = Some(64);
+        let predicted = of_build(&of, &other, Some(&built)).unwrap();
+        let offsets: Vec<u64> = predicted.members.iter().map(Member::offset).collect();
+        assert_eq!((offsets, predicted.size), (vec![0, 64, 72], 128));
     }
 }

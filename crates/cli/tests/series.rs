@@ -107,7 +107,8 @@ fn the_cover_letter_says_what_was_measured_and_what_moves() {
     assert!(cover.contains("accesses  load:store  visits\n"), "{cover}");
     for text in files.values() {
         assert!(!text.contains("Signed-off-by"), "{text}");
-        let body = text.split("\ndiff --git").next().unwrap();
+        let (_, body) = text.split_once("\n\n").unwrap();
+        let body = body.split("\ndiff --git").next().unwrap();
         assert!(body.lines().all(|line| line.chars().count() <= 78), "{body}");
     }
 }

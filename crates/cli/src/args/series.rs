@@ -38,7 +38,7 @@ pub(crate) struct SeriesArgs {
     /// What stands in the brackets of the subjects before the number; PATCH if not given.
     #[arg(long, value_name = "TEXT", requires = "series", value_parser = prefix)]
     pub(crate) subject_prefix: Option<String>,
-    /// A trailer for each patch, such as 'Reviewed-by: Name <mail>'; may be given several times.
+    /// A trailer for each patch, such as 'Reviewed-by: Ada'; may be given several times.
     #[arg(long = "trailer", value_name = "KEY: TEXT", requires = "series", value_parser = trailer)]
     pub(crate) trailers: Vec<String>,
 }

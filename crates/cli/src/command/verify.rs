@@ -33,7 +33,7 @@ fn verify(out: &mut String, plan: &Plan, object: &Object) -> Result<bool> {
     for (index, (of, built)) in plan.structs.iter().zip(built).enumerate() {
         let declared = declared.as_ref().and_then(|all| all.get(index));
         let predicted = match declared.map(|all| like(of, all)) {
-            Some(Some(declared)) => prediction::of_build(of, declared)
+            Some(Some(declared)) => prediction::of_build(of, declared, like(of, &built))
                 .with_context(|| format!("struct {}: a union has no order", of.name))?,
             _ => prediction::of_plan(of),
         };

@@ -80,7 +80,7 @@ impl PredictionVerdict {
         let count = predicted.members.len().max(actual.members.len());
         for index in 0..count {
             let pair = (predicted.members.get(index), actual.members.get(index));
-            mismatches.extend(compare(index, pair));
+            mismatches.extend(compare(index, pair, actual));
         }
         if predicted.size != actual.size {
             mismatches.push(Mismatch::StructSize { predicted: predicted.size, actual: actual.size });
@@ -99,14 +99,19 @@ impl PredictionVerdict {
     }
 }
 
-fn compare(index: usize, pair: (Option<&Member>, Option<&Member>)) -> Vec<Mismatch> {
+/// The member in its place; one that is elsewhere among the others with both its offsets.
+fn compare(index: usize, pair: (Option<&Member>, Option<&Member>), all: &Layout) -> Vec<Mismatch> {
+    let elsewhere = |predicted: &Member| all.members.iter().find(|actual| is_same(predicted, actual));
     match pair {
         (Some(predicted), Some(actual)) if is_same(predicted, actual) => places(index, predicted, actual),
-        (Some(predicted), Some(actual)) => vec![Mismatch::OtherMember {
-            index,
-            predicted: predicted.label().to_owned(),
-            actual: actual.label().to_owned(),
-        }],
+        (Some(predicted), Some(actual)) => match elsewhere(predicted) {
+            Some(found) => places(index, predicted, found),
+            None => vec![Mismatch::OtherMember {
+                index,
+                predicted: predicted.label().to_owned(),
+                actual: actual.label().to_owned(),
+            }],
+        },
         (Some(predicted), None) => vec![Mismatch::Missing { index, member: predicted.label().to_owned() }],
         (None, Some(actual)) => vec![Mismatch::Unexpected { index, member: actual.label().to_owned() }],
         (None, None) => Vec::new(),
@@ -206,6 +211,15 @@ mod tests {
                 "size: 24 bytes are predicted, 32 found",
             ]
         );
+    }
+
+    #[test]
+    fn members_in_another_order_are_named_with_both_offsets() {
+        let predicted = layout(16, vec![member(Some("a"), 0, 8), member(Some("b"), 8, 8)]);
+        let actual = layout(16, vec![member(Some("b"), 0, 8), member(Some("a"), 8, 8)]);
+        let verdict = PredictionVerdict::new(&predicted, &actual);
+        let texts: Vec<String> = verdict.mismatches.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["a: predicted at offset 0, is at 8", "b: predicted at offset 8, is at 0"]);
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! What the user types.
 
+pub(crate) mod series;
+pub(crate) mod verify;
+
 use crate::matrix::{self, Also};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fieldline_plan::Choice;
@@ -37,6 +40,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Turn a plan into a patch of the header.
     Patch(PatchArgs),
+    /// Compare what was built with what a plan predicted.
+    Verify(verify::VerifyArgs),
     /// Do it all: recording to report, plan and patch.
     Propose(ProposeArgs),
     /// Walk the road on a built-in example.
@@ -299,6 +304,11 @@ pub(crate) struct PatchArgs {
     /// The source tree the program was built from.
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: PathBuf,
+    /// The profile the plan was made of, for the cover letter of a series.
+    #[arg(long, value_name = "FILE", requires = "series")]
+    pub(crate) profile: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) series: series::SeriesArgs,
     /// Folder for the patches; made if it is not there.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -327,6 +337,8 @@ pub(crate) struct ProposeArgs {
     /// that is worse than the declared one in any of them. @BYTES sets the cacheline size where the file doesn't tell.
     #[arg(long, value_name = "FILE[@BYTES]", value_delimiter = ',', value_parser = matrix::also)]
     pub(crate) also: Vec<Also>,
+    #[command(flatten)]
+    pub(crate) series: series::SeriesArgs,
     /// Folder for report.md, plan.json, profile.json and the patches; made if it is not there.
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,

@@ -7,13 +7,16 @@ mod args;
 mod command;
 mod document;
 mod embedding;
+mod idiom;
 mod input;
 mod matrix;
 mod new_member;
 mod output;
 mod pins;
+mod prediction;
 mod recordings;
 mod report;
+mod series;
 mod stages;
 mod trace;
 mod tree;
@@ -58,6 +61,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Place(args) => command::place::run(args),
         Command::Simulate(args) => command::simulate::run(args),
         Command::Patch(args) => command::patch::run(args),
+        Command::Verify(args) => command::verify::run(args),
         Command::Propose(args) => command::propose::run(args),
         Command::Demo(args) => command::demo::run(args),
     }

@@ -1,10 +1,13 @@
 //! The stages between recording and patch, each a function of the one before.
 
 use crate::args::ChoiceArgs;
+use crate::args::series::Idiom;
 use crate::embedding;
+use crate::idiom::Manner;
 use crate::input::{self, Types};
 use crate::matrix::{self, Also};
 use crate::pins;
+use crate::series::Step;
 use crate::tree::{self, Change, Declaration};
 use crate::uses::{self, Declared};
 use anyhow::{Context, Result, bail};
@@ -174,6 +177,7 @@ pub(crate) fn build_line(vmlinux: &Path) -> Result<u64> {
 }
 
 /// What came of editing the tree.
+#[derive(Default)]
 pub(crate) struct Patched {
     /// File name of the patch and its text.
     pub(crate) patches: Vec<(String, Vec<u8>)>,
@@ -181,15 +185,18 @@ pub(crate) struct Patched {
     pub(crate) notes: Vec<String>,
     /// Structs that were refused, and why.
     pub(crate) refusals: Vec<(String, String)>,
+    /// The same changes struct by struct.
+    pub(crate) steps: Vec<Step>,
 }
 
 /// Turns a plan into patches, one for each file that changes.
-pub(crate) fn patch(plan: &Plan, tree: &Path) -> Result<Patched> {
+pub(crate) fn patch(plan: &Plan, tree: &Path, idiom: Idiom) -> Result<Patched> {
+    let manner = Manner::new(idiom, tree, plan.build_line);
     let mut changes: Vec<Change> = Vec::new();
-    let mut patched = Patched { patches: Vec::new(), notes: Vec::new(), refusals: Vec::new() };
+    let mut patched = Patched::default();
     for of in &plan.structs {
         match of.outcome {
-            Planned::Moved => add_struct(&mut changes, &mut patched, of, tree)?,
+            Planned::Moved => add_struct(&mut changes, &mut patched, of, (tree, manner))?,
             Planned::Refused => {
                 patched.refusals.push((of.name.clone(), of.reason.clone().unwrap_or_default()));
             }
@@ -208,7 +215,12 @@ pub(crate) fn patch(plan: &Plan, tree: &Path) -> Result<Patched> {
     Ok(patched)
 }
 
-fn add_struct(changes: &mut Vec<Change>, patched: &mut Patched, of: &StructPlan, tree: &Path) -> Result<()> {
+fn add_struct(
+    changes: &mut Vec<Change>,
+    patched: &mut Patched,
+    of: &StructPlan,
+    (tree, manner): (&Path, Manner),
+) -> Result<()> {
     let order = of.order();
     let mut sorted = order.clone();
     sorted.sort_unstable();
@@ -217,11 +229,16 @@ fn add_struct(changes: &mut Vec<Change>, patched: &mut Patched, of: &StructPlan,
     }
     let declaration = Declaration::from(of);
     let header = tree::open(tree, &declaration)?;
-    match tree::reorder(&header, &declaration, &order) {
-        Ok(reordering) => {
+    let reordered = tree::reorder(&header, &declaration, &order);
+    let told = reordered.and_then(|one| Ok((manner.tell(&header, of, &one.edits)?, one)));
+    match told {
+        Ok((told, reordering)) => {
             let path = header.path.clone();
             patched.notes.extend(reordering.notes.iter().map(|note| format!("{path}: {note}")));
-            tree::add(changes, header, &reordering.edits)
+            let (old, new) = tree::add(changes, header, &told.edits)?;
+            patched.notes.extend(told.remarks.iter().map(|remark| format!("{path}: {remark}")));
+            patched.steps.push(Step { name: of.name.clone(), path, old, new, shared: told.remarks });
+            Ok(())
         }
         Err(refusal) => {
             patched.refusals.push((of.name.clone(), format!("{}: {refusal}", header.path)));

@@ -4,7 +4,9 @@ use anyhow::{Context, Result, bail};
 use fieldline_layout::constraint::Note;
 use fieldline_layout::layout::Layout;
 use fieldline_plan::StructPlan;
-use fieldline_source::{Body, Edits, ExpectedMember, Join, Query, Refusal, Reordering, SourceText};
+use fieldline_source::{
+    Annotated, Body, Edits, ExpectedMember, Heading, Join, Query, Refusal, Reordering, SourceText,
+};
 use std::path::{Component, Path, PathBuf};
 
 /// A file of the tree that declares a struct.
@@ -193,6 +195,15 @@ pub(crate) fn reorder(
     joined(header, declaration, |join| join.reorder(order))
 }
 
+/// The edits that write headings at members.
+pub(crate) fn annotate(
+    header: &Header,
+    declaration: &Declaration,
+    headings: &[Heading],
+) -> Result<Annotated, Refusal> {
+    joined(header, declaration, |join| join.annotate(headings))
+}
+
 fn joined<T>(
     header: &Header,
     declaration: &Declaration,
@@ -219,8 +230,8 @@ impl Change {
     }
 }
 
-/// Adds a struct's edits to the changes, one change a file.
-pub(crate) fn add(changes: &mut Vec<Change>, header: Header, edits: &Edits) -> Result<()> {
+/// Adds a struct's edits to the changes, one change a file. Gives the file's text before and after them.
+pub(crate) fn add(changes: &mut Vec<Change>, header: Header, edits: &Edits) -> Result<(Vec<u8>, Vec<u8>)> {
     let path = header.path.clone();
     let known = changes.iter().position(|change| change.header.path == path);
     let index = known.unwrap_or_else(|| {
@@ -228,7 +239,9 @@ pub(crate) fn add(changes: &mut Vec<Change>, header: Header, edits: &Edits) -> R
         changes.len() - 1
     });
     let change = changes.get_mut(index).context("no change")?;
-    change.edits.merge(edits).map_err(|overlap| anyhow::anyhow!("{path}: {overlap}"))
+    let old = change.edits.apply(&change.header.text);
+    change.edits.merge(edits).map_err(|overlap| anyhow::anyhow!("{path}: {overlap}"))?;
+    Ok((old, change.edits.apply(&change.header.text)))
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@
 //! 4. [`Join::new`] lays the members that debug info names beside them, which also tells the active branches
 //!    ([`join`]). What doesn't fit is refused with a reason a maintainer can read ([`Refusal`]).
 //! 5. [`Join::constraints`] says what the text allows; [`Join::reorder`] turns an order into [`Edits`] ([`arrange`]).
-//! 6. [`uses`] finds what elsewhere in the tree depends on the order of members.
-//! 7. [`diff::unified`] prints the change for `git apply`.
+//! 6. [`Join::annotate`] writes comments above members and attributes behind them ([`annotate`]).
+//! 7. [`uses`] finds what elsewhere in the tree depends on the order of members.
+//! 8. [`diff::unified`] prints the change for `git apply`.
 //!
 //! ```
 //! use fieldline_source::{Body, ExpectedMember, Join, Query, SourceText, diff};
@@ -26,6 +27,7 @@
 //! # Ok::<(), fieldline_source::Refusal>(())
 //! ```
 
+pub mod annotate;
 pub mod arrange;
 pub mod body;
 pub mod definition;
@@ -36,6 +38,7 @@ mod refusal;
 pub mod scan;
 pub mod uses;
 
+pub use annotate::{Annotated, Heading};
 pub use arrange::{Constraints, GuardPath, MemberPlace, Note, Reordering, Together, Unit};
 pub use body::{Body, Declarator, Declares, Pin, Shape, Statement};
 pub use definition::{Definition, Query};

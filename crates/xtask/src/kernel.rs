@@ -2,7 +2,7 @@
 
 use crate::fixtures::synthetic;
 use crate::shell::{self, say};
-use crate::{inputs, packing, parity};
+use crate::{inputs, packing, parity, source};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::btf::{self, Kind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
@@ -16,8 +16,8 @@ const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
 /// A unit whose functions work on them.
 const UNIT: &str = "kernel/sched/fair.c";
 
-/// `cargo xtask kernel`: each part says what it found; `true` if all hold.
-pub(crate) fn run(_args: &[String]) -> Result<bool> {
+/// `cargo xtask kernel [--full]`: each part says what it found; `true` if all hold.
+pub(crate) fn run(args: &[String]) -> Result<bool> {
     let vmlinux = inputs::vmlinux()?;
     say(&format!("kernel: {}", vmlinux.display()));
     let mut passed = 0;
@@ -42,6 +42,12 @@ pub(crate) fn run(_args: &[String]) -> Result<bool> {
     count("a second decoder reads the same operands", second_decoder(&vmlinux));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
     count("recording to a patch that applies", road(&vmlinux));
+    if args.iter().any(|arg| arg == "--full") {
+        count(
+            "declarations in the tree are those of debug info",
+            source::run(&[vmlinux.display().to_string()]),
+        );
+    }
     say(&format!("\nkernel: {passed} passed, {failed} failed"));
     Ok(failed == 0)
 }

@@ -9,6 +9,7 @@ mod kernel;
 mod packing;
 mod parity;
 mod shell;
+mod source;
 mod tidy;
 mod truth;
 
@@ -23,6 +24,11 @@ const VERBS: &[Verb] = &[
     ("kernel", "test on a real kernel: parity, placement rules, the road up to git apply", kernel::run),
     ("parity", "compare every struct of a vmlinux with pahole's text: [VMLINUX]", parity::run),
     ("packing", "plan every struct of a vmlinux by size alone and check the plans: [VMLINUX]", packing::run),
+    (
+        "source",
+        "read the declaration of every struct of a vmlinux in its tree, against debug info: [VMLINUX [TREE]]",
+        source::run,
+    ),
     ("bench", "measure against pahole and perf in the same run: [WORK…]", bench::run),
     (
         "truth",

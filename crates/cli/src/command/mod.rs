@@ -11,3 +11,4 @@ pub(crate) mod propose;
 pub(crate) mod report;
 pub(crate) mod samples;
 pub(crate) mod simulate;
+pub(crate) mod verify;

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::args::PatchArgs;
 use crate::stages::{self, Patched};
-use crate::{document, output};
+use crate::{document, output, series};
 use anyhow::Result;
 use fieldline_plan::Plan;
 use std::fmt::Write;
@@ -11,7 +11,11 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &PatchArgs) -> Result<Outcome> {
     let plan = read_plan(&args.plan)?;
-    let patched = stages::patch(&plan, &args.tree)?;
+    let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
+    let mut patched = stages::patch(&plan, &args.tree, args.series.idiom)?;
+    if args.series.series {
+        patched.patches = series::files(&plan, profile.as_ref(), &patched.steps, &args.series);
+    }
     write(&patched, &args.output, &[])?;
     output::print(&text(&patched, &args.output))?;
     Ok(if patched.refusals.is_empty() { Outcome::Done } else { Outcome::No })

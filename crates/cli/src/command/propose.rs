@@ -6,7 +6,7 @@ use crate::args::ProposeArgs;
 use crate::report::color::Paint;
 use crate::report::{coverage, plan_text, proposal};
 use crate::stages::{self, PlanInput};
-use crate::{document, output, recordings};
+use crate::{document, output, recordings, series};
 use anyhow::{Result, bail};
 
 /// What is proposed is judged unless asked otherwise: with so many resamples a share of 80 % is known to within 9 %.
@@ -31,7 +31,10 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         also: &args.also,
     })?;
     output::progress("editing the source");
-    let patched = stages::patch(&plan, &args.tree)?;
+    let mut patched = stages::patch(&plan, &args.tree, args.series.idiom)?;
+    if args.series.series {
+        patched.patches = series::files(&plan, Some(&profile), &patched.steps, &args.series);
+    }
     output::progress("writing");
     let files = [
         ("report.md", proposal::markdown(&profile, &plan, &patched).into_bytes()),

@@ -1,0 +1,143 @@
+//! What the user types to get mails instead of bare diffs.
+
+use clap::{Args, ValueEnum};
+
+/// The date where none is given: the one `git format-patch` puts into its own first lines.
+pub(crate) const DATE: &str = "Mon, 17 Sep 2001 00:00:00 +0000";
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// How groups of members are told in the source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Idiom {
+    /// Not at all: members move, and nothing is added.
+    #[default]
+    None,
+    /// A comment above each group, and ____cacheline_aligned at the first member of those that it costs no byte (in
+    /// kernel trees).
+    Plain,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SeriesArgs {
+    /// How groups of members are told in the source.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) idiom: Idiom,
+    /// Write a series as `git format-patch --cover-letter` does, one mail a struct, instead of one bare diff a file.
+    /// `git am` takes it; nobody signs it off unless a --trailer does.
+    #[arg(long, requires = "from")]
+    pub(crate) series: bool,
+    /// The author of the series.
+    #[arg(long, value_name = "NAME <MAIL>", requires = "series", value_parser = author)]
+    pub(crate) from: Option<String>,
+    /// The date of the mails, such as '21 Nov 2026 12:00:00 +0100'; a fixed one if not given, so that equal inputs give
+    /// equal files.
+    #[arg(long, value_name = "DATE", requires = "series", value_parser = date)]
+    pub(crate) date: Option<String>,
+    /// What stands in the brackets of the subjects before the number; PATCH if not given.
+    #[arg(long, value_name = "TEXT", requires = "series", value_parser = prefix)]
+    pub(crate) subject_prefix: Option<String>,
+    /// A trailer for each patch, such as 'Reviewed-by: Ada'; may be given several times.
+    #[arg(long = "trailer", value_name = "KEY: TEXT", requires = "series", value_parser = trailer)]
+    pub(crate) trailers: Vec<String>,
+}
+
+fn is_one_line(text: &str) -> bool {
+    !text.chars().any(char::is_control) && text.trim() == text && !text.is_empty()
+}
+
+/// `Name <user@host>`: without an address `git am` refuses.
+fn author(text: &str) -> Result<String, String> {
+    let address = text.strip_suffix('>').and_then(|text| text.rsplit_once(" <"));
+    let is_good = |(name, mail): (&str, &str)| {
+        let (user, host) = mail.split_once('@').unwrap_or_default();
+        let part = |part: &str| !part.is_empty() && part.is_ascii() && !part.contains([' ', '<', '>', '@']);
+        part(user) && part(host) && is_one_line(name) && !name.contains(['<', '>', '"'])
+    };
+    match address.is_some_and(is_good) {
+        true => Ok(text.to_owned()),
+        false => Err("an author is Name <user@host>".to_owned()),
+    }
+}
+
+/// A date as mails have it (RFC 5322, 3.3).
+fn date(text: &str) -> Result<String, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = if words.first().is_some_and(|word| word.ends_with(',')) { &words[1..] } else { &words[..] };
+    let number = |word: &str, range: std::ops::RangeInclusive<u32>| {
+        word.bytes().all(|byte| byte.is_ascii_digit()) && word.parse().is_ok_and(|n| range.contains(&n))
+    };
+    let time = |word: &str| {
+        let parts: Vec<&str> = word.split(':').collect();
+        parts.len() == 3
+            && parts.iter().zip([23, 59, 60]).all(|(part, most)| part.len() == 2 && number(part, 0..=most))
+    };
+    let zone = |word: &str| {
+        word.len() == 5 && word.starts_with(['+', '-']) && number(word.get(1..).unwrap_or_default(), 0..=1400)
+    };
+    let is_good = match words {
+        [day, month, year, clock, offset] => {
+            number(day, 1..=31)
+                && MONTHS.contains(month)
+                && number(year, 1970..=9999)
+                && time(clock)
+                && zone(offset)
+        }
+        _ => false,
+    };
+    match is_good && is_one_line(text) {
+        true => Ok(text.to_owned()),
+        false => Err("a date is such as '21 Nov 2026 12:00:00 +0100'".to_owned()),
+    }
+}
+
+fn prefix(text: &str) -> Result<String, String> {
+    match is_one_line(text) && text.is_ascii() && !text.contains(['[', ']']) {
+        true => Ok(text.to_owned()),
+        false => Err("one line of ASCII without brackets".to_owned()),
+    }
+}
+
+fn trailer(text: &str) -> Result<String, String> {
+    let (key, value) = text.split_once(": ").unwrap_or_default();
+    let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic())
+        && key.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+    match is_key && is_one_line(text) && !value.trim().is_empty() {
+        true => Ok(text.to_owned()),
+        false => Err("a trailer is Key: text".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn authors_have_a_name_and_an_address() {
+        assert!(author("Ada B. <ada@example.org>").is_ok());
+        for wrong in ["Ada", "ada@example.org", "Ada <ada>", "Ada <a@b> x", " <a@b>", "Ada\n <a@b>"] {
+            assert!(author(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn dates_are_those_of_mails() {
+        for good in [DATE, "1 Jan 1970 00:00:00 +0000", "Sat, 21 Nov 2026 12:46:24 -0730"] {
+            assert!(date(good).is_ok(), "{good}");
+        }
+        for wrong in
+            ["", "2026-11-21", "21 Nov 2026", "32 Nov 2026 12:00:00 +0000", "21 Nov 2026 24:00:00 +0000"]
+        {
+            assert!(date(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn trailers_have_a_key() {
+        assert!(trailer("Link: https://example.org/1").is_ok());
+        for wrong in ["Link", "Link:", ": x", "Re viewed: x", "A: x\nB: y"] {
+            assert!(trailer(wrong).is_err(), "{wrong}");
+        }
+    }
+}

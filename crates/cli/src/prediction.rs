@@ -1,0 +1,153 @@
+//! The layout that a plan predicts, for the build it was made with and for others.
+
+use fieldline_layout::layout::Role;
+use fieldline_layout::{Layout, Member, abi};
+use fieldline_plan::StructPlan;
+use fieldline_plan::result::PlacedMember;
+
+/// What the plan says of the build it was made with.
+pub(crate) fn of_plan(of: &StructPlan) -> Layout {
+    let empty = Layout {
+        kind: "struct".to_owned(),
+        name: of.name.clone(),
+        size: of.chosen.size,
+        align: 1,
+        explicit_align: None,
+        file: of.file.clone(),
+        line: of.line,
+        members: Vec::new(),
+        items: Vec::new(),
+    };
+    Layout::from_members(&empty, of.chosen.members.iter().map(member).collect(), of.chosen.size)
+}
+
+fn member(placed: &PlacedMember) -> Member {
+    Member {
+        name: placed.name.clone(),
+        type_name: placed.type_name.clone(),
+        bit_offset: placed.bit_offset.unwrap_or_else(|| placed.offset.saturating_mul(8)),
+        bit_size: placed.bit_size.unwrap_or_else(|| placed.size.saturating_mul(8)),
+        bit_field_storage: None,
+        align: 1,
+        explicit_align: None,
+        aligned_type: false,
+        role: Role::Plain,
+        line: placed.line,
+        members: Vec::new(),
+        is_union: false,
+    }
+}
+
+/// What the plan's order gives in a build whose declared layout is known. `None` for a union. Members that `built`
+/// aligns more than they were declared (`patch --idiom plain`) are placed so.
+pub(crate) fn of_build(of: &StructPlan, declared: &Layout, built: Option<&Layout>) -> Option<Layout> {
+    let order = order(of, declared);
+    let mut predicted = abi::reorder(declared, &order)?;
+    let mut slots = abi::slots_of(declared);
+    slots.slots = order.iter().filter_map(|index| slots.slots.get(*index).copied()).collect();
+    let mut is_raised = false;
+    for (member, slot) in predicted.members.iter().zip(&mut slots.slots) {
+        let own = member.explicit_align.unwrap_or(1).max(slot.align);
+        let written = built.and_then(|built| written_align(built, member)).filter(|align| *align > own);
+        is_raised |= written.is_some();
+        slot.align = written.unwrap_or(slot.align);
+    }
+    if is_raised {
+        let placement = slots.place();
+        for (member, offset) in predicted.members.iter_mut().zip(&placement.bit_offsets) {
+            member.bit_offset = *offset;
+        }
+        predicted = Layout::from_members(&predicted, predicted.members.clone(), placement.size);
+    }
+    Some(predicted)
+}
+
+/// The alignment in bytes that a build has at a member, beyond its type's.
+fn written_align(built: &Layout, member: &Member) -> Option<u64> {
+    let found = built.members.iter().find(|found| member.name.is_some() && found.name == member.name);
+    found.filter(|found| !found.aligned_type).and_then(|found| found.explicit_align)
+}
+
+/// The build's members in the plan's order. Members the plan doesn't know follow the one they are declared behind.
+fn order(of: &StructPlan, declared: &Layout) -> Vec<usize> {
+    let mut leader = None;
+    let place = |member: &Member| {
+        let is_it = |placed: &PlacedMember| {
+            placed.name == member.name && (placed.name.is_some() || placed.type_name == member.type_name)
+        };
+        of.chosen.members.iter().position(is_it)
+    };
+    let mut keyed: Vec<(Option<usize>, usize)> = Vec::new();
+    for (index, member) in declared.members.iter().enumerate() {
+        leader = place(member).or(leader);
+        keyed.push((leader, index));
+    }
+    keyed.sort();
+    keyed.into_iter().map(|(_, index)| index).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldline_plan::result::Arrangement;
+
+    fn layout(members: &[(&str, u64)]) -> Layout {
+        let mut end = 0;
+        let member = |(name, size): &(&str, u64)| {
+            let placed = PlacedMember {
+                index: 0,
+                name: Some((*name).to_owned()),
+                type_name: "long".to_owned(),
+                offset: end,
+                size: *size,
+                bit_offset: None,
+                bit_size: None,
+                line: 0,
+            };
+            end += size;
+            Member { align: *size, ..super::member(&placed) }
+        };
+        let members: Vec<Member> = members.iter().map(member).collect();
+        let empty = Layout {
+            kind: "struct".to_owned(),
+            name: "pair".to_owned(),
+            size: 0,
+            align: 8,
+            explicit_align: None,
+            file: None,
+            line: 0,
+            members: Vec::new(),
+            items: Vec::new(),
+        };
+        Layout::from_members(&empty, members, end)
+    }
+
+    fn plan(declared: &Layout, order: &[usize]) -> StructPlan {
+        let chosen = abi::reorder(declared, order).unwrap();
+        let text = serde_json::json!({
+            "name": "pair", "fingerprint": 0, "outcome": "moved", "samples": 0, "needed": 0,
+            "declared": Arrangement::new(declared, 0..declared.members.len()),
+            "chosen": Arrangement::new(&chosen, order.iter().copied()),
+        });
+        serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn a_build_with_other_members_has_its_own_prediction() {
+        let recorded = layout(&[("a", 8), ("b", 8), ("c", 8)]);
+        let of = plan(&recorded, &[2, 0, 1]);
+        assert_eq!(of_plan(&of).members.iter().map(Member::offset).collect::<Vec<_>>(), [0, 8, 16]);
+        // `b` is not there, `x` follows `a`.
+        let other = layout(&[("a", 8), ("x", 8), ("c", 8)]);
+        let predicted = of_build(&of, &other, None).unwrap();
+        let names: Vec<&str> = predicted.members.iter().map(Member::label).collect();
+        assert_eq!(names, ["c", "a", "x"]);
+        assert_eq!(predicted.size, 24);
+        // An alignment that the patch wrote moves what follows.
+        let mut built = predicted.clone();
+        built.members[1].explicit_align = Some(64);
+        let predicted = of_build(&of, &other, Some(&built)).unwrap();
+        let offsets: Vec<u64> = predicted.members.iter().map(Member::offset).collect();
+        assert_eq!((offsets, predicted.size), (vec![0, 64, 72], 128));
+    }
+}

@@ -1,0 +1,202 @@
+//! Patches as mails that `git am` takes, in the shape of `git format-patch`.
+
+use super::Step;
+use crate::args::series::{DATE, SeriesArgs};
+use fieldline_source::diff;
+use std::fmt::Write;
+
+/// Columns of a mail's text: what checkpatch asks for, less the indent git log adds.
+const COLUMNS: usize = 72;
+/// What `git format-patch` writes instead of a commit's date, so that programs know its files.
+const MAGIC: &str = "Mon Sep 17 00:00:00 2001";
+/// Longest name of a file, its number and `.patch` apart.
+const NAME: usize = 52;
+
+/// One mail of a series.
+pub(crate) struct Mail<'m> {
+    /// Its number, 0 for the cover letter, and how many patches there are.
+    pub(crate) number: (usize, usize),
+    pub(crate) subject: &'m str,
+    pub(crate) body: &'m str,
+    pub(crate) trailers: &'m [String],
+    /// What stands behind the body: diffstat and diff.
+    pub(crate) rest: Vec<u8>,
+}
+
+impl Mail<'_> {
+    /// Name of the file.
+    pub(crate) fn file(&self) -> String {
+        if self.number.0 == 0 {
+            return "0000-cover-letter.patch".to_owned();
+        }
+        let keeps = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.';
+        let words: Vec<&str> =
+            self.subject.split(|letter| !keeps(letter)).filter(|word| !word.is_empty()).collect();
+        let mut slug = words.join("-");
+        slug.truncate(NAME);
+        format!("{:04}-{}.patch", self.number.0, slug.trim_end_matches(['-', '.']))
+    }
+
+    /// The whole text.
+    pub(crate) fn text(&self, args: &SeriesArgs) -> Vec<u8> {
+        let mut out = format!("From {} {MAGIC}\n", "0".repeat(40));
+        let _ = writeln!(out, "From: {}", encoded(args.from.as_deref().unwrap_or_default()));
+        let _ = writeln!(out, "Date: {}", args.date.as_deref().unwrap_or(DATE));
+        let prefix = args.subject_prefix.as_deref().unwrap_or("PATCH");
+        let (number, count) = self.number;
+        let width = count.to_string().len();
+        let _ = writeln!(out, "Subject: [{prefix} {number:0width$}/{count}] {}", self.subject);
+        let trailers = self.trailers.concat();
+        if !(self.body.is_ascii() && trailers.is_ascii() && self.rest.is_ascii()) {
+            out.push_str("MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n");
+            out.push_str("Content-Transfer-Encoding: 8bit\n");
+        }
+        let _ = write!(out, "\n{}\n", self.body.trim_end());
+        if !self.trailers.is_empty() {
+            let _ = write!(out, "\n{}\n", self.trailers.join("\n"));
+        }
+        let mut text = out.into_bytes();
+        text.extend_from_slice(&self.rest);
+        text.extend_from_slice(format!("-- \nfieldline {}\n\n", env!("CARGO_PKG_VERSION")).as_bytes());
+        text
+    }
+}
+
+/// The author with a name beyond ASCII as RFC 2047 writes it.
+fn encoded(author: &str) -> String {
+    let Some((name, mail)) = author.rsplit_once(" <").filter(|(name, _)| !name.is_ascii()) else {
+        return quoted(author);
+    };
+    let mut out = String::from("=?UTF-8?q?");
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "={byte:02X}");
+        }
+    }
+    format!("{out}?= <{mail}")
+}
+
+/// A name with marks that mean something in addresses (RFC 5322, 3.2.3) in quotes.
+fn quoted(author: &str) -> String {
+    match author.rsplit_once(" <") {
+        Some((name, mail)) if name.contains(['.', ',', ':', ';', '(', ')', '[', ']', '@', '\\']) => {
+            format!("\"{}\" <{mail}", name.replace('\\', "\\\\"))
+        }
+        _ => author.to_owned(),
+    }
+}
+
+/// `---`, the diffstat and the diff of one step.
+pub(crate) fn patch(step: &Step) -> Vec<u8> {
+    let diff = diff::unified(&step.path, &step.old, &step.new);
+    let mut out =
+        format!("---\n{}\ndiff --git a/{path} b/{path}\n", stat(&[step]), path = step.path).into_bytes();
+    out.extend_from_slice(&diff);
+    out
+}
+
+/// Lines a step adds and removes.
+fn counts(step: &Step) -> (usize, usize) {
+    let diff = diff::unified(&step.path, &step.old, &step.new);
+    let lines = || diff.split(|byte| *byte == b'\n').skip(2);
+    let count = |mark: u8| lines().filter(|line| line.first() == Some(&mark)).count();
+    (count(b'+'), count(b'-'))
+}
+
+/// What `git diff --stat` prints for some steps; steps in one file are one row.
+pub(crate) fn stat(steps: &[&Step]) -> String {
+    let mut files: Vec<(&str, usize, usize)> = Vec::new();
+    for step in steps {
+        let (added, removed) = counts(step);
+        match files.iter_mut().find(|file| file.0 == step.path) {
+            Some(file) => (file.1, file.2) = (file.1 + added, file.2 + removed),
+            None => files.push((&step.path, added, removed)),
+        }
+    }
+    let width = files.iter().map(|file| file.0.len()).max().unwrap_or(0);
+    let most = files.iter().map(|file| file.1 + file.2).max().unwrap_or(0);
+    let digits = most.to_string().len();
+    let bar = |count: usize| match most {
+        0..=50 => count,
+        _ => (count * 50).div_ceil(most),
+    };
+    let mut out = String::new();
+    for (path, added, removed) in &files {
+        let marks = "+".repeat(bar(*added)) + &"-".repeat(bar(*removed));
+        let _ = writeln!(out, " {path:<width$} | {:>digits$} {marks}", added + removed);
+    }
+    let sum = |of: fn(&(&str, usize, usize)) -> usize| files.iter().map(of).sum::<usize>();
+    let (added, removed) = (sum(|file| file.1), sum(|file| file.2));
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let _ = write!(out, " {} changed", plural(files.len(), "file"));
+    if added > 0 {
+        let _ = write!(out, ", {}(+)", plural(added, "insertion"));
+    }
+    if removed > 0 {
+        let _ = write!(out, ", {}(-)", plural(removed, "deletion"));
+    }
+    out.push('\n');
+    out
+}
+
+/// Appends a paragraph, wrapped. `first` stands before its first line, blanks of the same width before the others.
+pub(crate) fn paragraph(out: &mut String, first: &str, text: &str) {
+    let indent = " ".repeat(first.chars().count());
+    let mut line = first.to_owned();
+    let mut is_empty = true;
+    for word in text.split_whitespace() {
+        let width = line.chars().count() + usize::from(!is_empty) + word.chars().count();
+        if !is_empty && width > COLUMNS {
+            let _ = writeln!(out, "{line}");
+            line.clone_from(&indent);
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    let _ = writeln!(out, "{}", line.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(old: &str, new: &str) -> Step {
+        Step { name: "s".into(), path: "a/s.h".into(), old: old.into(), new: new.into(), shared: Vec::new() }
+    }
+
+    #[test]
+    fn names_beyond_ascii_are_encoded_and_marks_quoted() {
+        assert_eq!(encoded("Zo\u{eb} B <z@b>"), "=?UTF-8?q?Zo=C3=AB=20B?= <z@b>");
+        assert_eq!(encoded("A. B <z@b>"), "\"A. B\" <z@b>");
+        assert_eq!(encoded("A B <z@b>"), "A B <z@b>");
+    }
+
+    #[test]
+    fn paragraphs_are_wrapped_and_hang() {
+        let mut out = String::new();
+        paragraph(&mut out, "  * ", &"word ".repeat(20));
+        assert!(out.lines().all(|line| line.len() <= COLUMNS), "{out}");
+        assert!(out.starts_with("  * word") && out.lines().nth(1).unwrap().starts_with("    word"), "{out}");
+    }
+
+    #[test]
+    fn lines_are_counted_as_git_does() {
+        let text = stat(&[&step("a\nb\n", "b\n"), &step("b\n", "b\nc\nd\n")]);
+        assert_eq!(text, " a/s.h | 3 ++-\n 1 file changed, 2 insertions(+), 1 deletion(-)\n");
+        // A line that looks like a diff's head counts.
+        assert_eq!(counts(&step("-- x\n", "++ y\n")), (1, 1));
+    }
+
+    #[test]
+    fn files_are_named_by_number_and_subject() {
+        let mail = |number, subject| Mail { number, subject, body: "", trailers: &[], rest: Vec::new() };
+        assert_eq!(mail((0, 2), "x").file(), "0000-cover-letter.patch");
+        assert_eq!(mail((1, 2), "net: Reorder struct a_b").file(), "0001-net-Reorder-struct-a_b.patch");
+    }
+}

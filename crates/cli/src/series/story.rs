@@ -1,0 +1,323 @@
+//! What the mails of a series say: measured, predicted, moved, left alone.
+
+use super::Step;
+use super::mail::paragraph;
+use fieldline_layout::access::{Access, AccessProfile, EventCoverage, Recording};
+use fieldline_plan::groups::{Alignment, Group};
+use fieldline_plan::result::{Basis, Candidate, Mark};
+use fieldline_plan::{Outcome, Plan, StructPlan, source};
+use std::fmt::Write;
+
+/// Reasons why samples were not attributed that a letter names.
+const REASONS: usize = 4;
+/// Members of a group that a letter names.
+const NAMED: usize = 12;
+
+/// The subject of a struct's patch; the header's name stands for the area.
+pub(crate) fn subject(step: &Step, plan: &Plan) -> String {
+    let file = step.path.rsplit('/').next().unwrap_or(&step.path);
+    let area = file.split('.').next().unwrap_or(file);
+    match plan.basis {
+        Basis::Profile => format!("{area}: Reorder struct {} by what is touched together", step.name),
+        Basis::Layout => format!("{area}: Pack struct {}", step.name),
+    }
+}
+
+/// The subject of the cover letter.
+pub(crate) fn cover_subject(steps: &[Step]) -> String {
+    let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    match names.as_slice() {
+        [one] => format!("Reorder struct {one}"),
+        [one, other] => format!("Reorder struct {one} and struct {other}"),
+        many => format!("Reorder {} structs", many.len()),
+    }
+}
+
+/// The body of the cover letter.
+pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>) -> String {
+    let mut out = String::new();
+    paragraph(
+        &mut out,
+        "",
+        "These patches change the order of members, so that members that are hot and touched together share cachelines. \
+         No member is added, removed or changed. Stated are counts of samples and predictions from them: cachelines that a \
+         visit touches, a visit being what one CPU does to one object in one go. No run time was measured, and no speed-up \
+         is predicted.",
+    );
+    if let Some(profile) = profile {
+        measured(&mut out, profile);
+    }
+    for of in plan.structs.iter().filter(|of| of.outcome == Outcome::Moved) {
+        let _ = write!(out, "\nstruct {}\n{}\n\n", of.name, "=".repeat(of.name.len() + 7));
+        forecast(&mut out, plan, of);
+        evidence(&mut out, of);
+        groups(&mut out, of, profile);
+        smaller(&mut out, of);
+        held(&mut out, of);
+    }
+    left_alone(&mut out, plan);
+    out
+}
+
+/// The body of a struct's patch.
+pub(crate) fn of_struct(plan: &Plan, of: &StructPlan, step: &Step) -> String {
+    let mut out = String::new();
+    let all = of.declared.members.len();
+    let moved = of.moved.len();
+    let basis = match plan.basis {
+        Basis::Profile => format!(
+            "Members of struct {} that are touched together lie on more cachelines than they need. Move {moved} of its {all} \
+             members, by {} samples of accesses to it.",
+            of.name, of.samples
+        ),
+        Basis::Layout => {
+            format!(
+                "Struct {} is larger than its members need. Move {moved} of its {all} members into holes.",
+                of.name
+            )
+        }
+    };
+    paragraph(&mut out, "", &basis);
+    out.push('\n');
+    forecast(&mut out, plan, of);
+    out.push_str("\nWhat moves, by byte offset, and why:\n\n");
+    for member in &of.moved {
+        let name = member.name.as_deref().unwrap_or("(anonymous)");
+        let text = format!("{name}: {} -> {}, {}", member.from, member.to, member.reason);
+        paragraph(&mut out, "  * ", &text);
+    }
+    for remark in &step.shared {
+        out.push('\n');
+        paragraph(&mut out, "", remark);
+    }
+    out
+}
+
+fn measured(out: &mut String, profile: &AccessProfile) {
+    out.push_str("\nHow it was measured\n===================\n\n");
+    for recording in &profile.recordings {
+        paragraph(out, "  * ", &recorded(recording));
+    }
+    for event in &profile.coverage {
+        paragraph(out, "  * ", &covered(event));
+    }
+    for spot in &profile.blind_spots {
+        paragraph(out, "  * ", &format!("not seen: {spot}"));
+    }
+}
+
+fn recorded(recording: &Recording) -> String {
+    let command = recording.command.as_deref().unwrap_or("a recording");
+    let release = recording.release.as_deref().map(|release| format!(" on {release}")).unwrap_or_default();
+    let lost = match recording.lost {
+        0 => String::new(),
+        lost => format!(", {lost} more were lost"),
+    };
+    format!("{command}{release}: {} samples{lost}", recording.samples)
+}
+
+fn covered(event: &EventCoverage) -> String {
+    let total = event.total.samples;
+    let mut reasons: Vec<(&String, u64)> =
+        event.unattributed.iter().map(|(reason, tally)| (reason, tally.samples)).collect();
+    reasons.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(right.0)));
+    let reasons: Vec<String> = reasons
+        .iter()
+        .take(REASONS)
+        .map(|(reason, count)| format!("{} {count}", reason.replace('_', " ")))
+        .collect();
+    let rest = if reasons.is_empty() { String::new() } else { format!("; not: {}", reasons.join(", ")) };
+    let share = percent(event.attributed.samples as f64 / total.max(1) as f64);
+    format!(
+        "{}: {} of {total} samples attributed to a member ({share}){rest}",
+        event.event, event.attributed.samples
+    )
+}
+
+/// Lines per visit and sizes, before and after.
+fn forecast(out: &mut String, plan: &Plan, of: &StructPlan) {
+    if !of.forecasts.is_empty() {
+        out.push_str("  cachelines per visit               before   after\n");
+    }
+    for row in &of.forecasts {
+        let build = row.build.as_deref().map(|build| format!(", {build}")).unwrap_or_default();
+        let compiled = match row.build_line == row.line {
+            true => String::new(),
+            false => format!(", compiled for {} B", row.build_line),
+        };
+        let label = format!("{} B lines{compiled}{build}", row.line);
+        let _ = writeln!(out, "    {label:<31} {:>7.2} {:>7.2}", row.together.before, row.together.after);
+    }
+    if !of.sizes.is_empty() {
+        out.push_str("  bytes (and what kmalloc takes)\n");
+    }
+    for row in &of.sizes {
+        let build = row.build.as_deref().map(|build| format!(", {build}")).unwrap_or_default();
+        let label = format!("compiled for {} B{build}", row.build_line);
+        let (before, after) =
+            (format!("{} ({})", row.before, row.slab_before), format!("{} ({})", row.after, row.slab_after));
+        let _ = writeln!(out, "    {label:<24} {before:>14} -> {after}");
+    }
+    for holder in &of.embedded_in {
+        let text = format!(
+            "struct {} holds it ({}): {} -> {} bytes compiled for {} B lines",
+            holder.name, holder.member, holder.before, holder.after, plan.build_line
+        );
+        paragraph(out, "  ", &text);
+    }
+}
+
+/// What the visits were learnt from, and how sure the advice is.
+fn evidence(out: &mut String, of: &StructPlan) {
+    let Some(evidence) = &of.evidence else { return };
+    let mut text = format!(
+        "Visits were learnt from {} samples in {} functions; {} of {} windows of time hold several samples.",
+        evidence.samples, evidence.functions, evidence.joint_windows, evidence.windows
+    );
+    let interval = of.confidence.as_ref().and_then(|confidence| confidence.interval.as_ref());
+    if let Some(interval) = interval {
+        let _ = write!(
+            text,
+            " Drawn anew from blocks of time, 95% of the resamples change the lines per visit by {:+.1}% to {:+.1}%.",
+            100.0 * interval.low,
+            100.0 * interval.high
+        );
+    }
+    let still = of.declared.members.len().saturating_sub(of.moved.len());
+    let _ =
+        write!(text, " {still} of {} members keep their place among the others.", of.declared.members.len());
+    out.push('\n');
+    paragraph(out, "", &text);
+}
+
+/// Groups of the new order with their heat.
+fn groups(out: &mut String, of: &StructPlan, profile: Option<&AccessProfile>) {
+    if of.groups.is_empty() {
+        return;
+    }
+    let shares = profile.map(|profile| shares(of, profile));
+    out.push_str("\nGroups in order of place: share of the accesses, loads per store, share\nof the visits that touch it\n\n");
+    out.push_str("  offset  bytes  accesses  load:store  visits\n");
+    for (index, group) in of.groups.iter().enumerate() {
+        let share = shares.as_ref().and_then(|shares| shares.get(index));
+        let share = share.map_or_else(|| "?".to_owned(), |share| percent(*share));
+        let _ = writeln!(
+            out,
+            "  {:>6} {:>6}  {share:>8}  {:>10}  {:>6}",
+            group.first_offset,
+            group.bytes,
+            ratio(group.stores),
+            percent(group.visits)
+        );
+        let mut text = names(of, group);
+        if group.alignment == Alignment::Aligned {
+            text.push_str("; aligning it to the cacheline would cost no byte");
+        }
+        paragraph(out, "          ", &text);
+    }
+}
+
+fn names(of: &StructPlan, group: &Group) -> String {
+    let name = |index: &usize| {
+        let member = of.declared.members.get(*index);
+        member.and_then(|member| member.name.as_deref()).unwrap_or("(anonymous)").to_owned()
+    };
+    let mut names: Vec<String> = group.members.iter().take(NAMED).map(name).collect();
+    if group.members.len() > NAMED {
+        names.push(format!("{} more", group.members.len() - NAMED));
+    }
+    names.join(", ")
+}
+
+/// Share of each group in the struct's accesses, by the place they begin at.
+fn shares(of: &StructPlan, profile: &AccessProfile) -> Vec<f64> {
+    let sources = profile
+        .types
+        .iter()
+        .enumerate()
+        .filter(|(_, held)| held.fingerprint == of.fingerprint && held.name == of.name);
+    let sources = sources.map(|(type_index, _)| source::Source { type_index, base: 0 });
+    let accesses: Vec<Access> =
+        sources.flat_map(|source| source::accesses(profile, source, of.declared.size)).collect();
+    let weight = |access: &Access| access.loads.period.saturating_add(access.stores.period);
+    let all: u64 = accesses.iter().map(weight).sum();
+    let of_group = |group: &Group| {
+        let members: Vec<_> =
+            group.members.iter().filter_map(|index| of.declared.members.get(*index)).collect();
+        let begins = |access: &&Access| {
+            members
+                .iter()
+                .any(|member| (member.offset..member.offset + member.size.max(1)).contains(&access.offset))
+        };
+        accesses.iter().filter(begins).map(weight).sum::<u64>() as f64 / all.max(1) as f64
+    };
+    of.groups.iter().map(of_group).collect()
+}
+
+/// Loads per store.
+fn ratio(stores: f64) -> String {
+    let (loads, stores) = (1.0 - stores, stores);
+    match stores {
+        _ if stores <= 0.0 => "loads only".to_owned(),
+        _ if loads <= 0.0 => "stores only".to_owned(),
+        _ if loads >= stores => format!("{:.1}:1", loads / stores),
+        _ => format!("1:{:.1}", stores / loads),
+    }
+}
+
+/// The smallest candidate, for those who want fewer moves.
+fn smaller(out: &mut String, of: &StructPlan) {
+    let marked = |candidate: &&Candidate| {
+        candidate.marks.contains(&Mark::Smallest) && !candidate.marks.contains(&Mark::Chosen)
+    };
+    let Some(candidate) = of.candidates.iter().find(marked) else { return };
+    let Some(forecast) = candidate.forecasts.first() else { return };
+    let text = format!(
+        "A smaller change is to be had: {} instead of {} members moved give {:.2} cachelines per visit at {} B.",
+        candidate.moved,
+        of.moved.len(),
+        forecast.together.after,
+        forecast.line
+    );
+    out.push('\n');
+    paragraph(out, "", &text);
+}
+
+fn held(out: &mut String, of: &StructPlan) {
+    if of.held.is_empty() {
+        return;
+    }
+    out.push_str("\nMembers that don't move freely:\n\n");
+    for held in &of.held {
+        let name = of.declared.members.get(held.index).and_then(|member| member.name.as_deref());
+        paragraph(out, "  * ", &format!("{}: {}", name.unwrap_or("(anonymous)"), held.reason));
+    }
+}
+
+/// Structs that were looked at and keep their order.
+fn left_alone(out: &mut String, plan: &Plan) {
+    let alone: Vec<&StructPlan> = plan.structs.iter().filter(|of| of.outcome != Outcome::Moved).collect();
+    if alone.is_empty() {
+        return;
+    }
+    out.push_str("\nLeft alone\n==========\n\n");
+    for of in alone {
+        let why = of.reason.as_deref().unwrap_or("no order is worth a change");
+        paragraph(out, "  * ", &format!("struct {}: {why}", of.name));
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}%", 100.0 * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ratio;
+
+    #[test]
+    fn ratios_name_the_smaller_side_once() {
+        let found: Vec<String> = [0.0, 0.1, 0.5, 0.75, 1.0].iter().map(|share| ratio(*share)).collect();
+        assert_eq!(found, ["loads only", "9.0:1", "1.0:1", "1:3.0", "stores only"]);
+    }
+}

@@ -1,0 +1,201 @@
+//! Comments above members, and alignments behind their names.
+
+use crate::body::{Body, Declares, Node, Shape, Statement};
+use crate::definition::lossy;
+use crate::edits::{Edit, Edits};
+use crate::join::Join;
+use crate::refusal::Refusal;
+use crate::scan::SourceText;
+
+/// What a member gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// The member's declared index.
+    pub member: usize,
+    /// Text of a comment on a line of its own above it, or above the `#if` it comes first under.
+    pub comment: Option<String>,
+    /// Attribute to write behind its name.
+    pub attribute: Option<String>,
+}
+
+/// What came of headings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Annotated {
+    /// Edits of the file's text.
+    pub edits: Edits,
+    /// Members that could not have their attribute, and why.
+    pub without_attribute: Vec<(usize, String)>,
+}
+
+impl Join<'_, '_, '_> {
+    /// Writes headings. Members keep their order; an attribute goes only where it holds for one member of every
+    /// configuration.
+    ///
+    /// # Errors
+    /// If two headings want the same place, or the result doesn't read back as meant.
+    pub fn annotate(&self, headings: &[Heading]) -> Result<Annotated, Refusal> {
+        let mut annotated = Annotated::default();
+        for heading in headings {
+            let Some(statement) = self.statement_of(heading.member) else { continue };
+            if let Some(comment) = &heading.comment {
+                insert(&mut annotated.edits, self.comment_above(statement, comment))?;
+            }
+            match (&heading.attribute, self.objection(statement)) {
+                (Some(attribute), None) => {
+                    let edit = Edit { range: behind(statement), replacement: format!(" {attribute}").into() };
+                    insert(&mut annotated.edits, edit)?;
+                }
+                (Some(_), Some(reason)) => annotated.without_attribute.push((heading.member, reason)),
+                (None, _) => {}
+            }
+        }
+        self.check_annotated(&annotated.edits)?;
+        Ok(annotated)
+    }
+
+    /// A comment line above a statement's own lines, a blank line before it unless one is there or the body begins.
+    fn comment_above(&self, statement: &Statement, comment: &str) -> Edit {
+        let body = self.body();
+        let lines = body.source.lines();
+        let line = first_line(body, statement);
+        let own = body.source.slice(lines.bytes(lines.index(statement.range.start)));
+        let indent: Vec<u8> = own.iter().copied().take_while(|byte| matches!(byte, b' ' | b'\t')).collect();
+        let end: &[u8] = if own.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
+        let is_blank = |line: usize| body.source.slice(lines.bytes(line)).trim_ascii().is_empty();
+        let is_set_off = line <= body.lines.start || line.checked_sub(1).is_none_or(is_blank);
+        let mut replacement = if is_set_off { Vec::new() } else { end.to_vec() };
+        replacement.extend_from_slice(&indent);
+        replacement.extend_from_slice(format!("/* {comment} */").as_bytes());
+        replacement.extend_from_slice(end);
+        let at = lines.bytes(line).start;
+        Edit { range: at..at, replacement }
+    }
+
+    /// Why an attribute can't stand behind a statement's name.
+    fn objection(&self, statement: &Statement) -> Option<String> {
+        let has_alignment = statement.attributes.iter().any(|attribute| attribute.contains("aligned"));
+        let is_one_field = match &statement.declares {
+            Declares::Members(members) => matches!(members.as_slice(), [one] if one.shape == Shape::Field),
+            Declares::Nothing | Declares::Unknown => false,
+        };
+        let reason = if has_alignment {
+            "it has an alignment"
+        } else if !self.body().conditions(statement).is_empty() {
+            "it stands under an #if, and without it another member would come first"
+        } else if !is_one_field || statement.is_tangled {
+            "its declaration is more than one plain member"
+        } else {
+            return None;
+        };
+        Some(reason.to_owned())
+    }
+
+    /// The same members, and not a statement more or less, must be there.
+    fn check_annotated(&self, edits: &Edits) -> Result<(), Refusal> {
+        let failed = |what: &str| Refusal::ReadBack { what: what.to_owned() };
+        let text = edits.apply(self.body().source.bytes());
+        let source = SourceText::new(&text);
+        let own = self.body().definition().keyword;
+        let count = |source: &SourceText, end: usize| {
+            let words = (0..end).filter(|index| matches!(source.word(*index), Some(b"struct" | b"union")));
+            words.count()
+        };
+        let number = count(self.body().source, own);
+        let definition = source.definitions().into_iter().find(|found| {
+            found.tag == self.body().definition().tag && count(&source, found.keyword) == number
+        });
+        let body = Body::parse(&source, &definition.ok_or_else(|| failed("the struct is gone"))?)?;
+        if body.statements().len() != self.body().statements().len() {
+            return Err(failed("a declaration is lost or new"));
+        }
+        let lines = self.expected().iter().enumerate().map(|(member, expected)| {
+            // Statements keep their order, so the place of the old one finds the new one.
+            let old = self.statement_of(member);
+            let at = self.body().statements().iter().position(|one| Some(one) == old);
+            let line = at.and_then(|at| body.statements().get(at)).map(|statement| statement.line);
+            expected.clone().with_line(line)
+        });
+        let expected: Vec<_> = lines.collect();
+        Join::new(&body, &expected).map(|_| ())
+    }
+}
+
+fn insert(edits: &mut Edits, edit: Edit) -> Result<(), Refusal> {
+    edits.insert(edit).map_err(|overlap| Refusal::ReadBack { what: lossy(overlap.to_string().as_bytes()) })
+}
+
+/// The empty range before a statement's semicolon.
+fn behind(statement: &Statement) -> std::ops::Range<usize> {
+    let end = statement.range.end.saturating_sub(1);
+    end..end
+}
+
+/// 0-based line above which a comment on a statement goes: before the `#if` lines whose first piece it is.
+fn first_line(body: &Body<'_, '_>, statement: &Statement) -> usize {
+    let start = |piece: usize| body.pieces.get(piece).map_or(0, |piece| piece.lines.start);
+    let mut line = start(statement.piece);
+    let mut node = Node::Piece(statement.piece);
+    let mut home = body.pieces.get(statement.piece).and_then(|piece| piece.home);
+    while let Some((index, 0)) = home {
+        let Some(block) = body.blocks.get(index) else { break };
+        let Some(arm) = block.arms.first().filter(|arm| arm.nodes.first() == Some(&node)) else { break };
+        line = start(arm.piece);
+        node = Node::Block(index);
+        home = block.home;
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::Query;
+    use crate::join::ExpectedMember;
+
+    /// The text with headings at members, each `(name, comment, attribute)`.
+    fn annotated(text: &str, members: &[&str], headings: &[(&str, &str, bool)]) -> (String, Vec<usize>) {
+        let source = SourceText::new(text.as_bytes());
+        let definition = source.find(&Query::named("s")).unwrap();
+        let body = Body::parse(&source, &definition).unwrap();
+        let expected: Vec<ExpectedMember> = members.iter().map(|name| ExpectedMember::named(name)).collect();
+        let join = Join::new(&body, &expected).unwrap();
+        let heading = |(name, comment, aligned): &(&str, &str, bool)| Heading {
+            member: members.iter().position(|member| member == name).unwrap(),
+            comment: (!comment.is_empty()).then(|| (*comment).to_owned()),
+            attribute: aligned.then(|| "____cacheline_aligned".to_owned()),
+        };
+        let headings: Vec<Heading> = headings.iter().map(heading).collect();
+        let annotated = join.annotate(&headings).unwrap();
+        let new = String::from_utf8(annotated.edits.apply(text.as_bytes())).unwrap();
+        (new, annotated.without_attribute.into_iter().map(|(member, _)| member).collect())
+    }
+
+    #[test]
+    fn comments_stand_above_what_belongs_to_a_member() {
+        let text = "struct s {\n\tint a;\n\t/* b's own */\n\tint b;\t/* trails */\n};\n";
+        let (new, without) = annotated(text, &["a", "b"], &[("a", "One", false), ("b", "Two", true)]);
+        let want = "struct s {\n\t/* One */\n\tint a;\n\n\t/* Two */\n\t/* b's own */\n\
+                    \tint b ____cacheline_aligned;\t/* trails */\n};\n";
+        assert_eq!((new.as_str(), without), (want, vec![]));
+    }
+
+    #[test]
+    fn under_an_if_the_comment_goes_above_it_and_nothing_is_aligned() {
+        let text = "struct s {\n\tint a;\n\n#ifdef A\n#ifdef B\n\tint b;\n\tint c;\n#endif\n#endif\n};\n";
+        let (new, without) = annotated(text, &["a", "b", "c"], &[("b", "Two", true), ("c", "Three", false)]);
+        let want = "struct s {\n\tint a;\n\n\t/* Two */\n#ifdef A\n#ifdef B\n\tint b;\n\n\t/* Three */\n\tint c;\n\
+                    #endif\n#endif\n};\n";
+        assert_eq!((new.as_str(), without), (want, vec![1]));
+    }
+
+    #[test]
+    fn only_single_plain_members_are_aligned() {
+        let text = "struct s {\n\tint a, b;\n\tint c:3;\n\tint (*d)(int x);\n\tlong e __aligned(8);\n\tint f[4];\n};\n";
+        let members = ["a", "b", "c", "d", "e", "f"];
+        let all: Vec<(&str, &str, bool)> = ["a", "c", "d", "e", "f"].map(|name| (name, "", true)).to_vec();
+        let (new, without) = annotated(text, &members, &all);
+        assert_eq!(without, [0, 2, 4]);
+        assert!(new.contains("int (*d)(int x) ____cacheline_aligned;\n"), "{new}");
+        assert!(new.contains("int f[4] ____cacheline_aligned;\n"), "{new}");
+    }
+}

@@ -1,5 +1,9 @@
 //! What the user types.
 
+mod gate;
+
+pub(crate) use gate::{BaselineArgs, DiffArgs, DiffFormat};
+
 use crate::matrix::{self, Also};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fieldline_plan::Choice;
@@ -39,6 +43,10 @@ pub(crate) enum Command {
     Patch(PatchArgs),
     /// Do it all: recording to report, plan and patch.
     Propose(ProposeArgs),
+    /// Say which structs of two files differ, and in what.
+    Diff(DiffArgs),
+    /// Keep the layouts of a file, to compare later ones with.
+    Baseline(BaselineArgs),
     /// Walk the road on a built-in example.
     Demo(DemoArgs),
 }

@@ -14,6 +14,8 @@ mod output;
 mod pins;
 mod recordings;
 mod report;
+mod select;
+mod shelf;
 mod stages;
 mod trace;
 mod tree;
@@ -59,6 +61,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Simulate(args) => command::simulate::run(args),
         Command::Patch(args) => command::patch::run(args),
         Command::Propose(args) => command::propose::run(args),
+        Command::Diff(args) => command::diff::run(args),
+        Command::Baseline(args) => command::baseline::run(args),
         Command::Demo(args) => command::demo::run(args),
     }
 }

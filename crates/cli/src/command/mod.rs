@@ -1,6 +1,8 @@
 //! The commands: open the inputs, call the libraries, report.
 
+pub(crate) mod baseline;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod layout;
 pub(crate) mod patch;

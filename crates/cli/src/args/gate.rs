@@ -1,0 +1,53 @@
+//! Arguments of the commands that compare layouts.
+
+use super::{DebugFormat, line_size};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// vmlinux, .ko, .o, program, raw BTF or a baseline.
+    #[arg(value_name = "OLD")]
+    pub(crate) old: PathBuf,
+    /// The same of later.
+    #[arg(value_name = "NEW")]
+    pub(crate) new: PathBuf,
+    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given.
+    #[arg(value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    pub(crate) format: DiffFormat,
+    /// Which debug info to read; if not given, BTF where both files have it, else DWARF.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) debug_format: Option<DebugFormat>,
+    /// Cacheline sizes to judge, in bytes; the new file's machine's if not given (64 for raw BTF).
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = line_size)]
+    pub(crate) cacheline: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// For eyes.
+    Text,
+    /// For programs (docs/formats.md).
+    Json,
+    /// For a comment on a pull request.
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BaselineArgs {
+    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given.
+    #[arg(value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// vmlinux, .ko, .o, program, or raw BTF.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: PathBuf,
+    /// Which debug info to read where a file has both; DWARF if not given.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) debug_format: Option<DebugFormat>,
+    /// Where to write the layouts (JSON, one member a line).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}

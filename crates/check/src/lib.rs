@@ -6,6 +6,7 @@
 //! * `field`: the members of a struct as C names them, those of unnamed structs and unions too.
 //! * `matching`: which member of a layout is which of another one.
 //! * `change`: what changed between two layouts of one struct, and `set`: between all those of two files.
+//! * `rules`: what a layout must not become.
 //! * `baseline`: layouts kept in a file that shows its changes line by line.
 
 pub mod baseline;
@@ -13,6 +14,7 @@ pub mod change;
 pub mod field;
 pub mod matching;
 pub mod prediction;
+pub mod rules;
 pub mod set;
 #[cfg(test)]
 mod testing;
@@ -20,4 +22,5 @@ mod testing;
 pub use change::{MemberChange, TypeChange, What};
 pub use field::{Field, fields};
 pub use prediction::{Mismatch, PredictionVerdict};
+pub use rules::{Finding, Level, Rule, Settings, Subject, judge};
 pub use set::SetDiff;

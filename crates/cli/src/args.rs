@@ -2,7 +2,7 @@
 
 mod gate;
 
-pub(crate) use gate::{BaselineArgs, DiffArgs, DiffFormat};
+pub(crate) use gate::{BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, Sink};
 
 use crate::matrix::{self, Also};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// Keep the layouts of a file, to compare later ones with.
     Baseline(BaselineArgs),
+    /// Judge layouts by the rules of fieldline.toml: a gate for CI.
+    Check(CheckArgs),
     /// Walk the road on a built-in example.
     Demo(DemoArgs),
 }

@@ -7,6 +7,7 @@ mod args;
 mod command;
 mod document;
 mod embedding;
+mod gate;
 mod input;
 mod matrix;
 mod new_member;
@@ -63,6 +64,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Propose(args) => command::propose::run(args),
         Command::Diff(args) => command::diff::run(args),
         Command::Baseline(args) => command::baseline::run(args),
+        Command::Check(args) => command::check::run(args),
         Command::Demo(args) => command::demo::run(args),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::input::{self, Entry, Types};
 use anyhow::Result;
+use rayon::prelude::*;
 
 /// Whether it means several types.
 pub(crate) fn is_glob(pattern: &str) -> bool {
@@ -44,17 +45,17 @@ pub(crate) fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<(Vec<
     if patterns.is_empty() || patterns.iter().any(|pattern| is_glob(pattern)) {
         return among_all(types, patterns);
     }
-    let (mut selected, mut missing) = (Vec::new(), Vec::new());
     let mut asked: Vec<&str> = Vec::new();
-    for pattern in patterns {
-        let name = input::bare(pattern);
-        if asked.contains(&name) {
-            continue;
+    for name in patterns.iter().map(|pattern| input::bare(pattern)) {
+        if !asked.contains(&name) {
+            asked.push(name);
         }
-        asked.push(name);
-        let found = types.find(name)?;
+    }
+    let found: Result<Vec<Vec<Entry>>> = asked.par_iter().map(|name| types.find(name)).collect();
+    let (mut selected, mut missing) = (Vec::new(), Vec::new());
+    for (name, found) in asked.iter().zip(found?) {
         if found.is_empty() {
-            missing.push(name.to_owned());
+            missing.push((*name).to_owned());
         }
         selected.extend(found);
     }

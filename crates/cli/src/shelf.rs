@@ -83,6 +83,11 @@ pub(crate) fn common(old: Content, new: Content) -> Option<DebugFormat> {
     [DebugFormat::Btf, DebugFormat::Dwarf].into_iter().find(|format| old.has(*format) && new.has(*format))
 }
 
+/// The format both files have, the one that tells lines of the source first; `None` if there is none.
+pub(crate) fn common_with_lines(old: Content, new: Content) -> Option<DebugFormat> {
+    [DebugFormat::Dwarf, DebugFormat::Btf].into_iter().find(|format| old.has(*format) && new.has(*format))
+}
+
 /// Reads layouts of a file: those of some names and globs, all if there are none.
 pub(crate) fn read(path: &Path, patterns: &[String], format: Option<DebugFormat>) -> Result<Shelf> {
     let file = FileBytes::open(path)?;

@@ -51,3 +51,49 @@ pub(crate) struct BaselineArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// What to check and by which rules (docs/formats.md).
+    #[arg(long, value_name = "FILE", default_value = "fieldline.toml")]
+    pub(crate) config: PathBuf,
+    /// What to compare with: a baseline or an earlier file. With several targets, which of them is meant.
+    #[arg(long, value_name = "[TARGET=]FILE")]
+    pub(crate) against: Vec<String>,
+    /// How to print, and where: text, json, sarif, junit, github. May be given several times.
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = sink)]
+    pub(crate) format: Vec<Sink>,
+    /// The day on which suppressions are judged; the system clock's (UTC) if not given.
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(crate) today: Option<String>,
+}
+
+/// A form of the findings and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sink {
+    pub(crate) form: Form,
+    /// A file; standard output if there is none.
+    pub(crate) path: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// For eyes.
+    Text,
+    /// For programs (docs/formats.md).
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// JUnit XML.
+    Junit,
+    /// Annotations of GitHub Actions.
+    Github,
+}
+
+fn sink(text: &str) -> Result<Sink, String> {
+    let (form, path) = text.split_once('=').map_or((text, None), |(form, path)| (form, Some(path)));
+    if path == Some("") {
+        return Err("a file is wanted behind =".to_owned());
+    }
+    Ok(Sink { form: Form::from_str(form, false)?, path: path.map(PathBuf::from) })
+}

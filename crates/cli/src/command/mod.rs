@@ -1,6 +1,7 @@
 //! The commands: open the inputs, call the libraries, report.
 
 pub(crate) mod baseline;
+pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod explain;

@@ -1,6 +1,6 @@
 //! Layouts compared, kept and judged, by the commands a user types.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ pub(crate) mod text;
 
 use crate::gate::verdict::Found;
 
-/// `struct foo, member bar`: what a finding is about.
+/// `foo` or `foo.bar`: what a finding is about.
 fn subject(found: &Found) -> String {
     match &found.finding.member {
         Some(member) => format!("{}.{member}", found.ty),

@@ -2,7 +2,7 @@
 
 mod gate;
 
-pub(crate) use gate::{BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, Sink};
+pub(crate) use gate::{BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, InitArgs, Sink};
 
 use crate::matrix::{self, Also};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Baseline(BaselineArgs),
     /// Judge layouts by the rules of fieldline.toml: a gate for CI.
     Check(CheckArgs),
+    /// Write a first fieldline.toml.
+    Init(InitArgs),
     /// Walk the road on a built-in example.
     Demo(DemoArgs),
 }

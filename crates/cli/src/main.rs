@@ -65,6 +65,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Diff(args) => command::diff::run(args),
         Command::Baseline(args) => command::baseline::run(args),
         Command::Check(args) => command::check::run(args),
+        Command::Init(args) => command::init::run(args),
         Command::Demo(args) => command::demo::run(args),
     }
 }

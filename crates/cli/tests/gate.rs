@@ -350,3 +350,24 @@ fn every_rule_has_a_page() {
     }
     assert_eq!(std::fs::read_dir(pages).unwrap().count(), rules.len());
 }
+
+#[test]
+fn a_first_configuration_passes_with_its_baseline() {
+    let gate = Gate::new();
+    let (program, perf) = (fixture("demo/shaper"), fixture("demo/shaper.perf.data"));
+    let (profile, config) = (gate.file("profile.json"), gate.file("fieldline.toml"));
+    let (code, _, err) = fieldline(&["profile", "--vmlinux", &program, "--perf", &perf, "-o", &profile]);
+    assert_eq!(code, 0, "{err}");
+    let init = ["init", "--from", &program, "--profile", &profile, "--top", "2", "-o", &config];
+    let (code, out, err) = fieldline(&init);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(gate.read("fieldline.toml").contains("\"tx_class\",\n"));
+    let (code, _, err) = fieldline(&["baseline", "--from", &program, "-o", &gate.file("layouts.json")]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = fieldline(&["check", "--config", &config]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("2 types of 1 targets checked: 0 errors"), "{out}");
+    let (code, _, err) = fieldline(&init);
+    assert_eq!(code, 2);
+    assert!(err.contains("is there already"), "{err}");
+}

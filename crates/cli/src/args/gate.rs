@@ -97,3 +97,22 @@ fn sink(text: &str) -> Result<Sink, String> {
     }
     Ok(Sink { form: Form::from_str(form, false)?, path: path.map(PathBuf::from) })
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Structs, unions or typedefs by name or glob; the profile's hottest if none is given.
+    #[arg(value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// The file to check: vmlinux, .ko, .o, program, or raw BTF.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: PathBuf,
+    /// A profile that tells what is hot.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
+    /// How many of the profile's structs to check.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
+    /// Where to write the configuration; nothing that is there is overwritten.
+    #[arg(short, long, value_name = "FILE", default_value = "fieldline.toml")]
+    pub(crate) output: PathBuf,
+}

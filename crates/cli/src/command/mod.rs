@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod explain;
+pub(crate) mod init;
 pub(crate) mod layout;
 pub(crate) mod patch;
 pub(crate) mod place;

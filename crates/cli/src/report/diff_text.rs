@@ -207,6 +207,7 @@ fn place(spot: &Spot) -> String {
 
 fn size(spot: &Spot) -> String {
     match spot.bit_size % 8 {
+        0 if spot.bit_size == 8 => "1 byte".to_owned(),
         0 => format!("{} bytes", spot.bit_size / 8),
         _ if spot.bit_size == 1 => "1 bit".to_owned(),
         _ => format!("{} bits", spot.bit_size),

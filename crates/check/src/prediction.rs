@@ -180,7 +180,7 @@ impl fmt::Display for Mismatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::regression::tests::{layout, member};
+    use crate::testing::{layout, member};
 
     #[test]
     fn the_predicted_layout_holds() {

@@ -1,7 +1,10 @@
 //! What the user types.
 
+mod gate;
 pub(crate) mod series;
 pub(crate) mod verify;
+
+pub(crate) use gate::{BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, InitArgs, Sink};
 
 use crate::matrix::{self, Also};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -44,6 +47,14 @@ pub(crate) enum Command {
     Verify(verify::VerifyArgs),
     /// Do it all: recording to report, plan and patch.
     Propose(ProposeArgs),
+    /// Say which structs of two files differ, and in what.
+    Diff(DiffArgs),
+    /// Keep the layouts of a file, to compare later ones with.
+    Baseline(BaselineArgs),
+    /// Judge layouts by the rules of fieldline.toml: a gate for CI.
+    Check(CheckArgs),
+    /// Write a first fieldline.toml.
+    Init(InitArgs),
     /// Walk the road on a built-in example.
     Demo(DemoArgs),
 }

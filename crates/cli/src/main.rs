@@ -7,6 +7,7 @@ mod args;
 mod command;
 mod document;
 mod embedding;
+mod gate;
 mod idiom;
 mod input;
 mod matrix;
@@ -16,7 +17,9 @@ mod pins;
 mod prediction;
 mod recordings;
 mod report;
+mod select;
 mod series;
+mod shelf;
 mod stages;
 mod trace;
 mod tree;
@@ -63,6 +66,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Patch(args) => command::patch::run(args),
         Command::Verify(args) => command::verify::run(args),
         Command::Propose(args) => command::propose::run(args),
+        Command::Diff(args) => command::diff::run(args),
+        Command::Baseline(args) => command::baseline::run(args),
+        Command::Check(args) => command::check::run(args),
+        Command::Init(args) => command::init::run(args),
         Command::Demo(args) => command::demo::run(args),
     }
 }

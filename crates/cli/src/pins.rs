@@ -181,7 +181,7 @@ fn names(members: &[Member]) -> Vec<&str> {
 }
 
 /// `; did you mean 'x'?` for the nearest of some names, the first of equals.
-fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+pub(crate) fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let near = names.into_iter().min_by_key(|other| distance(name, other));
     near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"))
 }

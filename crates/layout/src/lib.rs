@@ -11,20 +11,21 @@
 //! * `access`: what a recording says about the members of a struct, and `blocks`: in which stretches of its time.
 //! * `spec`: a member as a user declares it.
 //! * `embed`: structs that hold others by value.
-//! * `diff`: two layouts of one struct compared.
+//! * `slab`: what the kernel's allocator takes for an object.
 
 pub mod abi;
 pub mod access;
 pub mod blocks;
 pub mod constraint;
 pub mod declaration;
-pub mod diff;
 pub mod embed;
 pub mod layout;
 mod merge;
+pub mod slab;
 pub mod spec;
 pub mod types;
 
 pub use access::AccessProfile;
 pub use layout::{Item, Layout, Member};
+pub use slab::slab_class;
 pub use types::{Type, TypeId, TypeTable};

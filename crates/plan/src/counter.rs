@@ -55,21 +55,23 @@ impl Counter {
 
     /// Weight of all visits that touch any of the cells.
     pub(crate) fn touching(&self, cells: &[u32]) -> u64 {
-        let chunks = self.blocks.iter().map(|block| block.0).sum();
-        let mut hit = vec![[0_u64; LANES]; chunks];
-        for cell in cells {
-            let column = self.columns.get(*cell as usize).map_or(&[][..], Vec::as_slice);
-            for (hit, words) in hit.iter_mut().zip(column) {
-                hit.iter_mut().zip(words).for_each(|(hit, word)| *hit |= word);
+        let mut sum = 0;
+        let mut first = 0;
+        for (chunks, weight) in &self.blocks {
+            let mut count = 0;
+            for chunk in first..first + chunks {
+                let mut hit = [0_u64; LANES];
+                for cell in cells {
+                    for (hit, word) in hit.iter_mut().zip(&self.columns[*cell as usize][chunk]) {
+                        *hit |= word;
+                    }
+                }
+                count += hit.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
             }
+            sum += count * weight;
+            first += chunks;
         }
-        let mut rest = hit.as_slice();
-        let blocks = self.blocks.iter().map(|(chunks, weight)| {
-            let (block, behind) = rest.split_at((*chunks).min(rest.len()));
-            rest = behind;
-            block.iter().flatten().map(|word| u64::from(word.count_ones())).sum::<u64>() * weight
-        });
-        blocks.sum()
+        sum
     }
 }
 

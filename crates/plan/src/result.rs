@@ -300,16 +300,7 @@ pub struct Embedding {
     pub slab_after: u64,
 }
 
-/// Bytes that `kmalloc` takes for an object: its size classes (mm/slab_common.c: `kmalloc_info`), whole pages above.
-pub fn slab_class(size: u64) -> u64 {
-    const PAGE: u64 = 4096;
-    match size {
-        65..=96 => 96,
-        129..=192 => 192,
-        0..=8192 => size.max(8).next_power_of_two(),
-        _ => size.checked_next_multiple_of(PAGE).unwrap_or(size),
-    }
-}
+pub use fieldline_layout::slab_class;
 
 /// A member that changes its place, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

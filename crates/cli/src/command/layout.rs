@@ -6,6 +6,7 @@ use crate::input::{self, Entry, Types};
 use crate::output;
 use crate::report::color::Paint;
 use crate::report::{pahole, table};
+use crate::select::{is_glob, matches};
 use anyhow::{Context, Result};
 use fieldline_layout::{Layout, TypeId, TypeTable};
 use rayon::prelude::*;
@@ -91,36 +92,6 @@ fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<Entry>> {
     Ok(selected)
 }
 
-fn is_glob(pattern: &str) -> bool {
-    pattern.contains(['*', '?'])
-}
-
-/// Shell-like match: `*` any run, `?` one character.
-fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    let (mut at, mut place) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while place < name.len() {
-        match pattern.get(at) {
-            Some('*') => {
-                star = Some((at, place));
-                at += 1;
-            }
-            Some(expected) if *expected == '?' || *expected == name[place] => {
-                at += 1;
-                place += 1;
-            }
-            _ => {
-                let Some((back, from)) = star else { return false };
-                star = Some((back, from + 1));
-                at = back + 1;
-                place = from + 1;
-            }
-        }
-    }
-    pattern[at..].iter().all(|rest| *rest == '*')
-}
-
 /// For entries whose name has several definitions: which of them each is.
 fn twins(types: &Types<'_, '_>, entries: &[Entry]) -> Result<Vec<String>> {
     let mut counts = std::collections::HashMap::new();
@@ -187,18 +158,4 @@ fn render_one(out: &mut String, subject: &Subject<'_>, args: &LayoutArgs) -> Res
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn globs_match_as_in_a_shell() {
-        assert!(matches("list_*", "list_head"));
-        assert!(matches("*_head", "list_head"));
-        assert!(matches("?ist_*d*", "list_head"));
-        assert!(!matches("node_*", "list_head"));
-        assert!(!matches("list_hea", "list_head"));
-    }
 }

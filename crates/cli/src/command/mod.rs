@@ -1,7 +1,11 @@
 //! The commands: open the inputs, call the libraries, report.
 
+pub(crate) mod baseline;
+pub(crate) mod check;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod explain;
+pub(crate) mod init;
 pub(crate) mod layout;
 pub(crate) mod patch;
 pub(crate) mod place;

@@ -3,7 +3,10 @@
 pub(crate) mod color;
 pub(crate) mod confidence_text;
 pub(crate) mod coverage;
+pub(crate) mod diff_markdown;
+pub(crate) mod diff_text;
 pub(crate) mod explain_text;
+pub(crate) mod findings;
 pub(crate) mod heat;
 pub(crate) mod heat_sharing;
 pub(crate) mod heat_text;

@@ -1,0 +1,355 @@
+//! What changed between two layouts of one struct.
+
+use crate::field::{Field, fields};
+use crate::matching::{in_order, pairs};
+use fieldline_layout::slab_class;
+use fieldline_layout::{Item, Layout};
+use serde::Serialize;
+
+/// A figure before and after.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// In the old layout.
+    pub before: u64,
+    /// In the new layout.
+    pub after: u64,
+}
+
+impl Step {
+    /// Whether they differ.
+    pub fn differs(self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// Cachelines a struct takes when it begins on one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Lines {
+    /// Bytes of a line.
+    pub line: u64,
+    /// How many, before and after.
+    #[serde(flatten)]
+    pub count: Step,
+}
+
+/// What changed in a struct. Sizes in bytes unless the name says bits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TypeChange {
+    /// struct, union or class, in the new layout.
+    pub kind: String,
+    /// Tag, or the typedef's name of one without.
+    pub name: String,
+    /// File that declares it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Line that declares it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The struct's size.
+    pub size: Step,
+    /// Its alignment.
+    pub align: Step,
+    /// Bytes `kmalloc` takes for it.
+    pub slab: Step,
+    /// Cachelines, by size of the line.
+    pub cachelines: Vec<Lines>,
+    /// Bits in holes between members.
+    pub hole_bits: Step,
+    /// Bits behind the last member.
+    pub padding_bits: Step,
+    /// Members that changed: those of the new layout in its order, then the removed ones.
+    pub members: Vec<MemberChange>,
+}
+
+/// What happened to a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// It has another name: of the same type at the same offset or between the same neighbours.
+    Renamed,
+    /// It stands elsewhere among the others.
+    Moved,
+    /// It lies elsewhere because others came, went or grew.
+    Shifted,
+    /// It has another size.
+    Resized,
+    /// It has another type.
+    Retyped,
+    /// Alignment written at it changed.
+    Realigned,
+}
+
+/// A member that changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MemberChange {
+    /// Its name, behind the names of those that hold it.
+    pub member: String,
+    /// Its former name, if it was renamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// What happened.
+    pub what: Vec<What>,
+    /// Where it was; `None` if it is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Spot>,
+    /// Where it is; `None` if it is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Spot>,
+    /// Sizes of lines on whose boundary it lies now and did not before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub straddles: Vec<u64>,
+    /// Sizes of lines on whose boundary it lay and does not any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<u64>,
+    /// Sizes of lines for which it begins on another one than before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes_line: Vec<u64>,
+}
+
+/// Where a member lies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Spot {
+    /// Offset in bits.
+    pub bit_offset: u64,
+    /// Size in bits.
+    pub bit_size: u64,
+    /// Type as C spells it.
+    pub type_name: String,
+    /// Line that declares it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}
+
+impl TypeChange {
+    /// What changed, `None` if nothing did. `lines` are sizes of cachelines in bytes.
+    pub fn between(before: &Layout, after: &Layout, lines: &[u64]) -> Option<Self> {
+        let (old, new) = (fields(before), fields(after));
+        let members = member_changes(&old, &new, lines);
+        let size = Step { before: before.size, after: after.size };
+        let align = Step { before: before.align, after: after.align };
+        if members.is_empty() && !size.differs() && !align.differs() && before.kind == after.kind {
+            return None;
+        }
+        let cachelines = |line: &u64| Lines {
+            line: *line,
+            count: Step { before: before.cachelines(*line), after: after.cachelines(*line) },
+        };
+        Some(Self {
+            kind: after.kind.clone(),
+            name: after.name.clone(),
+            file: after.file.clone(),
+            line: (after.line > 0).then_some(after.line),
+            size,
+            align,
+            slab: Step { before: slab_class(before.size), after: slab_class(after.size) },
+            cachelines: lines.iter().map(cachelines).collect(),
+            hole_bits: Step { before: hole_bits(before), after: hole_bits(after) },
+            padding_bits: Step { before: padding_bits(before), after: padding_bits(after) },
+            members,
+        })
+    }
+
+    /// Whether any member changed in this way.
+    pub fn has(&self, what: What) -> bool {
+        self.members.iter().any(|member| member.what.contains(&what))
+    }
+}
+
+/// Bits between members that nothing uses.
+pub fn hole_bits(layout: &Layout) -> u64 {
+    gap_bits(layout, |item| matches!(item, Item::Hole { .. } | Item::BitHole { .. }))
+}
+
+/// Bits behind the last member that nothing uses.
+pub fn padding_bits(layout: &Layout) -> u64 {
+    gap_bits(layout, |item| matches!(item, Item::Padding { .. } | Item::BitPadding { .. }))
+}
+
+fn gap_bits(layout: &Layout, is_meant: impl Fn(&Item) -> bool) -> u64 {
+    layout.items.iter().filter(|item| is_meant(item)).map(|item| item.bits().1).sum()
+}
+
+fn member_changes(old: &[Field<'_>], new: &[Field<'_>], lines: &[u64]) -> Vec<MemberChange> {
+    if is_same(old, new) {
+        return Vec::new();
+    }
+    let of_new = pairs(old, new);
+    let kept = in_order(old, new, &of_new);
+    let mut renames: Vec<(&str, &str)> = Vec::new();
+    let mut changes = Vec::new();
+    for (at, field) in new.iter().enumerate() {
+        match of_new[at] {
+            None => changes.push(one_sided(What::Added, None, Some(field), lines)),
+            Some(index) => {
+                let was = &old[index];
+                let is_renamed = is_renamed(was, field, &renames);
+                if was.path != field.path {
+                    renames.push((&was.path, &field.path));
+                }
+                changes.extend(both(was, field, (is_renamed, kept[at]), lines));
+            }
+        }
+    }
+    let mut is_paired = vec![false; old.len()];
+    of_new.iter().flatten().for_each(|index| is_paired[*index] = true);
+    let gone = old.iter().zip(&is_paired).filter(|(_, is_paired)| !**is_paired);
+    changes.extend(gone.map(|(field, _)| one_sided(What::Removed, Some(field), None, lines)));
+    changes
+}
+
+fn is_same(old: &[Field<'_>], new: &[Field<'_>]) -> bool {
+    let place = |field: &Field<'_>| (field.member.bit_offset, field.member.bit_size, field.own_align());
+    let alike = |(old, new): (&Field<'_>, &Field<'_>)| {
+        place(old) == place(new) && old.path == new.path && old.member.type_name == new.member.type_name
+    };
+    old.len() == new.len() && old.iter().zip(new).all(alike)
+}
+
+/// A name that differs only because what holds the member was renamed is no rename of its own.
+fn is_renamed(was: &Field<'_>, is: &Field<'_>, renames: &[(&str, &str)]) -> bool {
+    let follows = |(old, new): &(&str, &str)| {
+        let rest = was.path.strip_prefix(old).filter(|rest| rest.starts_with('.'));
+        rest.is_some() && rest == is.path.strip_prefix(new)
+    };
+    was.path != is.path && !renames.iter().any(follows)
+}
+
+fn spot(field: &Field<'_>) -> Spot {
+    Spot {
+        bit_offset: field.member.bit_offset,
+        bit_size: field.member.bit_size,
+        type_name: field.member.type_name.clone(),
+        line: (field.member.line > 0).then_some(field.member.line),
+    }
+}
+
+fn one_sided(what: What, old: Option<&Field<'_>>, new: Option<&Field<'_>>, lines: &[u64]) -> MemberChange {
+    let straddles = |line: &u64| new.is_some_and(|field| field.straddles(*line));
+    MemberChange {
+        member: new.or(old).map(|field| field.path.clone()).unwrap_or_default(),
+        was: None,
+        what: vec![what],
+        before: old.map(spot),
+        after: new.map(spot),
+        straddles: lines.iter().copied().filter(|line| straddles(line)).collect(),
+        joined: Vec::new(),
+        changes_line: Vec::new(),
+    }
+}
+
+/// What happened to a member that is in both layouts, if anything.
+fn both(
+    old: &Field<'_>,
+    new: &Field<'_>,
+    (is_renamed, keeps_order): (bool, bool),
+    lines: &[u64],
+) -> Option<MemberChange> {
+    let (was, is) = (old.member, new.member);
+    let lies_elsewhere = was.bit_offset != is.bit_offset;
+    let facts = [
+        (is_renamed, What::Renamed),
+        (lies_elsewhere && !keeps_order, What::Moved),
+        (lies_elsewhere && keeps_order, What::Shifted),
+        (was.bit_size != is.bit_size, What::Resized),
+        (was.type_name != is.type_name, What::Retyped),
+        (old.own_align() != new.own_align(), What::Realigned),
+    ];
+    let what: Vec<What> = facts.into_iter().filter(|(holds, _)| *holds).map(|(_, what)| what).collect();
+    if what.is_empty() {
+        return None;
+    }
+    let of = |holds: &dyn Fn(u64) -> bool| lines.iter().copied().filter(|line| holds(*line)).collect();
+    Some(MemberChange {
+        member: new.path.clone(),
+        was: is_renamed.then(|| old.path.clone()),
+        what,
+        before: Some(spot(old)),
+        after: Some(spot(new)),
+        straddles: of(&|line| new.straddles(line) && !old.straddles(line)),
+        joined: of(&|line| old.straddles(line) && !new.straddles(line)),
+        changes_line: of(&|line| old.line(line) != new.line(line)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{layout, longs, member, typed};
+
+    fn whats(change: &TypeChange) -> Vec<(&str, &[What])> {
+        change.members.iter().map(|member| (member.member.as_str(), member.what.as_slice())).collect()
+    }
+
+    #[test]
+    fn a_layout_has_no_change_against_itself() {
+        let one = longs(&["a", "b", "c"]);
+        assert_eq!(TypeChange::between(&one, &one, &[64]), None);
+    }
+
+    #[test]
+    fn growth_shifts_what_follows_and_moves_what_changed_its_place() {
+        let old = longs(&["a", "b", "c", "d", "e", "f", "g", "h"]);
+        let new = longs(&["new", "a", "b", "c", "d", "f", "g", "h", "e"]);
+        let change = TypeChange::between(&old, &new, &[64, 128]).unwrap();
+        assert_eq!(change.size, Step { before: 64, after: 72 });
+        assert_eq!(change.slab, Step { before: 64, after: 96 });
+        let counts: Vec<Step> = change.cachelines.iter().map(|lines| lines.count).collect();
+        assert_eq!(counts, [Step { before: 1, after: 2 }, Step { before: 1, after: 1 }]);
+        let [(first, added), .., (last, moved)] = &whats(&change)[..] else { panic!("{change:?}") };
+        assert_eq!((*first, *added), ("new", &[What::Added][..]));
+        assert_eq!((*last, *moved), ("e", &[What::Moved][..]));
+        assert_eq!(change.members.last().unwrap().changes_line, [64]);
+        assert!(!change.has(What::Removed) && change.has(What::Shifted));
+    }
+
+    #[test]
+    fn renames_carry_their_members_along() {
+        let of = |name: &str, inner: &str| {
+            let mut stats = typed(Some(name), "struct {…}", 8, 8);
+            stats.members = vec![member(Some(inner), 8, 8)];
+            layout(16, vec![member(Some("a"), 0, 8), stats])
+        };
+        let change = TypeChange::between(&of("stats", "hits"), &of("counts", "hits"), &[64]).unwrap();
+        assert_eq!(whats(&change), [("counts", &[What::Renamed][..])]);
+        assert_eq!(change.members[0].was.as_deref(), Some("stats"));
+        let change = TypeChange::between(&of("stats", "hits"), &of("stats", "visits"), &[64]).unwrap();
+        assert_eq!(whats(&change), [("stats.visits", &[What::Renamed][..])]);
+    }
+
+    #[test]
+    fn types_sizes_and_crossings_are_seen() {
+        let old =
+            layout(72, vec![member(Some("a"), 0, 56), member(Some("b"), 56, 8), member(Some("c"), 64, 8)]);
+        let new = layout(
+            72,
+            vec![member(Some("a"), 0, 60), member(Some("b"), 60, 8), typed(Some("c"), "int", 68, 4)],
+        );
+        let change = TypeChange::between(&old, &new, &[64]).unwrap();
+        assert_eq!(
+            whats(&change),
+            [
+                ("a", &[What::Resized][..]),
+                ("b", &[What::Shifted][..]),
+                ("c", &[What::Shifted, What::Resized, What::Retyped][..])
+            ]
+        );
+        assert_eq!(change.members[1].straddles, [64]);
+        let back = TypeChange::between(&new, &old, &[64]).unwrap();
+        assert_eq!(back.members[1].joined, [64]);
+    }
+
+    #[test]
+    fn a_lost_alignment_and_a_removed_member_are_changes() {
+        let mut old = longs(&["a", "b"]);
+        old.members[1].explicit_align = Some(8);
+        let change = TypeChange::between(&old, &longs(&["a", "b"]), &[64]).unwrap();
+        assert_eq!(whats(&change), [("b", &[What::Realigned][..])]);
+        let change = TypeChange::between(&longs(&["a", "b"]), &longs(&["a"]), &[64]).unwrap();
+        assert_eq!(whats(&change), [("b", &[What::Removed][..])]);
+        assert!(change.members[0].after.is_none());
+    }
+}

@@ -1,0 +1,158 @@
+//! The members of a struct as C code names them.
+//!
+//! Members of unnamed structs and unions count as the struct's own. What a named member of unnamed type holds is named by
+//! its path (`stats.hits`). Structs with a tag are not opened: what changes inside them is a change of theirs. Elements of
+//! arrays are not known to layouts, so an unnamed struct in an array shows its size only.
+
+use fieldline_layout::layout::{Layout, Member, Role};
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub struct Field<'l> {
+    /// Its name, behind the names of those that hold it.
+    pub path: String,
+    /// How many equal paths stand before it.
+    pub nth: usize,
+    /// The member.
+    pub member: &'l Member,
+    /// Index of the top-level member that it is or that holds it.
+    pub top: usize,
+}
+
+impl Field<'_> {
+    /// Whether it holds data; markers and flexible arrays have no size.
+    pub fn is_data(&self) -> bool {
+        self.member.bit_size > 0 && !self.member.role.is_marker()
+    }
+
+    /// Whether it fits a line of `line` bytes and yet lies on two, in a struct that begins on a line.
+    pub fn straddles(&self, line: u64) -> bool {
+        straddles(self.member, line)
+    }
+
+    /// Index of the line of `line` bytes it begins on.
+    pub fn line(&self, line: u64) -> u64 {
+        self.member.offset() / line.max(1)
+    }
+
+    /// Alignment in bytes written at the member and not at its type.
+    pub fn own_align(&self) -> Option<u64> {
+        self.member.explicit_align.filter(|_| !self.member.aligned_type)
+    }
+}
+
+/// Whether a member fits a line of `line` bytes and yet lies on two.
+pub fn straddles(member: &Member, line: u64) -> bool {
+    let line = line.max(1);
+    let size = member.size();
+    size > 0 && size <= line && member.offset() / line != member.offset().saturating_add(size - 1) / line
+}
+
+/// All of them, in declared order.
+pub fn fields(layout: &Layout) -> Vec<Field<'_>> {
+    let mut found = Vec::with_capacity(layout.members.len());
+    for (top, member) in layout.members.iter().enumerate() {
+        push(&mut found, member, "", top);
+    }
+    number(&mut found);
+    found
+}
+
+/// Whether the members inside belong to the struct that is looked at.
+fn is_open(member: &Member) -> bool {
+    let is_unnamed = member.type_name.contains("{…}") && !member.type_name.contains(['*', '(', '[']);
+    is_unnamed && !member.members.is_empty()
+}
+
+fn push<'l>(found: &mut Vec<Field<'l>>, member: &'l Member, prefix: &str, top: usize) {
+    let path = match &member.name {
+        Some(name) => format!("{prefix}{name}"),
+        None => format!("{prefix}({})", member.type_name),
+    };
+    if !is_open(member) {
+        found.push(Field { path, nth: 0, member, top });
+        return;
+    }
+    let inner = if member.name.is_some() { format!("{path}.") } else { prefix.to_owned() };
+    if member.name.is_some() {
+        found.push(Field { path, nth: 0, member, top });
+    }
+    for held in &member.members {
+        push(found, held, &inner, top);
+    }
+}
+
+fn number(found: &mut [Field<'_>]) {
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by(|a, b| found[*a].path.cmp(&found[*b].path).then(a.cmp(b)));
+    for pair in 1..order.len() {
+        let (before, at) = (order[pair - 1], order[pair]);
+        if found[before].path == found[at].path {
+            found[at].nth = found[before].nth + 1;
+        }
+    }
+}
+
+/// Drops what no comparison looks at: the members of structs with a tag.
+pub fn prune(layout: &mut Layout) {
+    layout.members.iter_mut().for_each(prune_member);
+    layout.members.shrink_to_fit();
+}
+
+fn prune_member(member: &mut Member) {
+    if is_open(member) {
+        member.members.iter_mut().for_each(prune_member);
+    } else {
+        member.members = Vec::new();
+    }
+}
+
+/// The groups between `__cacheline_group_begin__NAME` and `__cacheline_group_end__NAME` markers (include/linux/cache.h):
+/// a marker's role and the group's name.
+pub fn group_of(member: &Member) -> Option<(Role, &str)> {
+    let name = member.name.as_deref()?;
+    let prefix = match member.role {
+        Role::GroupBegin => "__cacheline_group_begin__",
+        Role::GroupEnd => "__cacheline_group_end__",
+        _ => return None,
+    };
+    Some((member.role, name.strip_prefix(prefix)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{layout, member, typed};
+
+    #[test]
+    fn unnamed_structs_are_opened_and_tagged_ones_not() {
+        let mut unnamed = typed(None, "union {…}", 0, 8);
+        unnamed.members = vec![member(Some("a"), 0, 8), member(Some("b"), 0, 8)];
+        let mut of_unnamed_type = typed(Some("stats"), "struct {…}", 8, 8);
+        of_unnamed_type.members = vec![member(Some("hits"), 8, 8)];
+        let mut tagged = typed(Some("node"), "struct node", 16, 16);
+        tagged.members = vec![member(Some("next"), 16, 8)];
+        let mut of = layout(32, vec![unnamed, of_unnamed_type, tagged]);
+        let paths = |of: &Layout| fields(of).into_iter().map(|field| field.path).collect::<Vec<_>>();
+        assert_eq!(paths(&of), ["a", "b", "stats", "stats.hits", "node"]);
+        let before = paths(&of);
+        prune(&mut of);
+        assert_eq!(paths(&of), before);
+        assert!(of.members[2].members.is_empty() && !of.members[0].members.is_empty());
+    }
+
+    #[test]
+    fn equal_paths_are_numbered() {
+        let of = layout(16, vec![typed(None, "int", 0, 4), typed(None, "int", 4, 4)]);
+        let numbers: Vec<usize> = fields(&of).iter().map(|field| field.nth).collect();
+        assert_eq!(numbers, [0, 1]);
+    }
+
+    #[test]
+    fn a_member_straddles_only_a_line_it_would_fit() {
+        assert!(straddles(&member(Some("a"), 60, 8), 64));
+        assert!(!straddles(&member(Some("a"), 60, 4), 64));
+        assert!(!straddles(&member(Some("a"), 0, 128), 64));
+        assert!(!straddles(&member(Some("a"), 60, 8), 128));
+    }
+}

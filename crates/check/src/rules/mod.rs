@@ -1,0 +1,30 @@
+//! The rules of a gate: what a layout must not become.
+//!
+//! * `rule`: their ids, default levels and what they need.
+//! * `subject`: a struct to judge, with what it was before and what is hot in it.
+//! * `shape`: sizes, holes, alignment.
+//! * `place`: lines straddled, pins, markers, structs that grew inside others.
+//! * `heat`: hot members and their lines.
+//! * `matrix`: one struct on several machines.
+
+pub mod heat;
+pub mod matrix;
+pub mod place;
+pub mod rule;
+pub mod shape;
+pub mod subject;
+
+pub use heat::Heat;
+pub use matrix::disagreements;
+pub use rule::{Level, Rule};
+pub use subject::{Budget, Ends, Finding, Settings, Subject};
+
+/// Everything the rules find in a struct on one machine, rule after rule.
+pub fn judge(subject: &Subject<'_>, settings: &Settings) -> Vec<Finding> {
+    let mut found = shape::judge(subject, settings);
+    found.extend(place::judge(subject, settings));
+    found.extend(heat::judge(subject, settings));
+    found.retain(|finding| settings.level(finding.rule) != Level::Off);
+    found.sort_by_key(|finding| finding.rule);
+    found
+}

@@ -1,0 +1,110 @@
+//! A struct to judge.
+
+use super::heat::Heat;
+use super::rule::{Level, Rule};
+use crate::change::TypeChange;
+use crate::field::{Field, fields};
+use fieldline_layout::Layout;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Levels and what is allowed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Levels that are not the default ones.
+    pub levels: BTreeMap<Rule, Level>,
+    /// How much of what it counts a rule lets pass.
+    pub allowed: BTreeMap<Rule, u64>,
+}
+
+impl Settings {
+    /// The level of a rule.
+    pub fn level(&self, rule: Rule) -> Level {
+        self.levels.get(&rule).copied().unwrap_or(rule.default_level())
+    }
+
+    /// How much of what it counts a rule lets pass.
+    pub fn allowed(&self, rule: Rule) -> u64 {
+        self.allowed.get(&rule).copied().unwrap_or(0)
+    }
+}
+
+/// Most that a struct may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// Bytes.
+    pub size: Option<u64>,
+    /// Cachelines.
+    pub cachelines: Option<u64>,
+}
+
+/// Members pinned to the ends of a struct.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// The member at offset 0.
+    pub first: Option<String>,
+    /// The member that ends last.
+    pub last: Option<String>,
+}
+
+/// A struct on one machine.
+#[derive(Clone, Debug)]
+pub struct Subject<'s> {
+    /// Its layout.
+    pub now: &'s Layout,
+    /// What it was, if that is known.
+    pub before: Option<&'s Layout>,
+    /// What changed since, if anything did.
+    pub change: Option<TypeChange>,
+    /// Members now.
+    pub fields: Vec<Field<'s>>,
+    /// Bytes of a cacheline.
+    pub line: u64,
+    /// What is hot, by index of `fields`.
+    pub heat: Option<Heat>,
+    /// What it may take.
+    pub budget: Budget,
+    /// What is pinned.
+    pub ends: Ends,
+}
+
+impl<'s> Subject<'s> {
+    /// A struct that nothing else is known about.
+    pub fn new(now: &'s Layout, before: Option<&'s Layout>, line: u64) -> Self {
+        let change = before.and_then(|before| TypeChange::between(before, now, &[line]));
+        let (budget, ends) = (Budget::default(), Ends::default());
+        Self { now, before, change, fields: fields(now), line, heat: None, budget, ends }
+    }
+
+    /// A finding about the whole struct.
+    pub(super) fn finding(&self, rule: Rule, message: String) -> Finding {
+        let line = (self.now.line > 0).then_some(self.now.line);
+        Finding { rule, member: None, message, file: self.now.file.clone(), line }
+    }
+
+    /// A finding about a member.
+    pub(super) fn about(&self, rule: Rule, member: &str, message: String) -> Finding {
+        let field = self.fields.iter().find(|field| field.path == member);
+        let line = field.map(|field| field.member.line).filter(|line| *line > 0);
+        let whole = self.finding(rule, message);
+        Finding { member: Some(member.to_owned()), line: line.or(whole.line), ..whole }
+    }
+}
+
+/// Something a rule found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The rule.
+    pub rule: Rule,
+    /// The member it is about, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
+    /// What was found.
+    pub message: String,
+    /// File that declares the struct.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Line that declares the member or the struct.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}

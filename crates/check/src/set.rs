@@ -1,0 +1,131 @@
+//! What changed between all layouts of two files.
+//!
+//! Types are known by name. Where a name has several definitions, equal ones are each other's; the others are paired by how
+//! many members they share, the most first.
+
+use crate::change::TypeChange;
+use crate::field::fields;
+use fieldline_layout::Layout;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SetDiff {
+    /// Types that changed, by name.
+    pub changed: Vec<TypeChange>,
+    /// Names of types that are new.
+    pub added: Vec<String>,
+    /// Names of types that are gone.
+    pub removed: Vec<String>,
+    /// How many are equal.
+    pub unchanged: usize,
+}
+
+impl SetDiff {
+    /// Compares. `lines` are sizes of cachelines in bytes.
+    pub fn between(old: &[Layout], new: &[Layout], lines: &[u64]) -> Self {
+        let mut names: BTreeMap<&str, (Vec<&Layout>, Vec<&Layout>)> = BTreeMap::new();
+        for layout in old {
+            names.entry(&layout.name).or_default().0.push(layout);
+        }
+        for layout in new {
+            names.entry(&layout.name).or_default().1.push(layout);
+        }
+        let mut diff = Self::default();
+        for (name, (old, new)) in names {
+            diff.add(name, &old, &new, lines);
+        }
+        diff
+    }
+
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.added.is_empty() && self.removed.is_empty()
+    }
+
+    fn add(&mut self, name: &str, old: &[&Layout], new: &[&Layout], lines: &[u64]) {
+        let matched = variants(old, new);
+        for (before, after) in matched.iter().filter_map(|(old, new)| old.zip(*new)) {
+            match TypeChange::between(before, after, lines) {
+                Some(change) => self.changed.push(change),
+                None => self.unchanged += 1,
+            }
+        }
+        let count = |wanted: fn(&(Option<&Layout>, Option<&Layout>)) -> bool| {
+            matched.iter().filter(|pair| wanted(pair)).map(|_| name.to_owned()).collect::<Vec<_>>()
+        };
+        self.added.extend(count(|(old, _)| old.is_none()));
+        self.removed.extend(count(|(_, new)| new.is_none()));
+    }
+}
+
+/// The definitions of one name in two files, paired; those without a partner last.
+pub fn variants<'l>(old: &[&'l Layout], new: &[&'l Layout]) -> Vec<(Option<&'l Layout>, Option<&'l Layout>)> {
+    if let ([old], [new]) = (old, new) {
+        return vec![(Some(old), Some(new))];
+    }
+    let (mut old, mut new) = (old.to_vec(), new.to_vec());
+    let mut matched = Vec::new();
+    new.retain(|after| {
+        let equal = old.iter().position(|before| TypeChange::between(before, after, &[]).is_none());
+        let Some(place) = equal else { return true };
+        matched.push((Some(old.remove(place)), Some(*after)));
+        false
+    });
+    while let Some((of_old, of_new)) = most_alike(&old, &new) {
+        matched.push((Some(old.remove(of_old)), Some(new.remove(of_new))));
+    }
+    matched.extend(old.into_iter().map(|old| (Some(old), None)));
+    matched.extend(new.into_iter().map(|new| (None, Some(new))));
+    matched
+}
+
+/// Places of the two definitions that share most names; the first of equals.
+fn most_alike(old: &[&Layout], new: &[&Layout]) -> Option<(usize, usize)> {
+    let names = |layout: &Layout| fields(layout).into_iter().map(|field| field.path).collect::<BTreeSet<_>>();
+    let (old, new): (Vec<_>, Vec<_>) =
+        (old.iter().map(|of| names(of)).collect(), new.iter().map(|of| names(of)).collect());
+    let mut best = None;
+    for (of_old, theirs) in old.iter().enumerate() {
+        for (of_new, ours) in new.iter().enumerate() {
+            let shared = theirs.intersection(ours).count();
+            if best.is_none_or(|(most, _)| shared > most) {
+                best = Some((shared, (of_old, of_new)));
+            }
+        }
+    }
+    best.map(|(_, places)| places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::longs;
+
+    #[test]
+    fn equal_variants_are_matched_before_others() {
+        let old = [longs(&["a", "b"]), longs(&["x", "y"])];
+        let new = [longs(&["x", "y"]), longs(&["a", "b", "c"])];
+        let diff = SetDiff::between(&old, &new, &[64]);
+        assert_eq!((diff.unchanged, diff.changed.len()), (1, 1));
+        assert_eq!(diff.changed[0].members[0].member, "c");
+    }
+
+    #[test]
+    fn variants_that_share_most_members_are_each_others() {
+        let old = [longs(&["p", "q"]), longs(&["a", "b"])];
+        let new = [longs(&["a", "b", "c"])];
+        let diff = SetDiff::between(&old, &new, &[64]);
+        assert_eq!(diff.changed[0].members.len(), 1);
+        assert_eq!(diff.removed, ["sample"]);
+    }
+
+    #[test]
+    fn types_come_and_go() {
+        let mut other = longs(&["a"]);
+        other.name = "other".to_owned();
+        let diff = SetDiff::between(&[longs(&["a"])], std::slice::from_ref(&other), &[64]);
+        assert_eq!((diff.added, diff.removed), (vec!["other".to_owned()], vec!["sample".to_owned()]));
+    }
+}

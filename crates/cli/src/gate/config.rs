@@ -1,0 +1,265 @@
+//! fieldline.toml as a value.
+
+use super::day::is_date;
+use super::keys;
+use crate::args::{DebugFormat, line_size};
+use anyhow::{Context, Result, anyhow, bail};
+use fieldline_check::rules::{Budget, Ends};
+use fieldline_check::{Level, Rule, Settings};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What to check and how.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    /// The file, for messages.
+    pub(crate) path: String,
+    /// Types by name or glob.
+    pub(crate) types: Vec<String>,
+    /// A profile that tells what is hot.
+    pub(crate) profile: Option<PathBuf>,
+    /// What is checked, by name.
+    pub(crate) targets: Vec<Target>,
+    /// Levels and budgets of rules.
+    pub(crate) settings: Settings,
+    /// Members at the ends of structs, by struct.
+    pub(crate) ends: BTreeMap<String, Ends>,
+    /// What structs may take.
+    pub(crate) budgets: BTreeMap<String, Budget>,
+    /// Findings that don't count.
+    pub(crate) suppressions: Vec<Suppression>,
+}
+
+/// A file to check.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) name: String,
+    pub(crate) file: PathBuf,
+    /// What the user calls its machine and configuration.
+    pub(crate) label: String,
+    /// Bytes of a cacheline, if the machine's are not meant.
+    pub(crate) line: Option<u64>,
+    /// What it is compared with.
+    pub(crate) against: Option<PathBuf>,
+    pub(crate) format: Option<DebugFormat>,
+    /// Types that may be absent.
+    pub(crate) optional: Vec<String>,
+}
+
+/// A finding that doesn't count, and why.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Suppression {
+    pub(crate) rule: Rule,
+    /// A name or glob.
+    #[serde(rename = "type")]
+    pub(crate) ty: String,
+    pub(crate) member: Option<String>,
+    pub(crate) target: Option<String>,
+    pub(crate) reason: String,
+    pub(crate) until: Option<String>,
+}
+
+/// The file as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    types: Vec<String>,
+    profile: Option<PathBuf>,
+    #[serde(default)]
+    target: BTreeMap<String, RawTarget>,
+    #[serde(default)]
+    rules: BTreeMap<Rule, RawRule>,
+    #[serde(default)]
+    pin: BTreeMap<String, RawEnds>,
+    #[serde(default)]
+    budget: BTreeMap<String, RawBudget>,
+    #[serde(default)]
+    suppress: Vec<Suppression>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawTarget {
+    file: PathBuf,
+    arch: Option<String>,
+    config: Option<String>,
+    line: Option<u64>,
+    against: Option<PathBuf>,
+    debug_format: Option<RawFormat>,
+    #[serde(default)]
+    optional: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RawFormat {
+    Dwarf,
+    Btf,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawRule {
+    Level(Level),
+    Both { level: Option<Level>, allow: Option<u64> },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawEnds {
+    first: Option<String>,
+    last: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawBudget {
+    size: Option<u64>,
+    cachelines: Option<u64>,
+}
+
+/// Reads the file. Paths in it count from its folder. `today` is the day on which suppressions are judged.
+pub(crate) fn read(path: &Path, today: &str) -> Result<Config> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    parse(&name, &text, folder, today)
+}
+
+fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
+    keys::check(path, text)?;
+    let raw: Raw = toml::from_str(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| keys::line_of(path, text, span.start));
+        anyhow!("{path}:{line}: {}", error.message())
+    })?;
+    if raw.types.is_empty() {
+        bail!("{path}: no types to check");
+    }
+    if raw.target.is_empty() {
+        bail!("{path}: no target: write [target.NAME] with file = \"vmlinux\"");
+    }
+    for suppression in &raw.suppress {
+        suppression.check(today).with_context(|| path.to_owned())?;
+    }
+    let targets = raw.target.into_iter().map(|(name, target)| target.named(name, folder));
+    let ends = |of: RawEnds| Ends { first: of.first, last: of.last };
+    let budget = |of: RawBudget| Budget { size: of.size, cachelines: of.cachelines };
+    Ok(Config {
+        path: path.to_owned(),
+        types: raw.types,
+        profile: raw.profile.map(|profile| folder.join(profile)),
+        targets: targets.collect::<Result<_>>().with_context(|| path.to_owned())?,
+        settings: settings(raw.rules).with_context(|| path.to_owned())?,
+        ends: raw.pin.into_iter().map(|(name, of)| (name, ends(of))).collect(),
+        budgets: raw.budget.into_iter().map(|(name, of)| (name, budget(of))).collect(),
+        suppressions: raw.suppress,
+    })
+}
+
+fn settings(rules: BTreeMap<Rule, RawRule>) -> Result<Settings> {
+    let mut settings = Settings::default();
+    for (rule, value) in rules {
+        let (level, allow) = match value {
+            RawRule::Level(level) => (Some(level), None),
+            RawRule::Both { level, allow } => (level, allow),
+        };
+        if allow.is_some() && rule.unit().is_none() {
+            bail!("rule {} counts nothing, so nothing of it can be allowed", rule.id());
+        }
+        settings.levels.extend(level.map(|level| (rule, level)));
+        settings.allowed.extend(allow.map(|allow| (rule, allow)));
+    }
+    Ok(settings)
+}
+
+impl RawTarget {
+    fn named(self, name: String, folder: &Path) -> Result<Target> {
+        if let Some(line) = self.line {
+            line_size(&line.to_string()).map_err(|why| anyhow!("target {name}: line: {why}"))?;
+        }
+        let label = [self.arch, self.config].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        Ok(Target {
+            name,
+            file: folder.join(self.file),
+            label,
+            line: self.line,
+            against: self.against.map(|against| folder.join(against)),
+            format: self.debug_format.map(|format| match format {
+                RawFormat::Dwarf => DebugFormat::Dwarf,
+                RawFormat::Btf => DebugFormat::Btf,
+            }),
+            optional: self.optional,
+        })
+    }
+}
+
+impl Suppression {
+    fn check(&self, today: &str) -> Result<()> {
+        let what = || format!("suppression of {} in {}", self.rule.id(), self.ty);
+        if self.reason.trim().is_empty() {
+            bail!("{}: no reason is given", what());
+        }
+        match self.until.as_deref() {
+            Some(until) if !is_date(until) => {
+                bail!("{}: until = \"{until}\" is no date such as \"2027-01-31\"", what())
+            }
+            Some(until) if until < today => {
+                bail!("{}: expired on {until} (reason given: {})", what(), self.reason)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "types = [\"a\", \"b_*\"]\n[target.x86]\nfile = \"vmlinux\"\n[rules]\nsize-grew = { allow = 8 }\n\
+        new-hole = \"off\"\n[[suppress]]\nrule = \"slab-class\"\ntype = \"a\"\nreason = \"measured\"\nuntil = \"2027-01-01\"\n";
+
+    fn error(text: &str) -> String {
+        format!("{:#}", parse("f.toml", text, Path::new(""), "2026-01-01").unwrap_err())
+    }
+
+    #[test]
+    fn a_config_is_read() {
+        let config = parse("f.toml", GOOD, Path::new("sub"), "2026-12-31").unwrap();
+        assert_eq!(config.targets[0].file, Path::new("sub/vmlinux"));
+        assert_eq!(config.settings.level(Rule::NewHole), Level::Off);
+        assert_eq!(config.settings.level(Rule::SizeGrew), Level::Warn);
+        assert_eq!(config.settings.allowed(Rule::SizeGrew), 8);
+        assert_eq!(config.suppressions.len(), 1);
+    }
+
+    #[test]
+    fn what_means_nothing_is_refused_with_what_is_near() {
+        let with = |from: &str, to: &str| error(&GOOD.replace(from, to));
+        assert_eq!(
+            with("new-hole", "new-holes"),
+            "f.toml:6: there is no rule 'new-holes'; did you mean 'new-hole'?"
+        );
+        assert!(
+            with("file =", "fil =")
+                .contains("f.toml:3: there is no key of a target 'fil'; did you mean 'file'?")
+        );
+        assert!(with("types", "typs").contains("f.toml:1: there is no key 'typs'; did you mean 'types'?"));
+        assert!(with("allow", "alow").contains("'alow'; did you mean 'allow'?"));
+        assert!(with("reason", "raison").contains("'raison'; did you mean 'reason'?"));
+        assert!(with("\"off\"", "\"of\"").starts_with("f.toml:6:"));
+        assert!(
+            with("new-hole = \"off\"", "slab-class = { allow = 1 }").contains("nothing of it can be allowed")
+        );
+        assert!(with("[target.x86]\nfile = \"vmlinux\"\n", "").contains("no target"));
+    }
+
+    #[test]
+    fn suppressions_need_a_reason_and_expire() {
+        let with = |from: &str, to: &str| error(&GOOD.replace(from, to));
+        assert!(with("2027-01-01", "2025-12-31").contains("expired on 2025-12-31 (reason given: measured)"));
+        assert!(with("2027-01-01", "soon").contains("no date"));
+        assert!(with("measured", " ").contains("no reason"));
+    }
+}

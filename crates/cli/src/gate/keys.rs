@@ -1,0 +1,84 @@
+//! Which keys fieldline.toml may have. A mistyped key would be a rule that never finds anything.
+
+use crate::pins::nearest;
+use anyhow::{Result, anyhow};
+use fieldline_check::Rule;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+const TOP: [&str; 7] = ["types", "profile", "target", "rules", "pin", "budget", "suppress"];
+const TARGET: [&str; 7] = ["file", "arch", "config", "line", "against", "debug-format", "optional"];
+const RULE: [&str; 2] = ["level", "allow"];
+const PIN: [&str; 2] = ["first", "last"];
+const BUDGET: [&str; 2] = ["size", "cachelines"];
+const SUPPRESS: [&str; 6] = ["rule", "type", "member", "target", "reason", "until"];
+
+/// Refuses text that is no TOML, and keys that mean nothing, with the nearest that does.
+pub(super) fn check(path: &str, text: &str) -> Result<()> {
+    let reader = Reader { path, text };
+    let document = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        anyhow!("{path}:{}: {}", reader.line(at), error.message())
+    })?;
+    let top = document.get_ref();
+    reader.known(top, &TOP, "key")?;
+    let rules = Rule::ALL.map(Rule::id);
+    for (key, value) in top {
+        match (key.get_ref().as_ref(), value.get_ref()) {
+            ("target", DeValue::Table(table)) => reader.each(table, &TARGET, "key of a target")?,
+            ("pin", DeValue::Table(table)) => reader.each(table, &PIN, "pin")?,
+            ("budget", DeValue::Table(table)) => reader.each(table, &BUDGET, "budget")?,
+            ("rules", DeValue::Table(table)) => {
+                reader.known(table, &rules, "rule")?;
+                reader.each(table, &RULE, "key of a rule")?;
+            }
+            ("suppress", DeValue::Array(list)) => {
+                for value in list.iter() {
+                    if let DeValue::Table(table) = value.get_ref() {
+                        reader.known(table, &SUPPRESS, "key of a suppression")?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+struct Reader<'r> {
+    path: &'r str,
+    text: &'r str,
+}
+
+impl Reader<'_> {
+    /// 1-based line of a byte.
+    fn line(&self, offset: usize) -> usize {
+        self.text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
+    }
+
+    fn known(&self, table: &DeTable<'_>, keys: &[&str], what: &str) -> Result<()> {
+        // The parser sorts keys; the first in the file is named.
+        let unknown = table.keys().filter(|key| !keys.contains(&key.get_ref().as_ref()));
+        let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
+        let (name, line) = (key.get_ref(), self.line(key.span().start));
+        let near = nearest(name, keys.iter().copied());
+        Err(anyhow!("{}:{line}: there is no {what} '{name}'{near}", self.path))
+    }
+
+    /// Checks the tables in a table.
+    fn each(&self, table: &DeTable<'_>, keys: &[&str], what: &str) -> Result<()> {
+        let mut values: Vec<&Spanned<DeValue<'_>>> = table.values().collect();
+        values.sort_by_key(|value| value.span().start);
+        for value in values {
+            if let DeValue::Table(inner) = value.get_ref() {
+                self.known(inner, keys, what)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// 1-based line of a byte of a text.
+pub(super) fn line_of(path: &str, text: &str, offset: usize) -> usize {
+    Reader { path, text }.line(offset)
+}

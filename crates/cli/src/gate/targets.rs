@@ -1,0 +1,102 @@
+//! The layouts of each target, now and before.
+
+use super::config::{Config, Target};
+use crate::shelf::{self, Content, Shelf};
+use crate::{output, select};
+use anyhow::{Context, Result, bail};
+use fieldline_check::set::variants;
+use fieldline_layout::Layout;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A target's layouts.
+#[derive(Debug)]
+pub(crate) struct Loaded<'c> {
+    pub(crate) target: &'c Target,
+    /// Bytes of a cacheline.
+    pub(crate) line: u64,
+    pub(crate) now: Shelf,
+    pub(crate) before: Option<Shelf>,
+}
+
+impl Loaded<'_> {
+    /// Each definition with what it was, by name.
+    pub(crate) fn pairs(&self) -> Vec<(&Layout, Option<&Layout>)> {
+        let mut names: BTreeMap<&str, (Vec<&Layout>, Vec<&Layout>)> = BTreeMap::new();
+        for layout in self.before.iter().flat_map(|shelf| &shelf.layouts) {
+            names.entry(&layout.name).or_default().0.push(layout);
+        }
+        for layout in &self.now.layouts {
+            names.entry(&layout.name).or_default().1.push(layout);
+        }
+        let all = names.into_values().flat_map(|(old, new)| variants(&old, &new));
+        all.filter_map(|(old, new)| Some((new?, old))).collect()
+    }
+}
+
+/// Files to compare with, as typed: of the only target, or `TARGET=FILE`.
+pub(crate) fn against(config: &mut Config, typed: &[String]) -> Result<()> {
+    for text in typed {
+        let named = text.split_once('=').and_then(|(name, file)| {
+            let place = config.targets.iter().position(|target| target.name == name)?;
+            Some((place, file))
+        });
+        let (place, file) = match (named, config.targets.len()) {
+            (Some((place, file)), _) => (place, file),
+            (None, 1) => (0, text.as_str()),
+            (None, _) => {
+                bail!("--against {text}: there are several targets; write TARGET=FILE with one of them")
+            }
+        };
+        config.targets[place].against = Some(PathBuf::from(file));
+    }
+    Ok(())
+}
+
+/// Reads all targets at once.
+pub(crate) fn read(config: &Config) -> Result<Vec<Loaded<'_>>> {
+    let read = |target| read_one(config, target).with_context(|| format!("target {}", target.name));
+    config.targets.par_iter().map(read).collect()
+}
+
+fn read_one<'c>(config: &Config, target: &'c Target) -> Result<Loaded<'c>> {
+    let against = target.against.as_deref();
+    let format = match (target.format, against) {
+        (Some(format), _) => Some(format),
+        (None, Some(against)) => shelf::common_with_lines(Content::of(against)?, Content::of(&target.file)?),
+        (None, None) => None,
+    };
+    let read = |path: &Path| shelf::read(path, &config.types, format);
+    let (now, before) = rayon::join(|| read(&target.file), || against.map(read).transpose());
+    let (mut now, mut before) = (now?, before?);
+    expect_all(config, target, &now)?;
+    if let Some(before) = before.as_mut().filter(|before| before.format != now.format) {
+        let files = (&before.file, &now.file);
+        output::note(&format!(
+            "{} and {}: one is of DWARF, one of BTF; alignments are not compared",
+            files.0, files.1
+        ));
+        before.forget_alignments();
+        now.forget_alignments();
+    }
+    if let Some(before) = before.as_ref().filter(|before| before.pointer != now.pointer) {
+        bail!("{} has pointers of {} bytes, {} of {}", before.file, before.pointer, now.file, now.pointer);
+    }
+    Ok(Loaded { line: target.line.unwrap_or(now.line), target, now, before })
+}
+
+/// Refuses to check less than was asked for.
+fn expect_all(config: &Config, target: &Target, now: &Shelf) -> Result<()> {
+    let may_miss = |name: &str| target.optional.iter().any(|of| select::names(of, name));
+    if let Some(name) = now.missing.iter().find(|name| !may_miss(name)) {
+        bail!("{}: no struct '{name}'; if it may be absent, write optional = [\"{name}\"]", now.file);
+    }
+    let is_empty = |pattern: &&String| {
+        select::is_glob(pattern) && !now.layouts.iter().any(|of| select::names(pattern, &of.name))
+    };
+    match config.types.iter().filter(|pattern| !target.optional.contains(pattern)).find(is_empty) {
+        Some(pattern) => bail!("{}: nothing matches '{pattern}'", now.file),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,51 @@
+//! Annotations of GitHub Actions: workflow commands on standard output (docs.github.com, "Workflow commands").
+
+use super::{file, subject};
+use crate::gate::verdict::{Found, Verdict};
+use fieldline_check::Level;
+use std::fmt::Write;
+
+/// A line a finding that counts, a notice a remark.
+pub(crate) fn draw(verdict: &Verdict) -> String {
+    let mut out = String::new();
+    for found in verdict.findings.iter().filter(|found| found.suppressed.is_none()) {
+        let command = if found.level == Level::Error { "error" } else { "warning" };
+        let text = format!("{}: {}: {}", found.target, subject(found), found.finding.message);
+        let _ = writeln!(out, "::{command} {}::{}", properties(found), data(&text));
+    }
+    for note in &verdict.notes {
+        let _ = writeln!(out, "::notice title=fieldline::{}", data(note));
+    }
+    out
+}
+
+fn properties(found: &Found) -> String {
+    let mut parts = Vec::new();
+    if let Some(file) = file(found) {
+        parts.push(format!("file={}", property(file)));
+        parts.extend(found.finding.line.map(|line| format!("line={line}")));
+    }
+    parts.push(format!("title={}", found.finding.rule.id()));
+    parts.join(",")
+}
+
+/// What a message must escape.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// What a property must escape besides.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_a_command_is_escaped() {
+        assert_eq!(data("50%\nmore"), "50%25%0Amore");
+        assert_eq!(property("a:b,c"), "a%3Ab%2Cc");
+    }
+}

@@ -1,0 +1,92 @@
+//! JUnit XML: a suite a target, a case a type. A finding at `error` is a failure, others are output.
+
+use crate::gate::verdict::{Checked, Found, Verdict};
+use fieldline_check::Level;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The document.
+pub(crate) fn draw(verdict: &Verdict) -> String {
+    let mut out =
+        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fieldline\">\n");
+    for target in &verdict.targets {
+        let names: BTreeSet<&str> = target.types.iter().map(String::as_str).collect();
+        suite(&mut out, verdict, target, &names);
+    }
+    let targets: BTreeSet<&str> = verdict.targets.iter().map(|of| of.name.as_str()).collect();
+    let across: Vec<&Found> =
+        verdict.findings.iter().filter(|found| !targets.contains(found.target.as_str())).collect();
+    if !across.is_empty() {
+        let name = "several targets".to_owned();
+        let (label, file, against) = (String::new(), String::new(), None);
+        let together = Checked { name, label, file, against, cacheline: 0, types: Vec::new() };
+        let names = across.iter().map(|found| found.ty.as_str()).collect();
+        cases(&mut out, &together, &names, &across);
+    }
+    out.push_str("</testsuites>\n");
+    out
+}
+
+fn suite(out: &mut String, verdict: &Verdict, target: &Checked, names: &BTreeSet<&str>) {
+    let found: Vec<&Found> = verdict.findings.iter().filter(|found| found.target == target.name).collect();
+    cases(out, target, names, &found);
+}
+
+fn cases(out: &mut String, target: &Checked, names: &BTreeSet<&str>, found: &[&Found]) {
+    let fails = |name: &str| found.iter().any(|found| found.ty == name && found.is_at(Level::Error));
+    let failures = names.iter().filter(|name| fails(name)).count();
+    let suite = escape(&target.name);
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\">",
+        names.len()
+    );
+    for name in names {
+        let _ = writeln!(out, "    <testcase classname=\"{suite}\" name=\"{}\">", escape(name));
+        let of = || found.iter().filter(|found| found.ty == *name);
+        let text = |wanted: &dyn Fn(&Found) -> bool| {
+            let lines = of().filter(|found| wanted(found));
+            lines
+                .map(|found| format!("{}: {}", found.finding.rule.id(), found.finding.message))
+                .collect::<Vec<_>>()
+        };
+        let errors = text(&|found| found.is_at(Level::Error));
+        if let Some(first) = errors.first() {
+            let (message, all) = (escape(first), escape(&errors.join("\n")));
+            let _ = writeln!(out, "      <failure message=\"{message}\">{all}</failure>");
+        }
+        let others = text(&|found| !found.is_at(Level::Error));
+        if !others.is_empty() {
+            let _ = writeln!(out, "      <system-out>{}</system-out>", escape(&others.join("\n")));
+        }
+        out.push_str("    </testcase>\n");
+    }
+    out.push_str("  </testsuite>\n");
+}
+
+/// Text for XML: what would be markup is escaped, what XML 1.0 forbids becomes a question mark.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(character),
+            other if other.is_control() => out.push('?'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_in_names_is_text() {
+        assert_eq!(escape("a<b> & \"c\"\u{1}"), "a&lt;b&gt; &amp; &quot;c&quot;?");
+    }
+}

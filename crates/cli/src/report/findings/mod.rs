@@ -1,0 +1,21 @@
+//! What a check found, in the forms that people and machines read.
+
+pub(crate) mod github;
+pub(crate) mod junit;
+pub(crate) mod sarif;
+pub(crate) mod text;
+
+use crate::gate::verdict::Found;
+
+/// `foo` or `foo.bar`: what a finding is about.
+fn subject(found: &Found) -> String {
+    match &found.finding.member {
+        Some(member) => format!("{}.{member}", found.ty),
+        None => found.ty.clone(),
+    }
+}
+
+/// The file that declares it, as paths in a source tree are written.
+fn file(found: &Found) -> Option<&str> {
+    found.finding.file.as_deref().map(|file| file.strip_prefix("./").unwrap_or(file))
+}

@@ -1,0 +1,99 @@
+//! SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format).
+
+use super::{file, subject};
+use crate::gate::verdict::{Found, Verdict};
+use fieldline_check::{Level, Rule};
+use serde_json::{Map, Value, json};
+
+/// The document: one run, its rules, a result a finding. Findings that don't count carry their suppression.
+pub(crate) fn document(verdict: &Verdict) -> Value {
+    let results: Vec<Value> = verdict.findings.iter().map(result).collect();
+    let notes: Vec<Value> =
+        verdict.notes.iter().map(|note| json!({"level": "note", "message": {"text": note}})).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "fieldline",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": Rule::ALL.map(rule),
+            }},
+            "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": notes}],
+            "results": results,
+        }],
+    })
+}
+
+fn level(of: Level) -> &'static str {
+    match of {
+        Level::Error => "error",
+        Level::Warn => "warning",
+        Level::Off => "none",
+    }
+}
+
+fn rule(of: Rule) -> Value {
+    json!({
+        "id": of.id(),
+        "shortDescription": {"text": of.summary()},
+        "defaultConfiguration": {"level": level(of.default_level())},
+    })
+}
+
+fn result(found: &Found) -> Value {
+    let finding = &found.finding;
+    let text = format!("{}: {}: {}", found.target, subject(found), finding.message);
+    let mut result = Map::new();
+    result.insert("ruleId".to_owned(), finding.rule.id().into());
+    let index = Rule::ALL.iter().position(|rule| *rule == finding.rule);
+    result.insert("ruleIndex".to_owned(), index.into());
+    result.insert("level".to_owned(), level(found.level).into());
+    result.insert("message".to_owned(), json!({ "text": text }));
+    result.insert("locations".to_owned(), json!([location(found)]));
+    // The same finding next week, whatever line it stands on then.
+    let identity = format!("{}/{}/{}", finding.rule.id(), found.target, subject(found));
+    result.insert("partialFingerprints".to_owned(), json!({ "fieldline/v1": identity }));
+    if let Some(reason) = &found.suppressed {
+        result.insert("suppressions".to_owned(), json!([{"kind": "external", "justification": reason}]));
+    }
+    Value::Object(result)
+}
+
+fn location(found: &Found) -> Value {
+    let kind = if found.finding.member.is_some() { "member" } else { "type" };
+    let mut location = json!({"logicalLocations": [{"fullyQualifiedName": subject(found), "kind": kind}]});
+    if let Some(file) = file(found) {
+        let mut place = json!({"artifactLocation": {"uri": uri(file)}});
+        if let Some(line) = found.finding.line {
+            place["region"] = json!({ "startLine": line });
+        }
+        location["physicalLocation"] = place;
+    }
+    location
+}
+
+/// A path as a URI reference: relative as it is, absolute with a scheme (RFC 3986, RFC 8089).
+fn uri(path: &str) -> String {
+    let mut out = String::from(if path.starts_with('/') { "file://" } else { "" });
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'+' => {
+                out.push(char::from(byte));
+            }
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_references() {
+        assert_eq!(uri("kernel/sched/sched.h"), "kernel/sched/sched.h");
+        assert_eq!(uri("/a b/c.h"), "file:///a%20b/c.h");
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::field::{Field, fields};
 use crate::matching::{in_order, pairs};
+use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::slab_class;
 use fieldline_layout::{Item, Layout};
 use serde::Serialize;
@@ -204,7 +205,9 @@ fn member_changes(old: &[Field<'_>], new: &[Field<'_>], lines: &[u64]) -> Vec<Me
 fn is_same(old: &[Field<'_>], new: &[Field<'_>]) -> bool {
     let place = |field: &Field<'_>| (field.member.bit_offset, field.member.bit_size, field.own_align());
     let alike = |(old, new): (&Field<'_>, &Field<'_>)| {
-        place(old) == place(new) && old.path == new.path && old.member.type_name == new.member.type_name
+        place(old) == place(new)
+            && old.path == new.path
+            && flat_arrays(&old.member.type_name) == flat_arrays(&new.member.type_name)
     };
     old.len() == new.len() && old.iter().zip(new).all(alike)
 }
@@ -255,7 +258,7 @@ fn both(
         (lies_elsewhere && !keeps_order, What::Moved),
         (lies_elsewhere && keeps_order, What::Shifted),
         (was.bit_size != is.bit_size, What::Resized),
-        (was.type_name != is.type_name, What::Retyped),
+        (flat_arrays(&was.type_name) != flat_arrays(&is.type_name), What::Retyped),
         (old.own_align() != new.own_align(), What::Realigned),
     ];
     let what: Vec<What> = facts.into_iter().filter(|(holds, _)| *holds).map(|(_, what)| what).collect();

@@ -5,6 +5,7 @@
 //! same type can't be told from a renamed one.
 
 use crate::field::Field;
+use fieldline_layout::declaration::flat_arrays;
 use std::collections::BTreeMap;
 
 /// For each new field, the index of the old one.
@@ -53,7 +54,9 @@ fn match_rest(
 
 fn is_alike(old: &Field<'_>, new: &Field<'_>) -> bool {
     let (old, new) = (old.member, new.member);
-    old.type_name == new.type_name && old.bit_size == new.bit_size && old.role == new.role
+    flat_arrays(&old.type_name) == flat_arrays(&new.type_name)
+        && old.bit_size == new.bit_size
+        && old.role == new.role
 }
 
 /// Whether the fields before two are each other's, and those behind; nothing matches nothing.

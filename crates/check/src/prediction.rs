@@ -1,5 +1,6 @@
 //! A struct as it was built against the layout a plan predicts for it, member by member.
 
+use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::{Layout, Member};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -120,7 +121,8 @@ fn compare(index: usize, pair: (Option<&Member>, Option<&Member>), all: &Layout)
 
 /// Named members are known by name, anonymous ones by type.
 fn is_same(predicted: &Member, actual: &Member) -> bool {
-    predicted.name == actual.name && (predicted.name.is_some() || predicted.type_name == actual.type_name)
+    predicted.name == actual.name
+        && (predicted.name.is_some() || flat_arrays(&predicted.type_name) == flat_arrays(&actual.type_name))
 }
 
 fn places(index: usize, predicted: &Member, actual: &Member) -> Vec<Mismatch> {

@@ -39,6 +39,7 @@ impl Shelf {
             member.members.iter_mut().for_each(forget);
         }
         for layout in &mut self.layouts {
+            layout.align = 1;
             layout.explicit_align = None;
             layout.members.iter_mut().for_each(forget);
         }

@@ -123,6 +123,15 @@ fn other_versions_of_dwarf_change_nothing() {
 }
 
 #[test]
+fn both_kinds_of_debug_info_of_one_source_agree() {
+    let (dwarf, btf) = (fixture("layout/x86_64-dwarf5.o"), fixture("layout/x86_64.btf"));
+    let (code, out, err) = fieldline(&["diff", &dwarf, &btf]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("alignments are not compared"), "{err}");
+    assert!(out.starts_with("0 types changed"), "{out}");
+}
+
+#[test]
 fn another_machine_shows_what_differs_in_all_forms() {
     let (old, new) = (fixture("layout/x86_64-dwarf5.o"), fixture("layout/i686-dwarf4.o"));
     let text = diff(&old, &new, &["packed_member"]);

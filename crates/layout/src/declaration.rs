@@ -1,6 +1,7 @@
 //! Types and declarations as C spells them.
 
 use crate::types::{Enumeration, PointerKind, Prototype, Qualifier, Type, TypeId, TypeTable};
+use std::borrow::Cow;
 
 /// How deep declarators nest before they are cut with `…`, so that corrupt debug info ends.
 const MAX_DEPTH: u32 = 32;
@@ -102,6 +103,49 @@ fn join(left: &str, right: &str) -> String {
     if tight { format!("{left}{right}") } else { format!("{left} {right}") }
 }
 
+/// A type's name with arrays of arrays as one, `u64[2][6]` as `u64[12]`, and those of no element as of no length, the way
+/// pahole writes them into BTF (`btf_encoder.c`), so that names from both kinds of debug info can be compared.
+pub fn flat_arrays(name: &str) -> Cow<'_, str> {
+    if !name.contains("][") && !name.contains("[0]") {
+        return Cow::Borrowed(name);
+    }
+    let mut flat = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(start) = rest.find('[') {
+        let (before, dimensions) = rest.split_at(start);
+        let length = dimensions_length(dimensions);
+        let (dimensions, behind) = dimensions.split_at(length);
+        flat.push_str(before);
+        match elements(dimensions) {
+            Some(0) => flat.push_str("[]"),
+            Some(elements) => flat.push_str(&format!("[{elements}]")),
+            None => flat.push_str(dimensions),
+        }
+        rest = behind;
+    }
+    flat.push_str(rest);
+    Cow::Owned(flat)
+}
+
+/// Bytes that a run of array dimensions takes at the start of a text.
+fn dimensions_length(text: &str) -> usize {
+    let mut end = 0;
+    while let Some(dimension) = text.get(end..).filter(|rest| rest.starts_with('[')) {
+        match dimension.find(']') {
+            Some(close) => end += close + 1,
+            None => return text.len(),
+        }
+    }
+    end
+}
+
+/// Elements of a run of dimensions, none if a length is missing, or `None` if they are too many.
+fn elements(dimensions: &str) -> Option<u64> {
+    let inner = dimensions.strip_prefix('[')?.strip_suffix(']')?;
+    let length = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<u64>().ok() };
+    inner.split("][").try_fold(1_u64, |product, text| product.checked_mul(length(text)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +177,17 @@ mod tests {
         let id = table.push(Type::Void);
         table.set(id, Type::Pointer { kind: PointerKind::Pointer, target: id, size: 8 });
         assert!(type_name(&table, id).starts_with("… *"));
+    }
+
+    #[test]
+    fn arrays_of_arrays_are_one() {
+        let flat = |name| flat_arrays(name).into_owned();
+        assert_eq!(flat("u64[2][6]"), "u64[12]");
+        assert_eq!(flat("struct {…}[3]"), "struct {…}[3]");
+        assert_eq!(flat("int (*[2][2])[4][3]"), "int (*[4])[12]");
+        assert_eq!(flat("char[][8]"), "char[]");
+        assert_eq!(flat("char[0]"), flat("char[]"));
+        assert_eq!(flat("char[2][99999999999999999999]"), "char[2][99999999999999999999]");
+        assert_eq!(flat("char[2][4"), "char[2][4");
     }
 }

@@ -3,7 +3,7 @@
 //! A [`Layout`] is plain data that can be written to a file. Its [`Item`]s tile the struct: every bit belongs to
 //! exactly one item, members that share bits (of a union) to one item together. Nobody else computes gaps.
 
-use crate::declaration::type_name;
+use crate::declaration::{flat_arrays, type_name};
 use crate::types::{Aggregate, AggregateKind, Aligns, Decl, MemberDecl, Type, TypeId, TypeTable};
 use serde::{Deserialize, Serialize};
 
@@ -257,14 +257,14 @@ impl Layout {
         Some(if names.is_empty() { "(anonymous)".to_owned() } else { names.join(".") })
     }
 
-    /// A number that differs when size, order, offsets, names or types of the members differ. FNV-1a over them
-    /// (Fowler, Noll, Vo), stable over releases as long as the JSON format version stays.
+    /// A number that differs when size, order, offsets, names or types of the members differ, but for what only one
+    /// kind of debug info tells ([`flat_arrays`]). FNV-1a over them (Fowler, Noll, Vo), stable over releases as long as the JSON format version stays.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Fnv::new();
         hash.number(self.size);
         for member in &self.members {
             hash.text(member.name.as_deref().unwrap_or(""));
-            hash.text(&member.type_name);
+            hash.text(&flat_arrays(&member.type_name));
             hash.number(member.bit_offset);
             hash.number(member.bit_size);
         }

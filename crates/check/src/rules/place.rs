@@ -4,6 +4,7 @@ use super::rule::Rule;
 use super::subject::{Finding, Settings, Subject};
 use crate::change::{MemberChange, What};
 use crate::field::{Field, group_of};
+use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::layout::Role;
 
 /// How many names a message shows.
@@ -95,7 +96,8 @@ fn containers(subject: &Subject<'_>) -> Vec<Finding> {
     let Some(change) = &subject.change else { return Vec::new() };
     let is_grown = |member: &&MemberChange| {
         let grew = member.before.as_ref().zip(member.after.as_ref()).is_some_and(|(before, after)| {
-            after.bit_size > before.bit_size && before.type_name == after.type_name
+            after.bit_size > before.bit_size
+                && flat_arrays(&before.type_name) == flat_arrays(&after.type_name)
         });
         grew && !member.what.contains(&What::Retyped)
     };

@@ -29,7 +29,18 @@ pub(crate) fn run(args: &InitArgs) -> Result<Outcome> {
     }
     output::write_file(&args.output, text(args, &types)?.as_bytes())?;
     output::print(&format!("wrote {} for {} types\n", args.output.display(), types.len()))?;
+    output::print(&next(args, &types))?;
     Ok(Outcome::Done)
+}
+
+/// The command that makes what the file compares with.
+fn next(args: &InitArgs, types: &[&String]) -> String {
+    let names: Vec<&str> = types.iter().map(|name| name.as_str()).collect();
+    let from = args.from.display();
+    format!(
+        "next: fieldline baseline --from {from} {} -o layouts.json; then fieldline check\n",
+        names.join(" ")
+    )
 }
 
 /// The structs with most samples.

@@ -15,6 +15,7 @@ mod new_member;
 mod output;
 mod pins;
 mod prediction;
+mod proof;
 mod recordings;
 mod report;
 mod select;

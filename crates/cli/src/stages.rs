@@ -7,6 +7,7 @@ use crate::idiom::Manner;
 use crate::input::{self, Types};
 use crate::matrix::{self, Also};
 use crate::pins;
+use crate::proof;
 use crate::series::Step;
 use crate::tree::{self, Change, Declaration};
 use crate::uses::{self, Declared};
@@ -26,6 +27,8 @@ pub(crate) struct PlanInput<'p> {
     pub(crate) types: &'p [String],
     /// What the orders rest on; on size alone if there is none.
     pub(crate) profile: Option<&'p AccessProfile>,
+    /// Without a profile: any order instead of a better one, drawn with this number.
+    pub(crate) shuffle: Option<u64>,
     pub(crate) vmlinux: &'p Path,
     pub(crate) tree: Option<&'p Path>,
     pub(crate) pins: Option<&'p Path>,
@@ -67,9 +70,10 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
         elsewhere: matrix::read(input.also, input.types)?,
         pointer: matrix::machine(input.vmlinux)?.1,
     };
-    let mut plan = match input.profile {
-        Some(profile) => fieldline_plan::plan(profile, &requests, &options),
-        None => fieldline_plan::packing::pack(&requests, &options),
+    let mut plan = match (input.profile, input.shuffle) {
+        (Some(profile), _) => fieldline_plan::plan(profile, &requests, &options),
+        (None, Some(seed)) => fieldline_plan::packing::shuffle(&requests, &options, seed),
+        (None, None) => fieldline_plan::packing::pack(&requests, &options),
     };
     for (of, limits) in plan.structs.iter_mut().zip(limits) {
         of.notes.extend(limits.remarks);
@@ -187,6 +191,8 @@ pub(crate) struct Patched {
     pub(crate) refusals: Vec<(String, String)>,
     /// The same changes struct by struct.
     pub(crate) steps: Vec<Step>,
+    /// The changed files as they become.
+    pub(crate) files: proof::Patch,
 }
 
 /// Turns a plan into patches, one for each file that changes.
@@ -211,6 +217,7 @@ pub(crate) fn patch(plan: &Plan, tree: &Path, idiom: Idiom) -> Result<Patched> {
             .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
             .collect();
         patched.patches.push((format!("{number:04}-{name}.patch"), change.diff()));
+        patched.files.insert(change.header.path.clone(), change.edits.apply(&change.header.text));
     }
     Ok(patched)
 }

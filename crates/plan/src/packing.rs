@@ -7,6 +7,7 @@
 //! * `insertion`: a few units put back where the struct ends earliest.
 //! * `judge`: what an order has to keep: every build's size, pairs and offsets asked for, and the size in the
 //!   configurations that leave out the members of an `#if`.
+//! * `shuffle`: any order that keeps all of that.
 //!
 //! An earlier end of the first units never makes the struct larger, because every placement rule is monotonous in the
 //! end it starts from. That is what makes the ways exact where they say so.
@@ -14,6 +15,7 @@
 mod fewest;
 mod insertion;
 mod judge;
+mod shuffle;
 mod smallest;
 
 use crate::planner::{Choice, Options, Request, held, unchanged};
@@ -26,6 +28,7 @@ use fewest::{Front, Packed};
 use fieldline_layout::constraint::{Constraints, constraints};
 use fieldline_layout::{Layout, abi};
 use judge::Judge;
+pub use shuffle::shuffle;
 
 /// Plans structs by their layout alone, each for itself.
 pub fn pack(requests: &[Request<'_>], options: &Options) -> Plan {

@@ -14,6 +14,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
     let plan = stages::plan(&PlanInput {
         types: &args.types,
         profile: profile.as_ref(),
+        shuffle: args.shuffle,
         vmlinux: &args.vmlinux,
         tree: args.tree.as_deref(),
         pins: args.pins.as_deref(),

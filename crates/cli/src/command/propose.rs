@@ -22,6 +22,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
     let plan = stages::plan(&PlanInput {
         types: &args.types,
         profile: Some(&profile),
+        shuffle: None,
         vmlinux: &args.recordings.vmlinux,
         tree: Some(&args.tree),
         pins: args.pins.as_deref(),

@@ -20,3 +20,4 @@ pub(crate) mod proposal;
 pub(crate) mod simulate_text;
 pub(crate) mod table;
 pub(crate) mod types;
+pub(crate) mod verify_text;

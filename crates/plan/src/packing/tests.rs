@@ -137,6 +137,30 @@ fn regions_pins_and_limits_are_kept() {
 }
 
 #[test]
+fn shuffled_orders_differ_by_seed_and_keep_everything() {
+    let members: Vec<(u64, u64)> =
+        [(8, 8), (4, 4), (4, 4), (8, 8), (2, 2), (2, 2), (4, 4), (8, 8), (8, 8)].into();
+    let layout = layout(&members);
+    let notes = [1, 1, 1, 1, 1, 1, 1, 2, 2].map(|region| Note { region: Some(region), ..Note::default() });
+    let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
+    let shuffled = |seed| {
+        let request = Request { layout: &layout, wishes: &wishes };
+        super::shuffle(&[request], &Options::default(), seed).structs.remove(0)
+    };
+    let orders: BTreeSet<Vec<usize>> = (0..8)
+        .map(|seed| {
+            let plan = shuffled(seed);
+            assert_eq!(plan.outcome, Outcome::Moved);
+            assert!(plan.chosen.size <= layout.size && plan.predicted(&layout).is_ok());
+            assert!(plan.order().is_sorted_by_key(|index| *index > 6));
+            plan.order()
+        })
+        .collect();
+    assert!(orders.len() > 4, "{orders:?}");
+    assert_eq!(shuffled(3), shuffled(3));
+}
+
+#[test]
 fn unions_are_refused() {
     let union = Layout { kind: "union".to_owned(), ..layout(&[(4, 4), (8, 8)]) };
     assert_eq!(packed(&union).outcome, Outcome::Refused);

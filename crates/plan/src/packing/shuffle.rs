@@ -1,0 +1,80 @@
+//! Random orders that keep every constraint and make nothing larger: what the road from plan to patch to object is tried with.
+
+use super::judge::Judge;
+use super::{Packer, unchanged};
+use crate::planner::{Options, Request, held};
+use crate::random::Random;
+use crate::result::{Arrangement, Basis, FORMAT, Outcome, Plan, StructPlan, VERSION};
+use crate::tidy::moved;
+use fieldline_layout::abi;
+use fieldline_layout::constraint::constraints;
+
+/// Changes tried for each unit of a struct.
+const STEPS: usize = 16;
+
+/// Gives each struct a random order. Equal seeds give equal orders; a struct's order doesn't depend on the others.
+pub fn shuffle(requests: &[Request<'_>], options: &Options, seed: u64) -> Plan {
+    let structs = requests.iter().map(|request| shuffle_struct(*request, options, seed));
+    Plan {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        basis: Basis::Layout,
+        lines: options.lines.clone(),
+        build_line: options.build_line,
+        structs: structs.collect(),
+    }
+}
+
+fn shuffle_struct(request: Request<'_>, options: &Options, seed: u64) -> StructPlan {
+    let layout = request.layout;
+    let constraints = match constraints(layout, request.wishes) {
+        Ok(constraints) => constraints,
+        Err(refusal) => return unchanged(layout, Outcome::Refused, &refusal.to_string()),
+    };
+    let judge = Judge::new(layout, &constraints, options);
+    let order = walk(&judge, &mut Random::new(seed ^ layout.fingerprint()));
+    let mut result =
+        unchanged(layout, Outcome::NoGain, "no other order keeps every constraint and every size");
+    result.held = held(&constraints);
+    let members = constraints.members_in(&order);
+    let Some(placed) = abi::reorder(layout, &members).filter(|_| !moved(&order).is_empty()) else {
+        return result;
+    };
+    let packer = Packer { layout, constraints: &constraints, judge, options };
+    let units = moved(&order).into_iter().map(|unit| &constraints.units[unit]);
+    let indices = units.flat_map(|unit| &unit.members);
+    result.moved = indices
+        .filter_map(|index| packer.moved_member(*index, &placed, &members))
+        .map(|mut member| {
+            member.reason = "it goes where chance put it".to_owned();
+            member
+        })
+        .collect();
+    result.sizes = packer.sizes(&order);
+    result.chosen = Arrangement::new(&placed, members.iter().copied());
+    result.outcome = Outcome::Moved;
+    result.reason = None;
+    result
+}
+
+/// Exchanges and inserts units at random, keeping what is accepted.
+fn walk(judge: &Judge<'_>, random: &mut Random) -> Vec<usize> {
+    let mut order = judge.constraints.initial_order();
+    if !judge.accepts(&order) {
+        order = (0..order.len()).collect();
+    }
+    for _ in 0..STEPS * order.len() {
+        let (from, to) = (random.below(order.len()), random.below(order.len()));
+        let mut other = order.clone();
+        if random.below(2) == 0 {
+            other.swap(from, to);
+        } else {
+            let unit = other.remove(from);
+            other.insert(to, unit);
+        }
+        if judge.accepts(&other) {
+            order = other;
+        }
+    }
+    order
+}

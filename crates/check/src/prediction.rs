@@ -120,9 +120,17 @@ fn compare(index: usize, pair: (Option<&Member>, Option<&Member>), all: &Layout)
 }
 
 /// Named members are known by name, anonymous ones by type.
+/// Unnamed members are told apart by what is inside, where both sides know it.
 fn is_same(predicted: &Member, actual: &Member) -> bool {
-    predicted.name == actual.name
-        && (predicted.name.is_some() || flat_arrays(&predicted.type_name) == flat_arrays(&actual.type_name))
+    if predicted.name.is_some() || actual.name.is_some() {
+        return predicted.name == actual.name;
+    }
+    let inside = |member: &Member| -> Vec<Option<String>> {
+        member.members.iter().map(|inner| inner.name.clone()).collect()
+    };
+    let is_known = !predicted.members.is_empty() && !actual.members.is_empty();
+    flat_arrays(&predicted.type_name) == flat_arrays(&actual.type_name)
+        && (!is_known || inside(predicted) == inside(actual))
 }
 
 fn places(index: usize, predicted: &Member, actual: &Member) -> Vec<Mismatch> {

@@ -71,19 +71,31 @@ fn written_align(built: &Layout, member: &Member) -> Option<u64> {
 /// The build's members in the plan's order. Members the plan doesn't know follow the one they are declared behind.
 fn order(of: &StructPlan, declared: &Layout) -> Vec<usize> {
     let mut leader = None;
-    let place = |member: &Member| {
-        let is_it = |placed: &PlacedMember| {
-            placed.name == member.name && (placed.name.is_some() || placed.type_name == member.type_name)
-        };
-        of.chosen.members.iter().position(is_it)
-    };
     let mut keyed: Vec<(Option<usize>, usize)> = Vec::new();
-    for (index, member) in declared.members.iter().enumerate() {
-        leader = place(member).or(leader);
+    for index in 0..declared.members.len() {
+        leader = place(of, declared, index).or(leader);
         keyed.push((leader, index));
     }
     keyed.sort();
     keyed.into_iter().map(|(_, index)| index).collect()
+}
+
+/// Where the plan puts a member of a build. Unnamed ones of one kind are told apart by their line, or by their number if
+/// the build is of another source.
+fn place(of: &StructPlan, declared: &Layout, index: usize) -> Option<usize> {
+    let member = declared.members.get(index)?;
+    let mut chosen = of.chosen.members.iter();
+    if member.name.is_some() {
+        return chosen.position(|placed| placed.name == member.name);
+    }
+    let is_alike = |name: &Option<String>, type_name: &str| name.is_none() && type_name == member.type_name;
+    let known: Vec<&PlacedMember> =
+        of.declared.members.iter().filter(|placed| is_alike(&placed.name, &placed.type_name)).collect();
+    let before = declared.members.get(..index).unwrap_or_default();
+    let number = before.iter().filter(|other| is_alike(&other.name, &other.type_name)).count();
+    let own =
+        known.iter().find(|placed| placed.line > 0 && placed.line == member.line).or(known.get(number))?;
+    chosen.position(|placed| placed.index == own.index)
 }
 
 #[cfg(test)]
@@ -130,6 +142,22 @@ mod tests {
             "chosen": Arrangement::new(&chosen, order.iter().copied()),
         });
         serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn unnamed_members_of_one_kind_are_told_apart() {
+        let mut recorded = layout(&[("a", 8), ("b", 4), ("c", 8)]);
+        for (line, member) in (10..).zip(&mut recorded.members).skip(1) {
+            member.name = None;
+            member.line = line;
+        }
+        let of = plan(&recorded, &[2, 1, 0]);
+        let sizes = |layout: &Layout| layout.members.iter().map(Member::size).collect::<Vec<_>>();
+        assert_eq!(sizes(&of_build(&of, &recorded, None).unwrap()), [8, 4, 8]);
+        // One of them is not in this build: its line tells which.
+        recorded.members.remove(1);
+        let predicted = of_build(&of, &recorded, None).unwrap();
+        assert_eq!(predicted.members.iter().map(|member| member.line).collect::<Vec<_>>(), [12, 0]);
     }
 
     #[test]

@@ -141,18 +141,24 @@ pub(crate) fn tree(vmlinux: &Path) -> Result<PathBuf> {
     let package = same.or(packages.last()).context("the suite has no linux-source package")?;
     let folder = cache()?.join(format!("{}-{}", package.name, package.version));
     let tree = folder.join(&package.name);
-    if !tree.join("Makefile").exists() {
+    // Older caches hold no configuration of drivers.
+    if !tree.join("drivers/Kconfig").exists() {
         debian::unpack(package, "*.tar.xz", &folder)?;
         let packed = find_file(&folder, "linux-source-").context("no source in the package")?;
-        // Only what defines structs the tests touch: whole trees take gigabytes and minutes.
+        // Only what defines structs the tests touch, and what configures and prepares a build: whole trees take gigabytes
+        // and minutes.
         shell::run(Command::new("tar").arg("-xf").arg(&packed).arg("-C").arg(&folder).args([
-            "--exclude=*/drivers/*",
-            "--exclude=*/Documentation/*",
-            "--exclude=*/tools/*",
+            "--exclude=*/drivers/*.[chS]",
+            "--exclude=*/sound/*.[ch]",
+            "--exclude=*/Documentation/*.rst",
+            "--exclude=*/Documentation/*.yaml",
+            "--exclude=*/arch/*/boot/dts/*",
+            "--exclude=*/tools/testing/*",
+            "--exclude=*/tools/perf/*",
         ]))?;
         fs::remove_file(&packed)?;
     }
-    if !tree.join("Makefile").exists() {
+    if !tree.join("drivers/Kconfig").exists() {
         bail!("{}: no kernel tree in {}", tree.display(), package.name);
     }
     Ok(tree)

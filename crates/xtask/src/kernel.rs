@@ -2,7 +2,7 @@
 
 use crate::fixtures::synthetic;
 use crate::shell::{self, say};
-use crate::{inputs, packing, parity, source};
+use crate::{builds, inputs, packing, parity, permutations, source};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::btf::{self, Kind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
@@ -42,7 +42,9 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     count("a second decoder reads the same operands", second_decoder(&vmlinux));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
     count("recording to a patch that applies", road(&vmlinux));
-    if args.iter().any(|arg| arg == "--full") {
+    let is_full = args.iter().any(|arg| arg == "--full");
+    count("random orders compile as predicted", permutations::every(&vmlinux, is_full));
+    if is_full {
         count(
             "declarations in the tree are those of debug info",
             source::run(&[vmlinux.display().to_string()]),
@@ -148,7 +150,7 @@ fn typedefs(elf: &Elf<'_>, sections: &DebugSections<'_>) -> Result<u32> {
     Ok(found)
 }
 
-/// Recording, profile, plan, patch, `git apply --check`, for both structs.
+/// Recording, profile, plan, patch, `git apply --check`, and the proof by compiling, for both structs.
 fn road(vmlinux: &Path) -> Result<bool> {
     let out = std::env::temp_dir().join(format!("fieldline-road-{}", std::process::id()));
     let recording = match inputs::recording()? {
@@ -180,6 +182,10 @@ fn road(vmlinux: &Path) -> Result<bool> {
         )?;
     }
     better(&out.join("plan.json"))?;
+    let build = builds::prepared(&tree, &["kernel/sched/core.o"])?;
+    let mut verify = Command::new(&fieldline);
+    verify.arg("verify").arg("--plan").arg(out.join("plan.json")).arg("--tree").arg(&tree);
+    shell::run(verify.arg("--build").arg(&build))?;
     std::fs::remove_dir_all(&out).with_context(|| format!("{}", out.display()))?;
     Ok(true)
 }

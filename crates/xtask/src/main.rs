@@ -1,6 +1,7 @@
 //! The verbs of CI and of daily work: `cargo xtask VERB`.
 
 mod bench;
+mod builds;
 mod ci;
 mod debian;
 mod fixtures;
@@ -8,6 +9,7 @@ mod inputs;
 mod kernel;
 mod packing;
 mod parity;
+mod permutations;
 mod shell;
 mod source;
 mod tidy;
@@ -29,6 +31,11 @@ const VERBS: &[Verb] = &[
         "read the declaration of every struct of a vmlinux in its tree, against debug info: [VMLINUX [TREE]]",
         source::run,
     ),
+    (
+        "permutations",
+        "reorder many structs at random in one patch, and hold what compiles against the prediction: [--full]",
+        permutations::run,
+    ),
     ("bench", "measure against pahole and perf in the same run: [WORK…]", bench::run),
     (
         "truth",
@@ -45,7 +52,7 @@ fn main() -> ExitCode {
     let Some((_, _, run)) = verb else {
         eprintln!("usage: cargo xtask VERB\n");
         for (name, what, _) in VERBS {
-            eprintln!("  {name:<8} {what}");
+            eprintln!("  {name:<12} {what}");
         }
         return ExitCode::from(2);
     };

@@ -45,8 +45,15 @@ pub(crate) fn has(program: &str) -> bool {
 
 /// Installs Debian packages whose program is not there yet.
 pub(crate) fn need(programs: &[(&str, &str)]) -> Result<()> {
-    let missing: Vec<&str> =
-        programs.iter().filter(|(program, _)| !has(program)).map(|(_, package)| *package).collect();
+    install(programs.iter().filter(|(program, _)| !has(program)).map(|(_, package)| *package).collect())
+}
+
+/// Installs Debian packages whose file is not there yet.
+pub(crate) fn need_files(files: &[(&str, &str)]) -> Result<()> {
+    install(files.iter().filter(|(file, _)| !Path::new(file).exists()).map(|(_, package)| *package).collect())
+}
+
+fn install(missing: Vec<&str>) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }

@@ -78,7 +78,7 @@ fn by_file(dwarf: &Dwarf<'_>) -> Result<BTreeMap<String, Vec<Layout>>> {
 }
 
 /// The longest end of a declared path that is a file of the tree.
-fn in_tree(tree: &Path, declared: &str) -> Option<PathBuf> {
+pub(crate) fn in_tree(tree: &Path, declared: &str) -> Option<PathBuf> {
     let mut parts: Vec<&std::ffi::OsStr> = Vec::new();
     for component in Path::new(declared).components() {
         match component {

@@ -7,7 +7,7 @@ use memchr::memmem;
 /// How far before a `sizeof` an assertion's name stands.
 const NEAR: usize = 120;
 /// Longest declaration between a struct's tag and an initialiser's brace.
-const DECLARED: usize = 160;
+const DECLARED: usize = 300;
 
 pub(super) fn may_use(text: &[u8], subject: &Subject, is_assembler: bool) -> bool {
     let tag = subject.tag.as_bytes();
@@ -68,10 +68,25 @@ fn is_initialised(before: &[u8], behind: &[u8]) -> bool {
             .trim_ascii_start()
             .strip_prefix(b")")
             .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"));
-    let end = behind.iter().position(|byte| matches!(byte, b';' | b'(' | b')' | b',' | b'*' | b'{'));
-    let is_open =
-        end.is_some_and(|end| behind[end] == b'{' && behind[..end].trim_ascii_end().ends_with(b"="));
-    is_literal || is_open
+    is_literal || is_opened(behind)
+}
+
+/// Whether a declarator's `= {` comes next, brackets of attributes skipped.
+fn is_opened(behind: &[u8]) -> bool {
+    let mut depth = 0_u32;
+    for (end, byte) in behind.iter().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth > 0 => depth -= 1,
+            b'{' if depth == 0 => {
+                let before = behind.get(..end).unwrap_or_default();
+                return before.trim_ascii_end().ends_with(b"=");
+            }
+            b')' | b';' | b',' | b'*' | b'{' if depth == 0 => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// `(struct s *)`.

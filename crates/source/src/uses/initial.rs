@@ -35,8 +35,13 @@ fn initialiser(source: &SourceText, keyword: usize) -> Option<(usize, bool)> {
     }
     let mut at = from;
     let mut is_array = false;
-    // A name and attributes such as `__initdata`.
-    while source.word(at).is_some() || source.is_punct(at, b'[') || (at > from && source.is_punct(at, b'(')) {
+    // A name, in macros pasted together, and attributes such as `__initdata`.
+    let is_declared = |at: usize| {
+        source.word(at).is_some()
+            || source.is_punct(at, b'[')
+            || at > from && (source.is_punct(at, b'(') || source.is_punct(at, b'#'))
+    };
+    while is_declared(at) {
         is_array |= source.is_punct(at, b'[');
         at = source.past(at);
     }

@@ -1,7 +1,7 @@
 //! Macros of the file: their bodies are read like code, and a member that is a parameter is what each call gives.
 
 use super::offset::{Offset, context, follow, offsets};
-use super::{Subject, Use};
+use super::{Subject, Use, initial};
 use crate::scan::{SourceText, TokenKind};
 
 /// A `#define`.
@@ -20,8 +20,16 @@ pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>)
             && let Some(macro_) = parse(source.text(at))
         {
             read(source, at, &macro_, subject, found);
+            initialised(source.line_of(at), &macro_, subject, found);
         }
     }
+}
+
+/// Variables that a macro defines, with values by position.
+fn initialised(line: u32, macro_: &Macro, subject: &Subject, found: &mut Vec<Use>) {
+    let mut inside = Vec::new();
+    initial::find(&macro_.body, subject, &mut inside);
+    found.extend(inside.into_iter().map(|of| Use { line, ..of }));
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {

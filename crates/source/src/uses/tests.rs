@@ -156,6 +156,9 @@ fn initialisers_without_names_hold_places() {
     assert_eq!(count("struct box b[] __initdata = {\n\t{ 1, 2 },\n\t{ 3, 4 },\n};"), 2);
     assert_eq!(count("struct box b[4] = { [2] = { 1, .name = 2 } };"), 1);
     assert_eq!(count("return (struct box){ 1, 2 };"), 2);
+    assert_eq!(count("struct box b __section(\".x\") __aligned(__alignof__(struct box)) = { 1, x };"), 2);
+    let by_macro = "#define BOX(id, head)\t\\\n\tstatic struct box box_##id\t\\\n\t\t__section(\".x\")\t\\\n\t\t= { head, id }\n";
+    assert_eq!(count(by_macro), 2);
     for text in [
         "struct box b = { .head = 1, .lock = 2 };",
         "TYPE_SAFE(struct box) {\n\tstruct lid *l;\n};",

@@ -35,7 +35,7 @@ fn verify(out: &mut String, plan: &Plan, object: &Object) -> Result<bool> {
         let predicted = match declared.map(|all| like(of, all)) {
             Some(Some(declared)) => prediction::of_build(of, declared, like(of, &built))
                 .with_context(|| format!("struct {}: a union has no order", of.name))?,
-            _ => prediction::of_plan(of),
+            _ => prediction::of_plan(of, like(of, &built)),
         };
         let verdicts = built.iter().map(|built| PredictionVerdict::new(&predicted, built));
         let verdicts: Vec<PredictionVerdict> = verdicts.collect();

@@ -190,4 +190,42 @@ mod tests {
         let offsets: Vec<u64> = predicted.members.iter().map(Member::offset).collect();
         assert_eq!((offsets, predicted.size), (vec![0, 64, 72], 128));
     }
+
+    /// A marker behind `at` members.
+    fn marked(built: &Layout, markers: &[(usize, &str, u64)]) -> Layout {
+        let mut marked = built.clone();
+        for (at, name, align) in markers.iter().rev() {
+            let name = format!("__cacheline_group_{name}");
+            let marker = Member { name: Some(name), bit_size: 0, ..built.members[0].clone() };
+            marked
+                .members
+                .insert(*at, Member { explicit_align: Some(*align).filter(|align| *align > 1), ..marker });
+        }
+        marked
+    }
+
+    fn offsets(layout: &Layout) -> Vec<u64> {
+        layout.members.iter().map(Member::offset).collect()
+    }
+
+    #[test]
+    fn markers_are_predicted_where_the_members_beside_them_lie() {
+        let recorded = layout(&[("a", 8), ("b", 8), ("c", 8)]);
+        let of = plan(&recorded, &[2, 0, 1]);
+        let names = [(1, "begin__g", 1), (2, "end__g", 1), (2, "pad__g", 1)];
+        let built = marked(&abi::reorder(&recorded, &[2, 0, 1]).unwrap(), &names);
+        let predicted = of_plan(&of, Some(&built));
+        let labels: Vec<&str> = predicted.members.iter().map(Member::label).collect();
+        let marks = ["begin__g", "end__g", "pad__g"].map(|name| format!("__cacheline_group_{name}"));
+        assert_eq!(labels, ["c", &marks[0], "a", &marks[1], &marks[2], "b"]);
+        assert_eq!(offsets(&predicted), [0, 8, 8, 16, 16, 16]);
+        // In another build alignments of markers move members.
+        let names = [(1, "begin__g", 64), (2, "end__g", 8), (2, "pad__g", 64)];
+        let built = marked(&abi::reorder(&recorded, &[2, 0, 1]).unwrap(), &names);
+        let predicted = of_build(&of, &recorded, Some(&built)).unwrap();
+        assert_eq!((offsets(&predicted), predicted.size), (vec![0, 64, 64, 72, 128, 128], 192));
+        // Markers that were there before are members like others.
+        let declared = marked(&recorded, &[(1, "begin__g", 1), (2, "end__g", 1)]);
+        assert!(markers(&declared.members, Some(&declared)).is_empty());
+    }
 }

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use fieldline_plan::groups::{Alignment, Group, Kind, Padding};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use fieldline_source::startup::Assertion;
-use fieldline_source::{Edits, Marking, Refusal};
+use fieldline_source::{Edit, Edits, Marking, Refusal};
 
 /// A group that so many of the visits touch is hot, any other that is marked is warm.
 const HOT: f64 = 0.5;
@@ -86,15 +86,51 @@ pub(super) fn tell(
             Ok(members) => {
                 told.groups.push((named.index, named.name.clone()));
                 told.needs_macros |= matches!(named.align, Align::Where(_));
-                told.remarks.extend(aligned(named));
                 let (group, comment) = (named.name.clone(), named.comment.clone());
                 told.assertions.push(Assertion { group, comment, members });
             }
             Err(reason) => told.remarks.push(format!("{} is not marked: {reason}.", named.name)),
         }
     }
+    let is_told = |named: &&Named<'_>| told.groups.iter().any(|(index, _)| *index == named.index);
+    let done: Vec<&Named<'_>> = named.iter().filter(is_told).collect();
+    told.remarks.extend(aligned(&done, Align::Always));
+    told.remarks.extend(aligned(&done, Align::Where(line)));
     told.assertions.retain(|assertion| !assertion.members.is_empty());
-    Ok((marked.edits, told))
+    let mut edits = marked.edits;
+    if !told.groups.is_empty() {
+        include(&mut edits, moved, &mut told.remarks);
+    }
+    Ok((edits, told))
+}
+
+/// Includes the header that defines markers where a file knows nothing of it. That one includes none of the kernel's own
+/// beside the machine's, so that no circle comes of it.
+fn include(edits: &mut Edits, moved: &Header, remarks: &mut Vec<String>) {
+    const LINE: &str = "#include <linux/cache.h>";
+    const START: &[u8] = b"#include <linux/";
+    let text = &moved.text;
+    if memchr::memmem::find(text, b"cacheline_").is_some()
+        || memchr::memmem::find(text, LINE.as_bytes()).is_some()
+    {
+        return;
+    }
+    let mut at = 0;
+    let mut place = None;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        if line.starts_with(START) {
+            place = Some(if line < LINE.as_bytes() { at + line.len() } else { at });
+            if line > LINE.as_bytes() {
+                break;
+            }
+        }
+        at += line.len();
+    }
+    let edit = |at: usize| Edit { range: at..at, replacement: format!("{LINE}\n").into_bytes() };
+    // Markers stand in the struct's body, where no include does.
+    if place.is_none_or(|at| edits.insert(edit(at)).is_err()) {
+        remarks.push("The file includes no <linux/cache.h>, which defines the markers.".to_owned());
+    }
 }
 
 fn marking(of: &StructPlan, named: &Named<'_>) -> Option<Marking> {
@@ -191,16 +227,42 @@ fn objection(line: u64, of: &StructPlan, group: &Group) -> Option<String> {
     }
 }
 
-fn aligned(named: &Named<'_>) -> Option<String> {
-    let text = match named.align {
+/// A sentence on the groups aligned in one way.
+fn aligned(all: &[&Named<'_>], align: Align) -> Option<String> {
+    let names: Vec<&str> = all.iter().filter(|one| one.align == align).map(|one| one.name.as_str()).collect();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    let how = match align {
+        _ if names.is_empty() => return None,
         Align::Never => return None,
-        Align::Always => {
-            "is aligned to the cacheline, which costs no byte for lines of 32 to 256 B".to_owned()
-        }
+        Align::Always => "to the cacheline, which costs no byte for lines of 32 to 256 B".to_owned(),
         Align::Where(bytes) => format!(
-            "is aligned to the cacheline on machines where that has {bytes} B, where it moves no member in the build that \
-             was recorded; machines with other lines pay nothing"
+            "to the cacheline on machines where that has {bytes} B, where it moves no member in the build that was recorded; \
+             machines with other lines pay nothing"
         ),
     };
-    Some(format!("{} {text}.", named.name))
+    Some(format!("{} {verb} aligned {how}.", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn included(text: &str) -> (String, usize) {
+        let (mut edits, mut remarks) = (Edits::default(), Vec::new());
+        let header = Header { path: "s.h".to_owned(), text: text.as_bytes().to_vec() };
+        include(&mut edits, &header, &mut remarks);
+        (String::from_utf8(edits.apply(text.as_bytes())).unwrap(), remarks.len())
+    }
+
+    #[test]
+    fn the_header_of_markers_is_included_in_order_and_once() {
+        let text = "#include <asm/a.h>\n#include <linux/atomic.h>\n#include <linux/types.h>\nstruct s;\n";
+        let new = text.replace("<linux/types.h>", "<linux/cache.h>\n#include <linux/types.h>");
+        assert_eq!(included(text), (new.clone(), 0));
+        assert_eq!(included(&new), (new.clone(), 0));
+        let last = "#include <linux/bug.h>\nstruct s;\n";
+        assert_eq!(included(last).0, "#include <linux/bug.h>\n#include <linux/cache.h>\nstruct s;\n");
+        assert_eq!(included("struct s { int a ____cacheline_aligned; };\n").1, 0);
+        assert_eq!(included("struct s;\n"), ("struct s;\n".to_owned(), 1));
+    }
 }

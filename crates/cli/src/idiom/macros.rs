@@ -43,10 +43,9 @@ const MACROS: &str = "
  * last cacheline, as with __cacheline_group_end_aligned(). On all other machines
  * nothing is padded.
  */
-#define __cacheline_group_end_aligned_cond(GROUP, COND)			\\
-	__cacheline_group_end(GROUP)					\\
-	__aligned((COND) == SMP_CACHE_BYTES ? sizeof(long) : 1);	\\
-	struct { } __cacheline_group_pad__##GROUP			\\
+#define __cacheline_group_end_aligned_cond(GROUP, COND)		\\
+	__cacheline_group_end(GROUP);				\\
+	struct { } __cacheline_group_pad__##GROUP		\\
 	__aligned((COND) == SMP_CACHE_BYTES ? SMP_CACHE_BYTES : 1)
 ";
 

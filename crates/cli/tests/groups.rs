@@ -102,12 +102,16 @@ impl Kernel {
 
     /// Compiles the file with the function for lines of so many bytes.
     fn compile(&self, object: &str, line: u32, flags: &[&str]) {
+        assert!(self.compiles(object, line, flags), "{object}");
+    }
+
+    fn compiles(&self, object: &str, line: u32, flags: &[&str]) -> bool {
         let size = format!("-DLINE={line}");
         let common = ["-std=gnu11", "-g", "-Iinclude", "-include", "config.h", "-include", "types.h"];
         let more = ["-include", "linux/cache.h", "-c", "kernel/shaper.c", "-o"];
         let mut gcc = Command::new("gcc");
         gcc.current_dir(self.place("tree")).args(flags).arg(size).args(common).args(more);
-        assert!(gcc.arg(self.place(object)).status().unwrap().success(), "{object}");
+        gcc.arg(self.place(object)).output().unwrap().status.success()
     }
 
     /// Lets the tree's cacheline be what the compiler is told.
@@ -276,4 +280,11 @@ fn what_is_built_is_as_predicted_with_markers_and_conditions() {
     assert!(before.iter().zip(&after).all(|(before, after)| after <= before), "{before:?} {after:?}");
     let user = std::fs::read_to_string(tree.join("kernel/shaper.c")).unwrap();
     assert!(user.contains("\n\ttx_class_struct_check();\n\ttx_flow_struct_check();\n\n"), "{user}");
+    // A member that is in another group doesn't compile.
+    let group = user.split("(struct tx_flow, ").nth(1).and_then(|rest| rest.split(", ").next()).unwrap();
+    let (start, last) = user.rsplit_once("(struct tx_flow, ").unwrap();
+    let (other, member) = last.split_once(", ").unwrap();
+    assert_ne!(group, other);
+    kernel.write("tree/kernel/shaper.c", &format!("{start}(struct tx_flow, {group}, {member}"));
+    assert!(!kernel.compiles("wrong.o", 64, &[]));
 }

@@ -234,10 +234,12 @@ fn aligned(all: &[&Named<'_>], align: Align) -> Option<String> {
     let how = match align {
         _ if names.is_empty() => return None,
         Align::Never => return None,
-        Align::Always => "to the cacheline, which costs no byte for lines of 32 to 256 B".to_owned(),
+        Align::Always => {
+            "to the cacheline, which costs no byte in this configuration for lines of 32 to 256 B".to_owned()
+        }
         Align::Where(bytes) => format!(
             "to the cacheline on machines where that has {bytes} B, where it moves no member in the build that was recorded; \
-             machines with other lines pay nothing"
+             machines with other lines pay nothing, configurations without some of the members may pay a line a group"
         ),
     };
     Some(format!("{} {verb} aligned {how}.", names.join(", ")))

@@ -14,6 +14,8 @@ const KERNEL_DOC: [&str; 3] = [
     "tools/lib/python/kdoc/kdoc_parser.py",
     "scripts/lib/kdoc/kdoc_parser.py",
 ];
+/// The script of releases before those.
+const KERNEL_DOC_SCRIPT: &str = "scripts/kernel-doc";
 const NAME: &str = "__cacheline_group_begin_aligned_cond";
 /// Behind which macro they go, the first that is there.
 const BEHIND: [&str; 2] = ["__cacheline_group_end_aligned", "__cacheline_group_begin_aligned"];
@@ -56,6 +58,9 @@ pub(crate) fn missing(tree: &Path) -> Result<Vec<(Header, Edits)>> {
     found.extend(macros(&cache.text).map(|edits| (cache, edits)));
     if let Some(script) = read(tree, CHECKPATCH)? {
         found.extend(checkpatch(&script.text).map(|edits| (script, edits)));
+    }
+    if let Some(script) = read(tree, KERNEL_DOC_SCRIPT)? {
+        found.extend(kernel_doc_script(&script.text).map(|edits| (script, edits)));
     }
     for path in KERNEL_DOC {
         let Some(list) = read(tree, path)? else { continue };
@@ -116,6 +121,21 @@ fn kernel_doc(text: &[u8]) -> Option<Edits> {
     Some(inserted(at..at, "(?:_aligned(?:_cond)?)?"))
 }
 
+/// The same in the script: it takes what stands behind a comma for a member.
+fn kernel_doc_script(text: &[u8]) -> Option<Edits> {
+    const BEHIND: &[u8] = br"$members =~ s/\s*____cacheline_aligned/ /gos;";
+    const RULE: &str =
+        r"$members =~ s/\s*__cacheline_group_(?:begin|end)(?:_aligned(?:_cond)?)?\s*\([^;]*;//gos;";
+    if memchr::memmem::find(text, b"s/\\s*__cacheline_group_").is_some() {
+        return None;
+    }
+    let at = memchr::memmem::find(text, BEHIND)?;
+    let line = text.get(..at)?.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let indent = String::from_utf8_lossy(text.get(line..at)?).into_owned();
+    let end = at + BEHIND.len();
+    Some(inserted(end..end, &format!("\n{indent}{RULE}")))
+}
+
 fn inserted(range: std::ops::Range<usize>, replacement: &str) -> Edits {
     let mut edits = Edits::default();
     // The first edit overlaps nothing.
@@ -161,5 +181,9 @@ mod tests {
         let new = applied(kernel_doc(list.as_bytes()), list);
         assert!(new.contains("(begin|end)(?:_aligned(?:_cond)?)?\\("), "{new}");
         assert_eq!(kernel_doc(new.as_bytes()), None);
+        let script = "\t$members =~ s/\\s*____cacheline_aligned/ /gos;\n\tx;\n";
+        let new = applied(kernel_doc_script(script.as_bytes()), script);
+        assert!(new.contains("/gos;\n\t$members =~ s/\\s*__cacheline_group_(?:begin|end)"), "{new}");
+        assert_eq!((new.lines().count(), kernel_doc_script(new.as_bytes())), (3, None));
     }
 }

@@ -1,19 +1,33 @@
 //! How groups of an order are told in the source.
+//!
+//! * `groups` names and aligns the groups that get markers.
+//! * `home` finds the function that checks are called from.
+//! * `macros` adds what a tree lacks.
 
-use crate::args::series::Idiom;
-use crate::tree::{self, Declaration, Header};
-use fieldline_plan::StructPlan;
+mod groups;
+mod home;
+pub(crate) mod macros;
+
+use crate::args::series::{Idiom, IdiomArgs};
+use crate::tree::{self, Change, Declaration, FileChange, Header};
+use anyhow::{Result, bail};
 use fieldline_plan::groups::{Alignment, Group, Kind};
+use fieldline_plan::{Plan, StructPlan};
+use fieldline_source::startup::Assertion;
 use fieldline_source::{Edit, Edits, Heading, Refusal};
 use std::path::Path;
 
 /// What aligns a member to the cacheline, and the header of a kernel tree that defines it.
 const ALIGNED: (&str, &str) = ("____cacheline_aligned", "include/linux/cache.h");
+/// What that header defines where groups can be marked.
+const MARKER: &[u8] = b"__cacheline_group_begin";
 
 /// How to tell groups of structs of a tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
+pub(crate) struct Manner<'m> {
     idiom: Idiom,
+    args: &'m IdiomArgs,
+    tree: &'m Path,
     /// Whether the tree is a kernel's.
     is_kernel: bool,
     /// Line size in bytes of the machine the plan was made for.
@@ -21,33 +35,88 @@ pub(crate) struct Manner {
 }
 
 /// A struct's edits, its groups told.
+#[derive(Default)]
 pub(crate) struct Told {
     pub(crate) edits: Edits,
     /// What a reader should know, a sentence each.
     pub(crate) remarks: Vec<String>,
+    /// What the source should check of the groups.
+    pub(crate) assertions: Vec<Assertion>,
+    /// Names of groups that are marked, by index into the plan's.
+    pub(crate) groups: Vec<(usize, String)>,
+    /// Whether macros are used that align on some machines only.
+    pub(crate) needs_macros: bool,
 }
 
-impl Manner {
-    pub(crate) fn new(idiom: Idiom, tree: &Path, line: u64) -> Self {
-        Self { idiom, is_kernel: tree.join(ALIGNED.1).is_file(), line }
+impl<'m> Manner<'m> {
+    /// The manner asked for, or the one the tree can take.
+    pub(crate) fn new(args: &'m IdiomArgs, tree: &'m Path, plan: &Plan) -> Result<Self> {
+        let header = std::fs::read(tree.join(ALIGNED.1)).ok();
+        let has_groups =
+            header.as_deref().is_some_and(|text| text.windows(MARKER.len()).any(|word| word == MARKER));
+        let idiom = args.idiom.unwrap_or(if has_groups { Idiom::Groups } else { Idiom::None });
+        let line = plan.build_line;
+        if idiom == Idiom::Groups && !has_groups {
+            bail!(
+                "{}: no cacheline groups are defined there; take another --idiom",
+                tree.join(ALIGNED.1).display()
+            );
+        }
+        if idiom == Idiom::Groups {
+            groups::check_args(args, plan)?;
+        }
+        Ok(Self { idiom, args, tree, is_kernel: header.is_some(), line })
+    }
+
+    /// What a reader should know of the choice.
+    pub(crate) fn note(&self) -> Option<String> {
+        let is_fallback = self.args.idiom.is_none() && self.idiom == Idiom::None;
+        let text = "the tree has no cacheline groups (include/linux/cache.h), so groups aren't told in the source; \
+                    --idiom plain writes comments";
+        is_fallback.then(|| text.to_owned())
     }
 
     /// Adds to a reordering what tells its groups.
-    pub(crate) fn tell(self, header: &Header, of: &StructPlan, reordering: &Edits) -> Result<Told, Refusal> {
-        let headings = match self.idiom {
-            Idiom::None => Vec::new(),
-            Idiom::Plain => self.plain(of),
-        };
-        if headings.is_empty() {
-            return Ok(Told { edits: reordering.clone(), remarks: Vec::new() });
-        }
+    pub(crate) fn tell(&self, header: &Header, of: &StructPlan, reordering: &Edits) -> Result<Told, Refusal> {
         let moved = Header { path: header.path.clone(), text: reordering.apply(&header.text) };
         let declaration = Declaration {
             members: of.chosen.members.iter().map(|member| (member.name.clone(), 0)).collect(),
             ..Declaration::from(of)
         };
-        let annotated = tree::annotate(&moved, &declaration, &headings)?;
-        let new = annotated.edits.apply(&moved.text);
+        let (edits, mut told) = match self.idiom {
+            Idiom::None => (Edits::default(), Told::default()),
+            Idiom::Plain => self.tell_plainly(&moved, &declaration, of)?,
+            Idiom::Groups => groups::tell(self.args, self.line, &moved, &declaration, of)?,
+        };
+        told.edits = match edits.is_empty() {
+            true => reordering.clone(),
+            false => replacing(&header.text, &edits.apply(&moved.text)),
+        };
+        Ok(told)
+    }
+
+    /// Writes the checks of a struct into the tree. Gives what changes, and a sentence on it.
+    pub(crate) fn check(
+        &self,
+        changes: &mut Vec<Change>,
+        header: &str,
+        name: &str,
+        assertions: &[Assertion],
+    ) -> Result<(Option<FileChange>, String)> {
+        home::check(self.tree, self.args.check_in.as_ref(), changes, header, name, assertions)
+    }
+
+    fn tell_plainly(
+        &self,
+        moved: &Header,
+        declaration: &Declaration,
+        of: &StructPlan,
+    ) -> Result<(Edits, Told), Refusal> {
+        let headings = self.plain(of);
+        if headings.is_empty() {
+            return Ok((Edits::default(), Told::default()));
+        }
+        let annotated = tree::annotate(moved, declaration, &headings)?;
         let asked = headings.iter().filter(|heading| heading.attribute.is_some()).count();
         let given = asked.saturating_sub(annotated.without_attribute.len());
         let mut remarks = Vec::new();
@@ -65,12 +134,12 @@ impl Manner {
                 name.unwrap_or("(anonymous)")
             ));
         }
-        Ok(Told { edits: replacing(&header.text, &new), remarks })
+        Ok((annotated.edits, Told { remarks, ..Told::default() }))
     }
 
     /// A comment above each group of several members. Of those that may be aligned for nothing, the one that most visits
     /// touch is: what two cost together the plan doesn't say.
-    fn plain(self, of: &StructPlan) -> Vec<Heading> {
+    fn plain(&self, of: &StructPlan) -> Vec<Heading> {
         let may_be_aligned = |group: &&Group| {
             let is_on_line = group.first_offset > 0 && group.first_offset.is_multiple_of(self.line.max(1));
             self.is_kernel && is_on_line && group.alignment == Alignment::Aligned

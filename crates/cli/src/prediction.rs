@@ -5,8 +5,11 @@ use fieldline_layout::{Layout, Member, abi};
 use fieldline_plan::StructPlan;
 use fieldline_plan::result::PlacedMember;
 
-/// What the plan says of the build it was made with.
-pub(crate) fn of_plan(of: &StructPlan) -> Layout {
+/// How names of members that only mark a group begin (include/linux/cache.h).
+const MARKER: &str = "__cacheline_group_";
+
+/// What the plan says of the build it was made with. Markers that the patch put among the members move none of them.
+pub(crate) fn of_plan(of: &StructPlan, built: Option<&Layout>) -> Layout {
     let empty = Layout {
         kind: "struct".to_owned(),
         name: of.name.clone(),
@@ -18,7 +21,35 @@ pub(crate) fn of_plan(of: &StructPlan) -> Layout {
         members: Vec::new(),
         items: Vec::new(),
     };
-    Layout::from_members(&empty, of.chosen.members.iter().map(member).collect(), of.chosen.size)
+    let mut members: Vec<Member> = of.chosen.members.iter().map(member).collect();
+    for (at, mut marker) in markers(&members, built) {
+        let end = at.checked_sub(1).and_then(|before| members.get(before)).map_or(0, Member::bit_end);
+        let align = marker.explicit_align.unwrap_or(1).max(1).saturating_mul(8);
+        marker.bit_offset = end.checked_next_multiple_of(align).unwrap_or(end);
+        members.insert(at, marker);
+    }
+    Layout::from_members(&empty, members, of.chosen.size)
+}
+
+/// Group markers that a build has beyond these members, each with the place where it goes among them and those before
+/// it: behind the member it stands behind.
+fn markers(members: &[Member], built: Option<&Layout>) -> Vec<(usize, Member)> {
+    let mut found: Vec<(usize, Member)> = Vec::new();
+    let mut place = 0;
+    for member in built.into_iter().flat_map(|built| &built.members) {
+        let is_it = |one: &Member| {
+            one.name == member.name && (one.name.is_some() || one.type_name == member.type_name)
+        };
+        let known = members.iter().position(is_it);
+        match known {
+            Some(at) => place = place.max(at + 1),
+            None if member.bit_size == 0 && member.label().starts_with(MARKER) => {
+                found.push((place + found.len(), member.clone()));
+            }
+            None => {}
+        }
+    }
+    found
 }
 
 fn member(placed: &PlacedMember) -> Member {
@@ -45,7 +76,16 @@ pub(crate) fn of_build(of: &StructPlan, declared: &Layout, built: Option<&Layout
     let mut predicted = abi::reorder(declared, &order)?;
     let mut slots = abi::slots_of(declared);
     slots.slots = order.iter().filter_map(|index| slots.slots.get(*index).copied()).collect();
-    let mut is_raised = false;
+    let new = markers(&predicted.members, built);
+    let mut is_raised = !new.is_empty();
+    let mut members = predicted.members.clone();
+    for (at, marker) in new {
+        // What is marked last stands furthest behind, so each place counts those before it.
+        let at = at.min(members.len());
+        slots.slots.insert(at, abi::Slot::bytes(0, marker.explicit_align.unwrap_or(1)));
+        members.insert(at, marker);
+    }
+    predicted.members = members;
     for (member, slot) in predicted.members.iter().zip(&mut slots.slots) {
         let own = member.explicit_align.unwrap_or(1).max(slot.align);
         let written = built.and_then(|built| written_align(built, member)).filter(|align| *align > own);
@@ -164,7 +204,7 @@ mod tests {
     fn a_build_with_other_members_has_its_own_prediction() {
         let recorded = layout(&[("a", 8), ("b", 8), ("c", 8)]);
         let of = plan(&recorded, &[2, 0, 1]);
-        assert_eq!(of_plan(&of).members.iter().map(Member::offset).collect::<Vec<_>>(), [0, 8, 16]);
+        assert_eq!(of_plan(&of, None).members.iter().map(Member::offset).collect::<Vec<_>>(), [0, 8, 16]);
         // `b` is not there, `x` follows `a`.
         let other = layout(&[("a", 8), ("x", 8), ("c", 8)]);
         let predicted = of_build(&of, &other, None).unwrap();
@@ -177,5 +217,43 @@ mod tests {
         let predicted = of_build(&of, &other, Some(&built)).unwrap();
         let offsets: Vec<u64> = predicted.members.iter().map(Member::offset).collect();
         assert_eq!((offsets, predicted.size), (vec![0, 64, 72], 128));
+    }
+
+    /// A marker behind `at` members.
+    fn marked(built: &Layout, markers: &[(usize, &str, u64)]) -> Layout {
+        let mut marked = built.clone();
+        for (at, name, align) in markers.iter().rev() {
+            let name = format!("__cacheline_group_{name}");
+            let marker = Member { name: Some(name), bit_size: 0, ..built.members[0].clone() };
+            marked
+                .members
+                .insert(*at, Member { explicit_align: Some(*align).filter(|align| *align > 1), ..marker });
+        }
+        marked
+    }
+
+    fn offsets(layout: &Layout) -> Vec<u64> {
+        layout.members.iter().map(Member::offset).collect()
+    }
+
+    #[test]
+    fn markers_are_predicted_where_the_members_beside_them_lie() {
+        let recorded = layout(&[("a", 8), ("b", 8), ("c", 8)]);
+        let of = plan(&recorded, &[2, 0, 1]);
+        let names = [(1, "begin__g", 1), (2, "end__g", 1), (2, "pad__g", 1)];
+        let built = marked(&abi::reorder(&recorded, &[2, 0, 1]).unwrap(), &names);
+        let predicted = of_plan(&of, Some(&built));
+        let labels: Vec<&str> = predicted.members.iter().map(Member::label).collect();
+        let marks = ["begin__g", "end__g", "pad__g"].map(|name| format!("__cacheline_group_{name}"));
+        assert_eq!(labels, ["c", &marks[0], "a", &marks[1], &marks[2], "b"]);
+        assert_eq!(offsets(&predicted), [0, 8, 8, 16, 16, 16]);
+        // In another build alignments of markers move members.
+        let names = [(1, "begin__g", 64), (2, "end__g", 8), (2, "pad__g", 64)];
+        let built = marked(&abi::reorder(&recorded, &[2, 0, 1]).unwrap(), &names);
+        let predicted = of_build(&of, &recorded, Some(&built)).unwrap();
+        assert_eq!((offsets(&predicted), predicted.size), (vec![0, 64, 64, 72, 128, 128], 192));
+        // Markers that were there before are members like others.
+        let declared = marked(&recorded, &[(1, "begin__g", 1), (2, "end__g", 1)]);
+        assert!(markers(&declared.members, Some(&declared)).is_empty());
     }
 }

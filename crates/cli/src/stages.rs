@@ -1,14 +1,14 @@
 //! The stages between recording and patch, each a function of the one before.
 
 use crate::args::ChoiceArgs;
-use crate::args::series::Idiom;
+use crate::args::series::IdiomArgs;
 use crate::embedding;
-use crate::idiom::Manner;
+use crate::idiom::{self, Manner};
 use crate::input::{self, Types};
 use crate::matrix::{self, Also};
 use crate::pins;
 use crate::proof;
-use crate::series::Step;
+use crate::series::{About, Step};
 use crate::tree::{self, Change, Declaration};
 use crate::uses::{self, Declared};
 use anyhow::{Context, Result, bail};
@@ -189,25 +189,29 @@ pub(crate) struct Patched {
     pub(crate) notes: Vec<String>,
     /// Structs that were refused, and why.
     pub(crate) refusals: Vec<(String, String)>,
-    /// The same changes struct by struct.
+    /// The same changes step by step.
     pub(crate) steps: Vec<Step>,
     /// The changed files as they become.
     pub(crate) files: proof::Patch,
 }
 
 /// Turns a plan into patches, one for each file that changes.
-pub(crate) fn patch(plan: &Plan, tree: &Path, idiom: Idiom) -> Result<Patched> {
-    let manner = Manner::new(idiom, tree, plan.build_line);
+pub(crate) fn patch(plan: &Plan, tree: &Path, args: &IdiomArgs) -> Result<Patched> {
+    let manner = Manner::new(args, tree, plan)?;
     let mut changes: Vec<Change> = Vec::new();
     let mut patched = Patched::default();
+    patched.notes.extend(manner.note());
     for of in &plan.structs {
         match of.outcome {
-            Planned::Moved => add_struct(&mut changes, &mut patched, of, (tree, manner))?,
+            Planned::Moved => add_struct(&mut changes, &mut patched, of, (tree, &manner))?,
             Planned::Refused => {
                 patched.refusals.push((of.name.clone(), of.reason.clone().unwrap_or_default()));
             }
             _ => {}
         }
+    }
+    if patched.steps.iter().any(|step| step.needs_macros) {
+        prepare(&mut changes, &mut patched, tree)?;
     }
     for (number, change) in (1..).zip(&changes) {
         let name: String = change
@@ -216,17 +220,32 @@ pub(crate) fn patch(plan: &Plan, tree: &Path, idiom: Idiom) -> Result<Patched> {
             .chars()
             .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
             .collect();
-        patched.patches.push((format!("{number:04}-{name}.patch"), change.diff()));
-        patched.files.insert(change.header.path.clone(), change.edits.apply(&change.header.text));
+        patched.patches.push((format!("{number:04}-{name}.patch"), change.diff()?));
+        patched.files.insert(change.header.path.clone(), change.text()?);
     }
     Ok(patched)
+}
+
+/// Adds the macros that conditional alignment needs, before all else.
+fn prepare(changes: &mut Vec<Change>, patched: &mut Patched, tree: &Path) -> Result<()> {
+    let mut first: Vec<Change> = Vec::new();
+    let mut files = Vec::new();
+    for (header, edits) in idiom::macros::missing(tree)? {
+        files.push(tree::add(&mut first, header, &edits)?);
+    }
+    if !files.is_empty() {
+        first.append(changes);
+        *changes = first;
+        patched.steps.insert(0, Step { about: About::Macros, files, ..Step::default() });
+    }
+    Ok(())
 }
 
 fn add_struct(
     changes: &mut Vec<Change>,
     patched: &mut Patched,
     of: &StructPlan,
-    (tree, manner): (&Path, Manner),
+    (tree, manner): (&Path, &Manner<'_>),
 ) -> Result<()> {
     let order = of.order();
     let mut sorted = order.clone();
@@ -236,20 +255,30 @@ fn add_struct(
     }
     let declaration = Declaration::from(of);
     let header = tree::open(tree, &declaration)?;
+    let path = header.path.clone();
     let reordered = tree::reorder(&header, &declaration, &order);
-    let told = reordered.and_then(|one| Ok((manner.tell(&header, of, &one.edits)?, one)));
-    match told {
-        Ok((told, reordering)) => {
-            let path = header.path.clone();
-            patched.notes.extend(reordering.notes.iter().map(|note| format!("{path}: {note}")));
-            let (old, new) = tree::add(changes, header, &told.edits)?;
-            patched.notes.extend(told.remarks.iter().map(|remark| format!("{path}: {remark}")));
-            patched.steps.push(Step { name: of.name.clone(), path, old, new, shared: told.remarks });
-            Ok(())
-        }
+    let (told, reordering) = match reordered.and_then(|one| Ok((manner.tell(&header, of, &one.edits)?, one)))
+    {
+        Ok(done) => done,
         Err(refusal) => {
-            patched.refusals.push((of.name.clone(), format!("{}: {refusal}", header.path)));
-            Ok(())
+            patched.refusals.push((of.name.clone(), format!("{path}: {refusal}")));
+            return Ok(());
         }
+    };
+    patched.notes.extend(reordering.notes.iter().map(|note| format!("{path}: {note}")));
+    let mut step = Step {
+        about: About::Struct(of.name.clone()),
+        files: vec![tree::add(changes, header, &told.edits)?],
+        shared: told.remarks,
+        needs_macros: told.needs_macros,
+        groups: told.groups,
+    };
+    if !told.assertions.is_empty() {
+        let (file, remark) = manner.check(changes, &path, &of.name, &told.assertions)?;
+        step.files.extend(file);
+        step.shared.push(remark);
     }
+    patched.notes.extend(step.shared.iter().map(|remark| format!("{path}: {remark}")));
+    patched.steps.push(step);
+    Ok(())
 }

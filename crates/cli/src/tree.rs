@@ -5,7 +5,8 @@ use fieldline_layout::constraint::Note;
 use fieldline_layout::layout::Layout;
 use fieldline_plan::StructPlan;
 use fieldline_source::{
-    Annotated, Body, Edits, ExpectedMember, Heading, Join, Query, Refusal, Reordering, SourceText,
+    Annotated, Body, Edits, ExpectedMember, Heading, Join, Marked, Marking, Query, Refusal, Reordering,
+    SourceText, startup,
 };
 use std::path::{Component, Path, PathBuf};
 
@@ -215,33 +216,104 @@ fn joined<T>(
     work(&Join::new(&body, &expected(declaration))?)
 }
 
+/// The edits that put markers around groups.
+pub(crate) fn mark(
+    header: &Header,
+    declaration: &Declaration,
+    markings: &[Marking],
+) -> Result<Marked, Refusal> {
+    joined(header, declaration, |join| join.mark(markings))
+}
+
+/// A function that checks a struct's groups.
+#[derive(Clone, Debug)]
+pub(crate) struct Check {
+    /// The function that calls it; none if it is an initcall of its own.
+    pub(crate) caller: Option<String>,
+    /// Its text.
+    pub(crate) definition: String,
+    /// A call of it.
+    pub(crate) call: String,
+}
+
 /// One file's change.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) header: Header,
     pub(crate) edits: Edits,
+    /// What is written into the edited text.
+    checks: Vec<Check>,
 }
 
 impl Change {
     /// The change as a unified diff.
-    pub(crate) fn diff(&self) -> Vec<u8> {
-        let new = self.edits.apply(&self.header.text);
-        fieldline_source::diff::unified(&self.header.path, &self.header.text, &new)
+    pub(crate) fn diff(&self) -> Result<Vec<u8>> {
+        Ok(fieldline_source::diff::unified(&self.header.path, &self.header.text, &self.text()?))
+    }
+
+    /// The whole new text.
+    pub(crate) fn text(&self) -> Result<Vec<u8>> {
+        let mut text = self.edits.apply(&self.header.text);
+        for check in &self.checks {
+            let edits = match &check.caller {
+                Some(caller) => startup::call_in(&text, caller, &check.definition, &check.call)
+                    .with_context(|| self.header.path.clone())?,
+                None => startup::at_end(&text, &check.definition),
+            };
+            text = edits.apply(&text);
+        }
+        Ok(text)
     }
 }
 
-/// Adds a struct's edits to the changes, one change a file. Gives the file's text before and after them.
-pub(crate) fn add(changes: &mut Vec<Change>, header: Header, edits: &Edits) -> Result<(Vec<u8>, Vec<u8>)> {
+/// A file before and after a step.
+#[derive(Clone, Debug)]
+pub(crate) struct FileChange {
+    /// From the top of the tree.
+    pub(crate) path: String,
+    pub(crate) old: Vec<u8>,
+    pub(crate) new: Vec<u8>,
+}
+
+/// Adds edits to the changes, one change a file.
+pub(crate) fn add(changes: &mut Vec<Change>, header: Header, edits: &Edits) -> Result<FileChange> {
+    let path = header.path.clone();
+    change(changes, header, |change| {
+        change.edits.merge(edits).map_err(|overlap| anyhow::anyhow!("{path}: {overlap}"))
+    })
+}
+
+/// Adds a check to the changes.
+pub(crate) fn add_check(changes: &mut Vec<Change>, header: Header, check: Check) -> Result<FileChange> {
+    change(changes, header, |change| {
+        change.checks.push(check);
+        Ok(())
+    })
+}
+
+/// The text of a file as changed so far.
+pub(crate) fn current(changes: &[Change], header: &Header) -> Result<Vec<u8>> {
+    match changes.iter().find(|change| change.header.path == header.path) {
+        Some(change) => change.text(),
+        None => Ok(header.text.clone()),
+    }
+}
+
+fn change(
+    changes: &mut Vec<Change>,
+    header: Header,
+    work: impl FnOnce(&mut Change) -> Result<()>,
+) -> Result<FileChange> {
     let path = header.path.clone();
     let known = changes.iter().position(|change| change.header.path == path);
     let index = known.unwrap_or_else(|| {
-        changes.push(Change { header, edits: Edits::default() });
+        changes.push(Change { header, edits: Edits::default(), checks: Vec::new() });
         changes.len() - 1
     });
     let change = changes.get_mut(index).context("no change")?;
-    let old = change.edits.apply(&change.header.text);
-    change.edits.merge(edits).map_err(|overlap| anyhow::anyhow!("{path}: {overlap}"))?;
-    Ok((old, change.edits.apply(&change.header.text)))
+    let old = change.text()?;
+    work(change)?;
+    Ok(FileChange { path, old, new: change.text()? })
 }
 
 #[cfg(test)]

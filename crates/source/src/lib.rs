@@ -9,8 +9,9 @@
 //!    ([`join`]). What doesn't fit is refused with a reason a maintainer can read ([`Refusal`]).
 //! 5. [`Join::constraints`] says what the text allows; [`Join::reorder`] turns an order into [`Edits`] ([`arrange`]).
 //! 6. [`Join::annotate`] writes comments above members and attributes behind them ([`annotate`]).
-//! 7. [`uses`] finds what elsewhere in the tree depends on the order of members.
-//! 8. [`diff::unified`] prints the change for `git apply`.
+//! 7. [`Join::mark`] puts markers around groups of members ([`mark`]); [`startup`] finds and writes functions that check them.
+//! 8. [`uses`] finds what elsewhere in the tree depends on the order of members.
+//! 9. [`diff::unified`] prints the change for `git apply`.
 //!
 //! ```
 //! use fieldline_source::{Body, ExpectedMember, Join, Query, SourceText, diff};
@@ -34,8 +35,10 @@ pub mod definition;
 pub mod diff;
 pub mod edits;
 pub mod join;
+pub mod mark;
 mod refusal;
 pub mod scan;
+pub mod startup;
 pub mod uses;
 
 pub use annotate::{Annotated, Heading};
@@ -44,5 +47,6 @@ pub use body::{Body, Declarator, Declares, Pin, Shape, Statement};
 pub use definition::{Definition, Query};
 pub use edits::{Edit, Edits, Overlap};
 pub use join::{ExpectedMember, Join};
+pub use mark::{Covered, Marked, Marking};
 pub use refusal::{LineList, Refusal};
 pub use scan::{Literal, SourceText};

@@ -9,21 +9,68 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// How groups of members are told in the source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Idiom {
-    /// Not at all: members move, and nothing is added.
-    #[default]
-    None,
+    /// Cacheline group markers around them, and a function run at startup that asserts their members (in kernel trees).
+    Groups,
     /// A comment above each group, and ____cacheline_aligned at the first member of those that it costs no byte (in
     /// kernel trees).
     Plain,
+    /// Not at all: members move, and nothing is added.
+    None,
+}
+
+/// Which groups are aligned to the cacheline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AlignGroups {
+    /// Those the plan aligns.
+    Plan,
+    /// None.
+    None,
+    /// All that it costs nothing, where a cacheline has so many bytes.
+    Where(u64),
+}
+
+/// What the names of a struct's groups end in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GroupPaths {
+    pub(crate) name: String,
+    /// In order of place.
+    pub(crate) paths: Vec<String>,
+}
+
+/// A function that checks are called from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CheckIn {
+    /// From the top of the tree.
+    pub(crate) file: String,
+    pub(crate) function: String,
+}
+
+/// How groups are told.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct IdiomArgs {
+    /// How groups of members are told in the source: groups where the tree's include/linux/cache.h defines cacheline
+    /// groups, else none.
+    #[arg(long, value_enum)]
+    pub(crate) idiom: Option<Idiom>,
+    /// Which groups --idiom groups aligns to the cacheline: those that the plan does, none, or, with cond:BYTES, all that
+    /// it costs nothing, on machines whose cachelines have so many bytes.
+    #[arg(long, value_name = "plan|none|cond:BYTES", default_value = "plan", value_parser = align_groups)]
+    pub(crate) align_groups: AlignGroups,
+    /// What names of a struct's groups end in, in order of place, as in STRUCT_write_PATH; hot and warm if not given.
+    #[arg(long = "group-path", value_name = "STRUCT=PATH,…", value_parser = group_paths)]
+    pub(crate) group_paths: Vec<GroupPaths>,
+    /// The __init function that calls the checks of groups, by its file from the top of the tree. If not given, one in the
+    /// file that names the struct most.
+    #[arg(long, value_name = "FILE:FUNCTION", value_parser = check_in)]
+    pub(crate) check_in: Option<CheckIn>,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SeriesArgs {
-    /// How groups of members are told in the source.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) idiom: Idiom,
+    #[command(flatten)]
+    pub(crate) telling: IdiomArgs,
     /// Write a series as `git format-patch --cover-letter` does, one mail a struct, instead of one bare diff a file.
     /// `git am` takes it; nobody signs it off unless a --trailer does.
     #[arg(long, requires = "from")]
@@ -41,6 +88,39 @@ pub(crate) struct SeriesArgs {
     /// A trailer for each patch, such as 'Reviewed-by: Ada'; may be given several times.
     #[arg(long = "trailer", value_name = "KEY: TEXT", requires = "series", value_parser = trailer)]
     pub(crate) trailers: Vec<String>,
+}
+
+fn align_groups(text: &str) -> Result<AlignGroups, String> {
+    match text {
+        "plan" => Ok(AlignGroups::Plan),
+        "none" => Ok(AlignGroups::None),
+        other => match other.strip_prefix("cond:").map(super::line_size) {
+            Some(bytes) => bytes.map(AlignGroups::Where),
+            None => Err("plan, none or cond:BYTES".to_owned()),
+        },
+    }
+}
+
+fn group_paths(text: &str) -> Result<GroupPaths, String> {
+    let (name, paths) = text.split_once('=').ok_or("a struct, =, and paths with commas between")?;
+    let paths: Vec<String> = paths.split(',').map(str::to_owned).collect();
+    match is_identifier(name) && paths.iter().all(|path| is_identifier(path)) {
+        true => Ok(GroupPaths { name: name.to_owned(), paths }),
+        false => Err("names are letters, digits and underscores".to_owned()),
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn check_in(text: &str) -> Result<CheckIn, String> {
+    match text.rsplit_once(':') {
+        Some((file, function)) if !file.is_empty() && is_identifier(function) => {
+            Ok(CheckIn { file: file.to_owned(), function: function.to_owned() })
+        }
+        _ => Err("a file of the tree, a colon, and a function in it".to_owned()),
+    }
 }
 
 fn is_one_line(text: &str) -> bool {
@@ -130,6 +210,23 @@ mod tests {
             ["", "2026-11-21", "21 Nov 2026", "32 Nov 2026 12:00:00 +0000", "21 Nov 2026 24:00:00 +0000"]
         {
             assert!(date(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn groups_are_named_and_aligned_by_words() {
+        assert_eq!(align_groups("cond:64"), Ok(AlignGroups::Where(64)));
+        for wrong in ["cond", "cond:63", "64", ""] {
+            assert!(align_groups(wrong).is_err(), "{wrong}");
+        }
+        let good = GroupPaths { name: "s".to_owned(), paths: vec!["tx".to_owned(), "rx".to_owned()] };
+        assert_eq!(group_paths("s=tx,rx"), Ok(good));
+        for wrong in ["s", "s=", "s=a,,b", "s=a b", "=a"] {
+            assert!(group_paths(wrong).is_err(), "{wrong}");
+        }
+        assert!(check_in("a/b.c:b_init").is_ok());
+        for wrong in ["a/b.c", ":b_init", "a/b.c:", "a/b.c:b()"] {
+            assert!(check_in(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the user types to verify a plan.
 
-use super::series::Idiom;
+use super::series::IdiomArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -30,9 +30,8 @@ pub(crate) struct VerifyArgs {
     /// A source file to compile, from the top of the tree; if not given, the smallest that has the struct is looked for.
     #[arg(long = "unit", value_name = "FILE", requires = "builds")]
     pub(crate) units: Vec<String>,
-    /// How the patch tells groups (see `fieldline patch`).
-    #[arg(long, value_enum, default_value_t, requires = "builds")]
-    pub(crate) idiom: Idiom,
+    #[command(flatten)]
+    pub(crate) telling: IdiomArgs,
 }
 
 /// A build to compare with the plan.

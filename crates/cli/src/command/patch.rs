@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(args: &PatchArgs) -> Result<Outcome> {
     let plan = read_plan(&args.plan)?;
     let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
-    let mut patched = stages::patch(&plan, &args.tree, args.series.idiom)?;
+    let mut patched = stages::patch(&plan, &args.tree, &args.series.telling)?;
     if args.series.series {
         patched.patches = series::files(&plan, profile.as_ref(), &patched.steps, &args.series);
     }

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         also: &args.also,
     })?;
     output::progress("editing the source");
-    let mut patched = stages::patch(&plan, &args.tree, args.series.idiom)?;
+    let mut patched = stages::patch(&plan, &args.tree, &args.series.telling)?;
     if args.series.series {
         patched.patches = series::files(&plan, Some(&profile), &patched.steps, &args.series);
     }

@@ -4,6 +4,7 @@ use crate::args::verify::{Object, VerifyArgs};
 use crate::command::patch::read_plan;
 use crate::proof::{Build, Finding, judge};
 use crate::report::verify_text;
+use crate::series::About;
 use crate::{Outcome, input, output, stages};
 use anyhow::{Context, Result};
 use fieldline_layout::Layout;
@@ -49,9 +50,11 @@ fn layouts(path: &Path, structs: &[StructPlan]) -> Result<Vec<Vec<Layout>>> {
 
 /// Compiles the patch in every build folder.
 fn compiled(out: &mut String, plan: &Plan, tree: &Path, args: &VerifyArgs) -> Result<bool> {
-    let patched = stages::patch(plan, tree, args.idiom)?;
-    let steps = patched.steps.iter();
-    let structs = steps.filter_map(|step| Some((plan.struct_named(&step.name)?, step.path.as_str())));
+    let patched = stages::patch(plan, tree, &args.telling)?;
+    let structs = patched.steps.iter().filter_map(|step| {
+        let About::Struct(name) = &step.about else { return None };
+        Some((plan.struct_named(name)?, step.files.first()?.path.as_str()))
+    });
     let structs: Vec<(&StructPlan, &str)> = structs.collect();
     verify_text::refusals(out, &patched.refusals);
     let prove = |folder: &PathBuf| {

@@ -23,7 +23,7 @@ pub(crate) fn judge(of: &StructPlan, declared: Option<&[Layout]>, built: &[Layou
     let predicted = match declared {
         Some(declared) => prediction::of_build(of, declared, like(of, built))
             .with_context(|| format!("struct {}: a union has no order", of.name))?,
-        None => prediction::of_plan(of),
+        None => prediction::of_plan(of, like(of, built)),
     };
     let own = built.iter().filter(|built| has_members(&predicted, built));
     let mut judged: Vec<&Layout> = own.collect();

@@ -2,6 +2,7 @@
 
 use super::Step;
 use crate::args::series::{DATE, SeriesArgs};
+use crate::tree::FileChange;
 use fieldline_source::diff;
 use std::fmt::Write;
 
@@ -88,33 +89,37 @@ fn quoted(author: &str) -> String {
     }
 }
 
-/// `---`, the diffstat and the diff of one step.
+/// `---`, the diffstat and the diffs of one step, by path.
 pub(crate) fn patch(step: &Step) -> Vec<u8> {
-    let diff = diff::unified(&step.path, &step.old, &step.new);
-    let mut out =
-        format!("---\n{}\ndiff --git a/{path} b/{path}\n", stat(&[step]), path = step.path).into_bytes();
-    out.extend_from_slice(&diff);
+    let mut out = format!("---\n{}\n", stat(&[step])).into_bytes();
+    let mut files: Vec<&FileChange> = step.files.iter().collect();
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    for FileChange { path, old, new } in files {
+        out.extend_from_slice(format!("diff --git a/{path} b/{path}\n").as_bytes());
+        out.extend_from_slice(&diff::unified(path, old, new));
+    }
     out
 }
 
-/// Lines a step adds and removes.
-fn counts(step: &Step) -> (usize, usize) {
-    let diff = diff::unified(&step.path, &step.old, &step.new);
+/// Lines a change adds and removes.
+fn counts(file: &FileChange) -> (usize, usize) {
+    let diff = diff::unified(&file.path, &file.old, &file.new);
     let lines = || diff.split(|byte| *byte == b'\n').skip(2);
     let count = |mark: u8| lines().filter(|line| line.first() == Some(&mark)).count();
     (count(b'+'), count(b'-'))
 }
 
-/// What `git diff --stat` prints for some steps; steps in one file are one row.
+/// What `git diff --stat` prints for some steps; changes of one file are one row.
 pub(crate) fn stat(steps: &[&Step]) -> String {
     let mut files: Vec<(&str, usize, usize)> = Vec::new();
-    for step in steps {
-        let (added, removed) = counts(step);
-        match files.iter_mut().find(|file| file.0 == step.path) {
+    for change in steps.iter().flat_map(|step| &step.files) {
+        let (added, removed) = counts(change);
+        match files.iter_mut().find(|file| file.0 == change.path) {
             Some(file) => (file.1, file.2) = (file.1 + added, file.2 + removed),
-            None => files.push((&step.path, added, removed)),
+            None => files.push((&change.path, added, removed)),
         }
     }
+    files.sort_unstable();
     let width = files.iter().map(|file| file.0.len()).max().unwrap_or(0);
     let most = files.iter().map(|file| file.1 + file.2).max().unwrap_or(0);
     let digits = most.to_string().len();
@@ -167,7 +172,8 @@ mod tests {
     use super::*;
 
     fn step(old: &str, new: &str) -> Step {
-        Step { name: "s".into(), path: "a/s.h".into(), old: old.into(), new: new.into(), shared: Vec::new() }
+        let file = FileChange { path: "a/s.h".into(), old: old.into(), new: new.into() };
+        Step { files: vec![file], ..Step::default() }
     }
 
     #[test]
@@ -190,7 +196,7 @@ mod tests {
         let text = stat(&[&step("a\nb\n", "b\n"), &step("b\n", "b\nc\nd\n")]);
         assert_eq!(text, " a/s.h | 3 ++-\n 1 file changed, 2 insertions(+), 1 deletion(-)\n");
         // A line that looks like a diff's head counts.
-        assert_eq!(counts(&step("-- x\n", "++ y\n")), (1, 1));
+        assert_eq!(counts(&step("-- x\n", "++ y\n").files[0]), (1, 1));
     }
 
     #[test]

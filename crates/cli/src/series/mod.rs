@@ -1,4 +1,4 @@
-//! A series of mails out of a plan: a cover letter and one patch a struct.
+//! A series of mails out of a plan: a cover letter and one patch a struct, if need be behind one of macros.
 //!
 //! * `mail`: the shape that `git am` takes.
 //! * `story`: what the mails say.
@@ -7,23 +7,44 @@ mod mail;
 mod story;
 
 use crate::args::series::SeriesArgs;
+use crate::tree::FileChange;
 use fieldline_layout::access::AccessProfile;
 use fieldline_plan::Plan;
 use mail::Mail;
 use std::fmt::Write;
 
-/// The change of one struct, upon those before it.
-#[derive(Clone, Debug)]
+/// One patch of the series, upon those before it.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Step {
-    /// The struct's tag.
-    pub(crate) name: String,
-    /// The file from the top of the tree.
-    pub(crate) path: String,
-    /// The file before and after.
-    pub(crate) old: Vec<u8>,
-    pub(crate) new: Vec<u8>,
+    pub(crate) about: About,
+    /// What it changes.
+    pub(crate) files: Vec<FileChange>,
     /// What readers of the patch should know, a sentence each.
     pub(crate) shared: Vec<String>,
+    /// Whether it uses macros that align on some machines only.
+    pub(crate) needs_macros: bool,
+    /// Names of groups that are marked, by index into the plan's.
+    pub(crate) groups: Vec<(usize, String)>,
+}
+
+/// What a patch is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum About {
+    /// Macros that the others use.
+    #[default]
+    Macros,
+    /// The struct with this tag.
+    Struct(String),
+}
+
+impl Step {
+    /// The struct's tag.
+    fn name(&self) -> Option<&str> {
+        match &self.about {
+            About::Macros => None,
+            About::Struct(name) => Some(name),
+        }
+    }
 }
 
 /// Name and text of each file of the series; none if nothing moves.
@@ -41,14 +62,17 @@ pub(crate) fn files(
     let cover = Mail {
         number: (0, count),
         subject: &story::cover_subject(steps),
-        body: &story::cover(plan, profile),
+        body: &story::cover(plan, profile, steps),
         trailers: &[],
         rest: overview(steps, &subjects, args),
     };
     let mut files = vec![(cover.file(), cover.text(args))];
     for ((number, step), subject) in (1..).zip(steps).zip(&subjects) {
-        let Some(of) = plan.struct_named(&step.name) else { continue };
-        let body = story::of_struct(plan, of, step);
+        let body = match step.name().map(|name| plan.struct_named(name)) {
+            Some(Some(of)) => story::of_struct(plan, of, step),
+            Some(None) => continue,
+            None => story::of_macros(step),
+        };
         let mail = Mail {
             number: (number, count),
             subject,

@@ -13,19 +13,28 @@ const REASONS: usize = 4;
 /// Members of a group that a letter names.
 const NAMED: usize = 12;
 
+/// Why the aligned macros are no substitute for those with a condition.
+const CONDITION: &str = "Groups made for cachelines of one size waste memory where cachelines are longer, if they are aligned \
+    there too. The optional alignment of __cacheline_group_begin_aligned() doesn't help: a number given there holds on every \
+    machine, so that a group of 64 bytes begins at a multiple of 64 on machines with lines of 128 bytes as well, where that \
+    pads the struct and keeps nobody off the line; and 0 stands for SMP_CACHE_BYTES. It could be an expression that tests \
+    SMP_CACHE_BYTES, repeated at both ends of each group, but the end marker would still be aligned to a long everywhere.";
+
 /// The subject of a struct's patch; the header's name stands for the area.
 pub(crate) fn subject(step: &Step, plan: &Plan) -> String {
-    let file = step.path.rsplit('/').next().unwrap_or(&step.path);
+    let path = step.files.first().map_or("", |file| file.path.as_str());
+    let file = path.rsplit('/').next().unwrap_or(path);
     let area = file.split('.').next().unwrap_or(file);
-    match plan.basis {
-        Basis::Profile => format!("{area}: Reorder struct {} by what is touched together", step.name),
-        Basis::Layout => format!("{area}: Pack struct {}", step.name),
+    match (step.name(), plan.basis) {
+        (None, _) => format!("{area}: Add cacheline groups aligned on some machines only"),
+        (Some(name), Basis::Profile) => format!("{area}: Reorder struct {name} by what is touched together"),
+        (Some(name), Basis::Layout) => format!("{area}: Pack struct {name}"),
     }
 }
 
 /// The subject of the cover letter.
 pub(crate) fn cover_subject(steps: &[Step]) -> String {
-    let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    let names: Vec<&str> = steps.iter().filter_map(Step::name).collect();
     match names.as_slice() {
         [one] => format!("Reorder struct {one}"),
         [one, other] => format!("Reorder struct {one} and struct {other}"),
@@ -34,7 +43,7 @@ pub(crate) fn cover_subject(steps: &[Step]) -> String {
 }
 
 /// The body of the cover letter.
-pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>) -> String {
+pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>, steps: &[Step]) -> String {
     let mut out = String::new();
     paragraph(
         &mut out,
@@ -51,11 +60,39 @@ pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>) -> String {
         let _ = write!(out, "\nstruct {}\n{}\n\n", of.name, "=".repeat(of.name.len() + 7));
         forecast(&mut out, plan, of);
         evidence(&mut out, of);
-        groups(&mut out, of, profile);
+        let step = steps.iter().find(|step| step.name() == Some(&of.name));
+        let marked = step.map_or(&[][..], |step| step.groups.as_slice());
+        groups(&mut out, of, profile, marked);
+        for remark in step.map_or(&[][..], |step| step.shared.as_slice()) {
+            out.push('\n');
+            paragraph(&mut out, "", remark);
+        }
         smaller(&mut out, of);
         held(&mut out, of);
     }
+    if steps.iter().any(|step| step.needs_macros) {
+        out.push_str("\nWhy alignment has a condition\n=============================\n\n");
+        paragraph(&mut out, "", CONDITION);
+    }
     left_alone(&mut out, plan);
+    out
+}
+
+/// The body of the patch that adds macros.
+pub(crate) fn of_macros(step: &Step) -> String {
+    let mut out = String::new();
+    paragraph(&mut out, "", CONDITION);
+    out.push('\n');
+    paragraph(
+        &mut out,
+        "",
+        "Add __cacheline_group_begin_aligned_cond() and __cacheline_group_end_aligned_cond(), which align a group where \
+         cachelines have a given size and behave as the plain markers elsewhere.",
+    );
+    if step.files.len() > 1 {
+        out.push('\n');
+        paragraph(&mut out, "", "Teach the scripts that know the other markers about them.");
+    }
     out
 }
 
@@ -191,7 +228,7 @@ fn evidence(out: &mut String, of: &StructPlan) {
 }
 
 /// Groups of the new order with their heat.
-fn groups(out: &mut String, of: &StructPlan, profile: Option<&AccessProfile>) {
+fn groups(out: &mut String, of: &StructPlan, profile: Option<&AccessProfile>, marked: &[(usize, String)]) {
     if of.groups.is_empty() {
         return;
     }
@@ -209,8 +246,9 @@ fn groups(out: &mut String, of: &StructPlan, profile: Option<&AccessProfile>) {
             ratio(group.stores),
             percent(group.visits)
         );
-        let mut text = names(of, group);
-        if group.alignment == Alignment::Aligned {
+        let name = marked.iter().find(|(at, _)| *at == index).map(|(_, name)| format!("{name}: "));
+        let mut text = name.unwrap_or_default() + &names(of, group);
+        if group.alignment == Alignment::Aligned && marked.is_empty() {
             text.push_str("; aligning it to the cacheline would cost no byte");
         }
         paragraph(out, "          ", &text);

@@ -86,7 +86,7 @@ impl<'t> SourceText<'t> {
     }
 
     /// The directive a token is.
-    pub(crate) fn directive(&self, index: usize) -> Option<Directive> {
+    pub fn directive(&self, index: usize) -> Option<Directive> {
         self.token(index).filter(|token| token.kind == TokenKind::Directive)?;
         Some(Directive::parse(self.text(index)))
     }

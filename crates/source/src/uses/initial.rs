@@ -10,16 +10,42 @@ pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>)
         }
         let Some((open, is_array)) = initialiser(source, at) else { continue };
         let open = if is_array { element(source, open) } else { Some(open) };
-        let Some(count) = open.map(|open| positions(source, open)).filter(|count| *count > 0) else {
-            continue;
-        };
-        found.push(Use {
-            line: source.line_of(at),
-            demand: Demand::Positions(count),
-            members: Vec::new(),
-            what: format!("an initialiser gives {count} values by position"),
-        });
+        let Some(open) = open else { continue };
+        let line = source.line_of(at);
+        let count = positions(source, open);
+        if count > 0 {
+            let what = format!("an initialiser gives {count} values by position");
+            found.push(Use { line, demand: Demand::Positions(count), members: Vec::new(), what });
+        }
+        let members = behind_names(source, open, subject);
+        if !members.is_empty() {
+            let what = "an initialiser gives a value to what follows a named member".to_owned();
+            found.push(Use { line, demand: Demand::Boundary, members, what });
+        }
     }
+}
+
+/// Members that a value without a name follows in `{ .member = x, y }`, and those that get it.
+fn behind_names(source: &SourceText, open: usize, subject: &Subject) -> Vec<String> {
+    let mut members: Vec<String> = Vec::new();
+    let mut last = None;
+    for value in source.arguments(open) {
+        let first = source.skip_silent(value.start, value.end);
+        if first >= value.end {
+            continue;
+        }
+        if source.is_punct(first, b'.') {
+            last = source.word(first + 1).and_then(|name| subject.number(name));
+        } else if let Some(number) = last.filter(|_| !is_macro(source, first)) {
+            let numbers = [number, number + 1];
+            members.extend(numbers.iter().filter_map(|number| subject.name(*number)).cloned());
+            last = Some(number + 1);
+        } else {
+            last = None;
+        }
+    }
+    members.dedup();
+    members
 }
 
 /// The brace of `name = {`, `name[…] = {` or `){`, and whether it holds an array's elements.
@@ -68,15 +94,18 @@ fn positions(source: &SourceText, open: usize) -> usize {
         if first >= value.end || source.is_punct(first, b'.') {
             break;
         }
-        let is_macro = source.word(first).is_some_and(crate::body::attribute::is_shouted)
-            && source.text(first) != b"NULL";
         let names_label = source.word(first).is_some() && source.is_punct(first + 1, b':');
-        if is_macro || names_label {
+        if is_macro(source, first) || names_label {
             return 0;
         }
         count += 1;
     }
     if count == 1 && is_zero(source, open) { 0 } else { count }
+}
+
+/// Whether a value comes from a macro, which may name members.
+fn is_macro(source: &SourceText, first: usize) -> bool {
+    source.word(first).is_some_and(crate::body::attribute::is_shouted) && source.text(first) != b"NULL"
 }
 
 /// `{ 0 }`, `{ NULL }`, `{ {} }` and the like.

@@ -92,6 +92,11 @@ impl Subject {
         self.members.iter().map(|(name, _)| name).find(|name| name.as_bytes() == word)
     }
 
+    /// A name for a declared member.
+    fn name(&self, number: usize) -> Option<&String> {
+        self.members.iter().find(|member| member.1 == number).map(|(name, _)| name)
+    }
+
     /// Number of the declared member that a word names or that holds what it names.
     fn number(&self, word: &[u8]) -> Option<usize> {
         self.members.iter().find(|(name, _)| name.as_bytes() == word).map(|(_, number)| *number)

@@ -176,6 +176,17 @@ fn initialisers_without_names_hold_places() {
 }
 
 #[test]
+fn values_behind_named_members_hold_both() {
+    let names: Vec<String> = subject().members.iter().map(|(name, _)| name.clone()).collect();
+    let found = |text: &str| uses("a.c", text.as_bytes(), &subject()).into_iter().next();
+    let text = format!("struct box b = {{ .{} = 1, {{ 2 }}, .{} = 3 }};", names[0], names[2]);
+    let of = found(&text).unwrap();
+    assert_eq!((of.demand, of.members), (Demand::Boundary, vec![names[0].clone(), names[1].clone()]));
+    let text = format!("struct box b = {{ .{} = 1, BOX_REST(x) }};", names[0]);
+    assert!(found(&text).is_none());
+}
+
+#[test]
 fn assembler_sees_members_by_generated_offsets() {
     let text = "int main(void)\n{\n\tOFFSET(BOX_LOCK, box, lock);\n\tDEFINE(BOX_NAME, offsetof(struct box, name.x));\n\
                 \tOFFSET(OTHER, boxes, lock);\n}\n";

@@ -1,0 +1,319 @@
+//! Markers around groups of members: where they stand so that every configuration that has one has the other.
+//!
+//! * `side` finds the places a marker can have at one end of a group, by the nest of `#if` blocks.
+//! * `slot` writes the markers that go between the same two lines.
+
+mod readback;
+mod side;
+mod slot;
+
+use crate::body::{Shape, Statement};
+use crate::definition::lossy;
+use crate::edits::Edits;
+use crate::join::Join;
+use crate::refusal::Refusal;
+use crate::scan::Literal;
+#[cfg(test)]
+use crate::scan::SourceText;
+use side::{Edge, Side};
+use slot::Slots;
+use std::ops::Range;
+
+/// How names of group markers begin (include/linux/cache.h).
+const MARKER: &str = "__cacheline_group_";
+/// What lets the compiler shuffle members (include/linux/compiler_types.h).
+const SHUFFLED: &str = "__randomize_layout";
+
+/// A group to be marked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marking {
+    /// Its name.
+    pub name: String,
+    /// Its members, by declared index.
+    pub members: Range<usize>,
+    /// Text of a comment above the first marker.
+    pub comment: String,
+    /// The markers, each a declaration with its semicolon.
+    pub begin: String,
+    /// Stands behind the last member.
+    pub end: String,
+}
+
+/// A member between markers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// Its name.
+    pub name: String,
+    /// The conditions around it, outermost first, those of the markers among them.
+    pub conditions: Vec<Literal>,
+}
+
+/// What came of markings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marked {
+    /// Edits of the file's text.
+    pub edits: Edits,
+    /// For each marking the plain members between its markers in any configuration, or why it has none. Bit-fields,
+    /// flexible arrays and unnamed members are left out: `offsetof` and `sizeof` can't take them.
+    pub groups: Vec<Result<Vec<Covered>, String>>,
+}
+
+impl Join<'_, '_, '_> {
+    /// Writes markers around groups; members keep their order. Both markers of a group stand under the same conditions:
+    /// where the text has no such places, `#if` blocks are closed and opened again.
+    ///
+    /// # Errors
+    /// If the result doesn't read back as meant.
+    pub fn mark(&self, markings: &[Marking]) -> Result<Marked, Refusal> {
+        let mut slots = Slots::new(self.body());
+        let mut groups = Vec::with_capacity(markings.len());
+        for marking in markings {
+            groups.push(self.mark_one(marking, &mut slots));
+        }
+        let edits = slots.edits()?;
+        let of_marking = readback::check(self, &edits, markings, &groups)?;
+        let groups = groups.into_iter().zip(of_marking).map(|(group, covered)| group.map(|()| covered));
+        Ok(Marked { edits, groups: groups.collect() })
+    }
+
+    fn mark_one(&self, marking: &Marking, slots: &mut Slots) -> Result<(), String> {
+        let named = |statement: &Statement| {
+            let group = marker(statement).and_then(|name| name.split_once("__"));
+            group.is_some_and(|(_, group)| group == marking.name)
+        };
+        if self.body().statements().iter().any(named) {
+            return Err(format!("a group {} is there", marking.name));
+        }
+        let (first, last) = self.ends(marking).ok_or("it has no declarations of its own")?;
+        self.object(first, last)?;
+        let begins = side::places(self, first, &marking.members, Edge::Begin);
+        let ends = side::places(self, last, &marking.members, Edge::End);
+        let (begin, end) = self
+            .pair(marking, &begins, &ends)
+            .ok_or("its first or last member shares a line or an #if block with members of no group")?;
+        let indent = slots.indent_of(first);
+        slots.begin(begin, &indent, marking);
+        slots.end(end, &indent, marking);
+        Ok(())
+    }
+
+    /// The first and the last declaration of a group, by index.
+    fn ends(&self, marking: &Marking) -> Option<(usize, usize)> {
+        let statements = self.body().statements();
+        let at = |member: usize| {
+            let statement = self.statement_of(member)?;
+            statements.iter().position(|one| std::ptr::eq(one, statement))
+        };
+        let last = marking.members.end.checked_sub(1).filter(|last| *last >= marking.members.start)?;
+        Some((at(marking.members.start)?, at(last)?))
+    }
+
+    /// Why nothing can be marked from one declaration to another, if so.
+    fn object(&self, first: usize, last: usize) -> Result<(), String> {
+        let body = self.body();
+        let statements = body.statements();
+        let (before, behind) = (statements.get(..first), statements.get(last + 1..));
+        let own = statements.get(first..=last).unwrap_or_default();
+        let before = before.unwrap_or_default();
+        if body.is_inline {
+            return Err("declarations share a line with the braces".to_owned());
+        }
+        if own.iter().any(|statement| marker(statement).is_some()) {
+            return Err("other cacheline groups begin or end among its members".to_owned());
+        }
+        let count =
+            |edge: &str| before.iter().filter_map(marker).filter(|name| name.starts_with(edge)).count();
+        if count("begin__") > count("end__") {
+            return Err("it lies in a cacheline group that is there".to_owned());
+        }
+        let bare = |statement: &Statement| lossy(body.text(statement));
+        let shuffles = before.iter().filter(|one| bare(one).starts_with("randomized_struct_fields")).count();
+        let attributes = &body.definition().attributes;
+        if shuffles % 2 == 1 || attributes.iter().any(|attribute| attribute.contains(SHUFFLED)) {
+            return Err("the compiler shuffles its members where CONFIG_RANDSTRUCT is set".to_owned());
+        }
+        let behind = behind.unwrap_or_default().first();
+        let splits_bits = [(before.last(), own.first()), (own.last(), behind)];
+        match splits_bits.iter().any(|(one, next)| one.is_some_and(is_bits) && next.is_some_and(is_bits)) {
+            true => Err("a marker would come between bit-fields and move them".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    /// The two places under equal conditions: those that all members share, so that no configuration has members of the
+    /// group without its markers; of these the fewest blocks cut, and the innermost.
+    fn pair(&self, marking: &Marking, begins: &[Side], ends: &[Side]) -> Option<(Side, Side)> {
+        let shared = self.shared(marking);
+        let pairs = begins.iter().flat_map(|begin| ends.iter().map(move |end| (begin, end)));
+        let equal = pairs.filter(|(begin, end)| begin.conditions == end.conditions);
+        let cost = |(begin, end): &(&Side, &Side)| {
+            let is_shared = begin.conditions.iter().all(|one| shared.contains(one));
+            let depth = i64::try_from(begin.conditions.len()).unwrap_or(i64::MAX);
+            (!is_shared, begin.splits + end.splits, if is_shared { -depth } else { depth })
+        };
+        equal.min_by_key(cost).map(|(begin, end)| (begin.clone(), end.clone()))
+    }
+
+    /// Conditions that all members of a group stand under.
+    fn shared(&self, marking: &Marking) -> Vec<Literal> {
+        let mut members = marking.members.clone().filter_map(|member| self.statement_of(member));
+        let mut shared = members.next().map_or_else(Vec::new, |statement| self.body().conditions(statement));
+        for statement in members {
+            let own = self.body().conditions(statement);
+            shared.retain(|literal| own.contains(literal));
+        }
+        shared
+    }
+}
+
+/// The rest of the name of a group's marker, such as `begin__hot`.
+fn marker(statement: &Statement) -> Option<&str> {
+    let mut markers = statement.declarators().iter().filter(|member| member.shape == Shape::Marker);
+    markers.find_map(|member| member.name.as_deref()?.strip_prefix(MARKER))
+}
+
+fn is_bits(statement: &Statement) -> bool {
+    let mut members = statement.declarators().iter();
+    members.any(|member| matches!(member.shape, Shape::BitField | Shape::UnnamedBits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::Body;
+    use crate::definition::Query;
+    use crate::join::ExpectedMember;
+
+    /// The text with plain markers around groups, each given by its first and last member, and what is covered.
+    fn marked(
+        text: &str,
+        members: &[&str],
+        groups: &[(&str, &str)],
+    ) -> (String, Vec<Result<String, String>>) {
+        let source = SourceText::new(text.as_bytes());
+        let definition = source.find(&Query::named("s")).unwrap();
+        let body = Body::parse(&source, &definition).unwrap();
+        let expected: Vec<ExpectedMember> = members.iter().map(|name| ExpectedMember::named(name)).collect();
+        let join = Join::new(&body, &expected).unwrap();
+        let at = |name: &str| members.iter().position(|member| *member == name).unwrap();
+        let marking = |(number, (first, last)): (usize, &(&str, &str))| Marking {
+            name: format!("g{number}"),
+            members: at(first)..at(last) + 1,
+            comment: format!("Group {number}"),
+            begin: format!("__cacheline_group_begin(g{number});"),
+            end: format!("__cacheline_group_end(g{number});"),
+        };
+        let markings: Vec<Marking> = (1..).zip(groups).map(marking).collect();
+        let marked = join.mark(&markings).unwrap();
+        let shown = |covered: Vec<Covered>| {
+            let one = |covered: &Covered| {
+                let conditions: Vec<String> = covered.conditions.iter().map(ToString::to_string).collect();
+                format!("{}[{}]", covered.name, conditions.join(" "))
+            };
+            covered.iter().map(one).collect::<Vec<_>>().join(" ")
+        };
+        let new = String::from_utf8(marked.edits.apply(text.as_bytes())).unwrap();
+        (new, marked.groups.into_iter().map(|group| group.map(shown)).collect())
+    }
+
+    #[test]
+    fn markers_stand_around_members_with_their_comments() {
+        let text = "struct s {\n\t/* of a */\n\tint a;\n\tint b;\t/* trails\n\t\t\t * on */\n\n\tint c;\n\tint d[2], e;\n};\n";
+        let (new, covered) = marked(text, &["a", "b", "c", "d", "e"], &[("a", "b"), ("c", "e")]);
+        let want = "struct s {\n\t/* Group 1 */\n\t__cacheline_group_begin(g1);\n\t/* of a */\n\tint a;\n\tint b;\t/* trails\n\t\t\t * on */\n\
+                    \t__cacheline_group_end(g1);\n\n\t/* Group 2 */\n\t__cacheline_group_begin(g2);\n\tint c;\n\tint d[2], e;\n\
+                    \t__cacheline_group_end(g2);\n};\n";
+        assert_eq!(new, want);
+        assert_eq!(covered, [Ok("a[] b[]".to_owned()), Ok("c[] d[] e[]".to_owned())]);
+    }
+
+    #[test]
+    fn a_group_wholly_inside_an_ifdef_has_its_markers_inside() {
+        let text = "struct s {\n\tint a;\n#ifdef X\n\tint b;\n#ifdef Y\n\tint c;\n#endif\n\tint d;\n#endif /* X */\n\tint e;\n};\n";
+        let (new, covered) = marked(text, &["a", "b", "c", "d", "e"], &[("b", "d")]);
+        let want = "struct s {\n\tint a;\n#ifdef X\n\t/* Group 1 */\n\t__cacheline_group_begin(g1);\n\tint b;\n#ifdef Y\n\tint c;\n#endif\n\tint d;\n\
+                    \t__cacheline_group_end(g1);\n#endif /* X */\n\tint e;\n};\n";
+        assert_eq!(new, want);
+        assert_eq!(covered, [Ok("b[defined(X)] c[defined(X) defined(Y)] d[defined(X)]".to_owned())]);
+    }
+
+    #[test]
+    fn a_group_partly_inside_an_ifdef_has_its_markers_outside() {
+        let text = "struct s {\n\tint a;\n\n#ifdef X\n\tint b;\n#endif\n\tint c;\n\tint d;\n};\n";
+        let (new, covered) = marked(text, &["a", "b", "c", "d"], &[("b", "c")]);
+        let want = "struct s {\n\tint a;\n\n\t/* Group 1 */\n\t__cacheline_group_begin(g1);\n#ifdef X\n\tint b;\n#endif\n\tint c;\n\
+                    \t__cacheline_group_end(g1);\n\n\tint d;\n};\n";
+        assert_eq!(new, want);
+        assert_eq!(covered, [Ok("b[defined(X)] c[]".to_owned())]);
+    }
+
+    #[test]
+    fn a_block_that_two_groups_share_is_closed_and_opened_again() {
+        let text = "struct s {\n#ifdef X\n\tint a;\n\tint b;\n\n#ifdef Y\n\tint c;\n\tint d;\n#endif /* Y */\n#endif /* X */\n\tint e;\n};\n";
+        let (new, covered) = marked(text, &["a", "b", "c", "d", "e"], &[("a", "c"), ("d", "e")]);
+        let want = "struct s {\n#ifdef X\n\t/* Group 1 */\n\t__cacheline_group_begin(g1);\n\tint a;\n\tint b;\n\n#ifdef Y\n\tint c;\n\
+                    #endif /* Y */\n\t__cacheline_group_end(g1);\n#endif /* X */\n\n\t/* Group 2 */\n\t__cacheline_group_begin(g2);\n\
+                    #ifdef X\n#ifdef Y\n\tint d;\n#endif /* Y */\n#endif /* X */\n\tint e;\n\t__cacheline_group_end(g2);\n};\n";
+        assert_eq!(new, want);
+        assert_eq!(
+            covered,
+            [
+                Ok("a[defined(X)] b[defined(X)] c[defined(X) defined(Y)]".to_owned()),
+                Ok("d[defined(X) defined(Y)] e[]".to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn members_under_no_condition_are_marked_in_every_configuration() {
+        let text = "struct s {\n#ifdef X\n\tint a;\n\tint b;\n#endif\n\tint c;\n#ifdef X\n\tint d;\n\tint e;\n#endif\n};\n";
+        let (new, covered) = marked(text, &["a", "b", "c", "d", "e"], &[("b", "d")]);
+        let want = "struct s {\n#ifdef X\n\tint a;\n#endif\n\n\t/* Group 1 */\n\t__cacheline_group_begin(g1);\n#ifdef X\n\tint b;\n\
+                    #endif\n\tint c;\n#ifdef X\n\tint d;\n#endif\n\t__cacheline_group_end(g1);\n\n#ifdef X\n\tint e;\n#endif\n};\n";
+        assert_eq!(new, want);
+        assert_eq!(covered, [Ok("b[defined(X)] c[] d[defined(X)]".to_owned())]);
+    }
+
+    #[test]
+    fn alternatives_are_marked_as_one() {
+        let text =
+            "struct s {\n\tint a;\n#ifdef X\n\tint b;\n#else\n\tlong b;\n#endif\n\tint c;\n\tint d;\n};\n";
+        let (new, covered) = marked(text, &["a", "b", "c", "d"], &[("b", "c")]);
+        assert!(new.contains("\n\n\t/* Group 1 */\n\t__cacheline_group_begin(g1);\n#ifdef X\n"), "{new}");
+        assert_eq!(covered, [Ok("b[defined(X)] b[!defined(X)] c[]".to_owned())]);
+    }
+
+    #[test]
+    fn bit_fields_are_marked_as_runs_and_never_asserted() {
+        let text = "struct s {\n\tint a;\n\tunsigned b:3;\n\tunsigned c:2;\n\tint d;\n\tchar e[];\n};\n";
+        let members = ["a", "b", "c", "d", "e"];
+        let (new, covered) = marked(text, &members, &[("b", "e")]);
+        assert!(new.contains("\t__cacheline_group_begin(g1);\n\tunsigned b:3;\n"), "{new}");
+        assert_eq!(covered, [Ok("d[]".to_owned())]);
+        let (new, covered) = marked(text, &members, &[("a", "b"), ("c", "d")]);
+        assert_eq!(new, text);
+        let reason = Err("a marker would come between bit-fields and move them".to_owned());
+        assert_eq!(covered, [reason.clone(), reason]);
+    }
+
+    #[test]
+    fn groups_that_are_there_stay_as_they_are() {
+        let text = "struct s {\n\tint a;\n\tint b;\n\t__cacheline_group_begin(tx);\n\tint c;\n\tint d;\n\
+                    \t__cacheline_group_end(tx);\n\tint e;\n\tint f;\n};\n";
+        let members =
+            ["a", "b", "__cacheline_group_begin__tx", "c", "d", "__cacheline_group_end__tx", "e", "f"];
+        let (new, covered) = marked(text, &members, &[("b", "c"), ("c", "d"), ("e", "f")]);
+        assert_eq!(covered[0], Err("other cacheline groups begin or end among its members".to_owned()));
+        assert_eq!(covered[1], Err("it lies in a cacheline group that is there".to_owned()));
+        assert_eq!(covered[2], Ok("e[] f[]".to_owned()));
+        assert_eq!(new.matches("__cacheline_group_begin(").count(), 2, "{new}");
+    }
+
+    #[test]
+    fn what_the_compiler_shuffles_is_not_marked() {
+        let text = "struct s {\n\tint a;\n\tint b;\n} __randomize_layout;\n";
+        let (new, covered) = marked(text, &["a", "b"], &[("a", "b")]);
+        assert!(covered[0].as_ref().is_err_and(|reason| reason.contains("RANDSTRUCT")), "{covered:?}");
+        assert_eq!(new, text);
+    }
+}

@@ -1,9 +1,11 @@
 //! How groups of an order are told in the source.
 //!
 //! * `groups` names and aligns the groups that get markers.
+//! * `elsewhere` judges alignment in other configurations.
 //! * `home` finds the function that checks are called from.
 //! * `macros` adds what a tree lacks.
 
+mod elsewhere;
 mod groups;
 mod home;
 pub(crate) mod macros;

@@ -1,6 +1,6 @@
 //! Groups as `__cacheline_group_begin` and `_end` tell them: which, under what names, and how aligned.
 
-use super::Told;
+use super::{Told, elsewhere};
 use crate::args::series::{AlignGroups, IdiomArgs};
 use crate::tree::{self, Declaration, Header};
 use anyhow::{Result, bail};
@@ -75,7 +75,11 @@ pub(super) fn tell(
     of: &StructPlan,
 ) -> Result<(Edits, Told), Refusal> {
     let mut told = Told::default();
-    let named = named(args, line, of, &mut told.remarks);
+    let mut named = named(args, line, of, &mut told.remarks);
+    if args.align_groups == AlignGroups::Plan {
+        let guards = tree::guards(moved, declaration)?;
+        spare_others(of, &guards, line, &mut named, &mut told.remarks);
+    }
     let markings: Vec<Marking> = named.iter().filter_map(|named| marking(of, named)).collect();
     if markings.is_empty() {
         return Ok((Edits::default(), told));
@@ -130,6 +134,31 @@ fn include(edits: &mut Edits, moved: &Header, remarks: &mut Vec<String>) {
     // Markers stand in the struct's body, where no include does.
     if place.is_none_or(|at| edits.insert(edit(at)).is_err()) {
         remarks.push("The file includes no <linux/cache.h>, which defines the markers.".to_owned());
+    }
+}
+
+/// Takes the alignment from groups that would cost bytes in a configuration without some members, the least visited
+/// first.
+fn spare_others(
+    of: &StructPlan,
+    guards: &[Vec<String>],
+    line: u64,
+    named: &mut [Named<'_>],
+    remarks: &mut Vec<String>,
+) {
+    let mut order: Vec<usize> = (0..named.len()).filter(|at| named[*at].align != Align::Never).collect();
+    order.sort_by(|one, other| named[*other].group.visits.total_cmp(&named[*one].group.visits));
+    let mut taken: Vec<&Group> = Vec::new();
+    for at in order {
+        taken.push(named[at].group);
+        if let Some(cost) = elsewhere::cost(of, guards, line, &taken) {
+            taken.pop();
+            named[at].align = Align::Never;
+            remarks.push(format!(
+                "{} is not aligned to the cacheline: {} the struct would grow by {} B.",
+                named[at].name, cost.case, cost.bytes
+            ));
+        }
     }
 }
 
@@ -239,7 +268,7 @@ fn aligned(all: &[&Named<'_>], align: Align) -> Option<String> {
         }
         Align::Where(bytes) => format!(
             "to the cacheline on machines where that has {bytes} B, where it moves no member in the build that was recorded; \
-             machines with other lines pay nothing, configurations without some of the members may pay a line a group"
+             machines with other lines pay nothing"
         ),
     };
     Some(format!("{} {verb} aligned {how}.", names.join(", ")))

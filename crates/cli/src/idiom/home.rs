@@ -97,6 +97,9 @@ fn find(tree: &Path, header: &str, name: &str) -> Result<Option<Home>> {
         let folder = header.rsplit_once('/').map_or("", |(folder, _)| folder);
         return Ok(choose(users(tree, &[folder], name)?));
     }
+    if let Some((arch, _)) = header.split_once("/include/").filter(|(arch, _)| arch.starts_with("arch/")) {
+        return Ok(choose(users(tree, &[arch], name)?));
+    }
     for folders in FOLDERS {
         let users = users(tree, folders, name)?;
         if !users.is_empty() {
@@ -218,5 +221,37 @@ mod tests {
     #[test]
     fn longer_names_are_other_structs() {
         assert_eq!(mentions(b"struct rq *a; struct rq_flags b; struct rq;", b"struct rq"), 2);
+    }
+
+    #[test]
+    fn headers_are_checked_where_they_are_used() {
+        let tree = tempfile::tempdir().unwrap();
+        let init = "void __init x_init(void)\n{\n}\n";
+        for (path, uses) in [
+            ("arch/a/kernel/x.c", 1),
+            ("drivers/y.c", 9),
+            ("kernel/one.c", 2),
+            ("kernel/two.c", 3),
+            ("kernel/two_test.c", 9),
+            ("net/own/z.c", 1),
+        ] {
+            std::fs::create_dir_all(tree.path().join(path).parent().unwrap()).unwrap();
+            std::fs::write(tree.path().join(path), format!("{init}{}", "struct s *p;\n".repeat(uses)))
+                .unwrap();
+        }
+        for (header, place) in [
+            ("include/linux/s.h", "kernel/two.c"),
+            ("arch/a/include/asm/s.h", "arch/a/kernel/x.c"),
+            ("net/own/s.h", "net/own/z.c"),
+            ("kernel/one.c", "kernel/one.c"),
+        ] {
+            let home = find(tree.path(), header, "s").unwrap().unwrap();
+            assert_eq!(
+                (home.header.path.as_str(), home.caller.as_deref()),
+                (place, Some("x_init")),
+                "{header}"
+            );
+        }
+        assert!(find(tree.path(), "include/linux/t.h", "t").unwrap().is_none());
     }
 }

@@ -71,16 +71,16 @@ fn is_initialised(before: &[u8], behind: &[u8]) -> bool {
     is_literal || is_opened(behind)
 }
 
-/// Whether a declarator's `= {` comes next, brackets of attributes skipped.
+/// Whether a declarator's `= {` or `= MACRO` comes next, brackets of attributes skipped.
 fn is_opened(behind: &[u8]) -> bool {
     let mut depth = 0_u32;
-    for (end, byte) in behind.iter().enumerate() {
+    for (at, byte) in behind.iter().enumerate() {
         match byte {
             b'(' => depth += 1,
             b')' if depth > 0 => depth -= 1,
-            b'{' if depth == 0 => {
-                let before = behind.get(..end).unwrap_or_default();
-                return before.trim_ascii_end().ends_with(b"=");
+            b'=' if depth == 0 => {
+                let value = behind.get(at + 1..).unwrap_or_default().trim_ascii_start();
+                return value.first().is_some_and(|first| *first == b'{' || first.is_ascii_uppercase());
             }
             b')' | b';' | b',' | b'*' | b'{' if depth == 0 => return false,
             _ => {}

@@ -10,18 +10,23 @@ pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>)
         }
         let Some((open, is_array)) = initialiser(source, at) else { continue };
         let open = if is_array { element(source, open) } else { Some(open) };
-        let Some(open) = open else { continue };
-        let line = source.line_of(at);
-        let count = positions(source, open);
-        if count > 0 {
-            let what = format!("an initialiser gives {count} values by position");
-            found.push(Use { line, demand: Demand::Positions(count), members: Vec::new(), what });
+        if let Some(open) = open {
+            values(source, open, source.line_of(at), subject, found);
         }
-        let members = behind_names(source, open, subject);
-        if !members.is_empty() {
-            let what = "an initialiser gives a value to what follows a named member".to_owned();
-            found.push(Use { line, demand: Demand::Boundary, members, what });
-        }
+    }
+}
+
+/// What the values in a brace demand.
+pub(super) fn values(source: &SourceText, open: usize, line: u32, subject: &Subject, found: &mut Vec<Use>) {
+    let count = positions(source, open);
+    if count > 0 {
+        let what = format!("an initialiser gives {count} values by position");
+        found.push(Use { line, demand: Demand::Positions(count), members: Vec::new(), what });
+    }
+    let members = behind_names(source, open, subject);
+    if !members.is_empty() {
+        let what = "an initialiser gives a value to what follows a named member".to_owned();
+        found.push(Use { line, demand: Demand::Boundary, members, what });
     }
 }
 
@@ -59,6 +64,13 @@ fn initialiser(source: &SourceText, keyword: usize) -> Option<(usize, bool)> {
             source.is_punct(open, b'{') && !(open..source.past(open)).any(|at| source.is_punct(at, b';'));
         return (is_list && !is_call).then_some((open, false));
     }
+    let (equals, is_array) = declared(source, keyword)?;
+    source.is_punct(equals + 1, b'{').then_some((equals + 1, is_array))
+}
+
+/// The `=` behind a variable's name and attributes, and whether it is an array.
+pub(super) fn declared(source: &SourceText, keyword: usize) -> Option<(usize, bool)> {
+    let from = keyword + 2;
     let mut at = from;
     let mut is_array = false;
     // A name, in macros pasted together, and attributes such as `__initdata`.
@@ -71,7 +83,7 @@ fn initialiser(source: &SourceText, keyword: usize) -> Option<(usize, bool)> {
         is_array |= source.is_punct(at, b'[');
         at = source.past(at);
     }
-    (at > from && source.is_punct(at, b'=') && source.is_punct(at + 1, b'{')).then_some((at + 1, is_array))
+    (at > from && source.is_punct(at, b'=')).then_some((at, is_array))
 }
 
 /// The brace of an array's first element: `{ { …` or `{ [index] = { …`.
@@ -84,23 +96,27 @@ fn element(source: &SourceText, open: usize) -> Option<usize> {
     source.is_punct(at, b'{').then_some(at)
 }
 
-/// How many values stand in a brace before the first that names its member. None if they are as good as zero, or come
-/// from a macro, which may name members.
+/// How many values stand in a brace before the first that names its member. None if they are as good as zero. A macro may
+/// name members: one alone, or beside names, is taken to do so.
 fn positions(source: &SourceText, open: usize) -> usize {
     let values = source.arguments(open);
-    let mut count = 0;
+    let (mut count, mut macros, mut is_named) = (0, 0, false);
     for value in values {
         let first = source.skip_silent(value.start, value.end);
-        if first >= value.end || source.is_punct(first, b'.') {
+        if first >= value.end {
             break;
         }
         let names_label = source.word(first).is_some() && source.is_punct(first + 1, b':');
-        if is_macro(source, first) || names_label {
-            return 0;
+        is_named = source.is_punct(first, b'.') || names_label;
+        if is_named {
+            break;
         }
         count += 1;
+        macros += usize::from(is_macro(source, first));
     }
-    if count == 1 && is_zero(source, open) { 0 } else { count }
+    let may_be_names = macros > 0 && (is_named || macros == count && count == 1);
+    let is_nothing = count == 1 && is_zero(source, open);
+    if may_be_names || is_nothing { 0 } else { count }
 }
 
 /// Whether a value comes from a macro, which may name members.

@@ -159,6 +159,10 @@ fn initialisers_without_names_hold_places() {
     assert_eq!(count("struct box b __section(\".x\") __aligned(__alignof__(struct box)) = { 1, x };"), 2);
     let by_macro = "#define BOX(id, head)\t\\\n\tstatic struct box box_##id\t\\\n\t\t__section(\".x\")\t\\\n\t\t= { head, id }\n";
     assert_eq!(count(by_macro), 2);
+    assert_eq!(count("struct box b = { HEAD_INIT(x), LOCK_INIT };"), 2);
+    let through = "#define BOX_INIT(b) { HEAD_INIT(b.head), 1, 2 }\nstruct box b = BOX_INIT(b);";
+    assert_eq!(count(through), 3);
+    assert_eq!(count(&through.replace("\nstruct box b =", "\n#define BOX(b) struct box b =")), 3);
     for text in [
         "struct box b = { .head = 1, .lock = 2 };",
         "TYPE_SAFE(struct box) {\n\tstruct lid *l;\n};",
@@ -168,6 +172,8 @@ fn initialisers_without_names_hold_places() {
         "struct box b = { };",
         "struct box b = { { 0 } };",
         "struct box b = { BOX_INIT(b) };",
+        "struct box b = { BOX_INIT(b), .lock = 2 };",
+        "#define BOX_INIT(b) { .lock = 1 }\nstruct box b = BOX_INIT(b);",
         "struct box *b = { 1, 2 };",
         "struct box b = { head: 1, lock: 2 };",
     ] {

@@ -4,7 +4,7 @@
 //! struct that stands in the first of them, as most of a kernel's do.
 
 use super::abbrev::refers_elsewhere;
-use super::find::{find_first, find_typedef};
+use super::find::{find_first_many, find_typedef};
 use super::index::Definition;
 use super::sections::DebugSections;
 use super::units::{DieRef, Dwarf};
@@ -66,11 +66,25 @@ impl<'s> Opened<'s> {
     /// # Errors
     /// If a unit that may hold it is broken.
     pub fn find_first(&self, name: &str) -> Result<Option<Definition>> {
-        let early = find_first(&self.head, name)?;
-        match early.filter(|found| self.is_in_head(found.die)) {
-            Some(found) => Ok(Some(found)),
-            None => find_first(self.all()?, name),
+        Ok(self.find_first_many(&[name])?.pop().flatten())
+    }
+
+    /// What [`Self::find_first`] tells of each of some names, in fewer passes.
+    ///
+    /// # Errors
+    /// As [`Self::find_first`].
+    pub fn find_first_many(&self, names: &[&str]) -> Result<Vec<Option<Definition>>> {
+        let mut found = find_first_many(&self.head, names)?;
+        let is_early = |of: &Option<Definition>| of.as_ref().is_some_and(|found| self.is_in_head(found.die));
+        let late: Vec<usize> = (0..names.len()).filter(|name| !is_early(&found[*name])).collect();
+        if late.is_empty() {
+            return Ok(found);
         }
+        let names: Vec<&str> = late.iter().map(|name| names[*name]).collect();
+        for (place, of) in late.into_iter().zip(find_first_many(self.all()?, &names)?) {
+            found[place] = of;
+        }
+        Ok(found)
     }
 
     /// The first typedef of a name, of whatever it is one.

@@ -139,7 +139,8 @@ fn find_firsts(
         let wanted = Wanted::new(dwarf, spellings, attempt, open.clone(), true);
         let parts: Result<Vec<Vec<Vec<Definition>>>> =
             now.par_chunks(CHUNK).map(|chunk| find_in_units(dwarf, chunk, &wanted)).collect();
-        for (known, first) in parts?.into_iter().flat_map(|part| (0..).zip(part).collect::<Vec<(usize, _)>>()) {
+        for (known, first) in parts?.into_iter().flat_map(|part| (0..).zip(part).collect::<Vec<(usize, _)>>())
+        {
             if found[known].is_empty() {
                 found[known].extend(first.into_iter().next().map(|first| Definition { units: 1, ..first }));
             }

@@ -1,7 +1,7 @@
 //! Places where names may be meant, found by the bytes that stand there.
 //!
 //! One name is searched for as text is, by its rarest bytes. Many names are searched for in one pass: every four bytes are
-//! looked up in a small table of bits that says no nearly always.
+//! looked up in a small table of marks that says no nearly always.
 
 use super::spelling::Spellings;
 use super::units::{Dwarf, UnitEntry};
@@ -114,43 +114,55 @@ fn finders(needles: Vec<Needle>) -> Vec<(Needle, memmem::Finder<'static>)> {
 
 /// Needles by their first bytes.
 struct Table {
-    /// A bit for each hash of first bytes.
-    bits: Box<[u64; 1024]>,
+    /// For each hash of first bytes, 1 if a needle has it.
+    marks: Box<[u8; MARKS]>,
     by_word: FxHashMap<u32, Vec<Needle>>,
 }
 
+/// How many marks there are: few enough for the cache next to the processor.
+const MARKS: usize = 1 << MARK_BITS;
+const MARK_BITS: u32 = 14;
+
 impl Table {
     fn new(needles: Vec<Needle>) -> Self {
-        let mut table = Self { bits: Box::new([0; 1024]), by_word: FxHashMap::default() };
+        let mut table = Self { marks: Box::new([0; MARKS]), by_word: FxHashMap::default() };
         for needle in needles {
             let Some(first) = needle.bytes.first_chunk::<WORD>() else { continue };
             let word = u32::from_le_bytes(*first);
-            let (index, bit) = slot(word);
-            table.bits[index] |= 1 << bit;
+            table.marks[slot(word)] = 1;
             table.by_word.entry(word).or_default().push(needle);
         }
         table
     }
 
+    /// Every place of every needle. Four places at a time are told to have nothing, with one branch.
     fn find(&self, bytes: &[u8], mut found: impl FnMut(&Needle, usize)) {
-        for (at, window) in bytes.windows(WORD).enumerate() {
-            let word = u32::from_le_bytes([window[0], window[1], window[2], window[3]]);
-            let (index, bit) = slot(word);
-            if self.bits[index] >> bit & 1 == 0 {
-                continue;
+        let mut at = 0;
+        while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let here = u64::from_le_bytes(*eight);
+            if self.mark(here) | self.mark(here >> 8) | self.mark(here >> 16) | self.mark(here >> 24) != 0 {
+                (at..at + 4).for_each(|at| self.look_at(bytes, at, &mut found));
             }
-            let here = self.by_word.get(&word).map_or(&[][..], Vec::as_slice);
-            for needle in here.iter().filter(|needle| bytes[at..].starts_with(&needle.bytes)) {
-                found(needle, at);
-            }
+            at += 4;
         }
+        (at..bytes.len()).for_each(|at| self.look_at(bytes, at, &mut found));
+    }
+
+    fn mark(&self, bytes: u64) -> u8 {
+        self.marks[slot(bytes as u32)]
+    }
+
+    fn look_at(&self, bytes: &[u8], at: usize, found: &mut impl FnMut(&Needle, usize)) {
+        let rest = bytes.get(at..).unwrap_or(&[]);
+        let Some(first) = rest.first_chunk::<WORD>() else { return };
+        let here = self.by_word.get(&u32::from_le_bytes(*first)).map_or(&[][..], Vec::as_slice);
+        here.iter().filter(|needle| rest.starts_with(&needle.bytes)).for_each(|needle| found(needle, at));
     }
 }
 
-/// Where a word has its bit (D. Knuth, The Art of Computer Programming 3, section 6.4: multiplicative hashing).
-fn slot(word: u32) -> (usize, u32) {
-    let hash = word.wrapping_mul(0x9e37_79b1) >> 16;
-    ((hash >> 6) as usize & 1023, hash & 63)
+/// Where a word has its mark (D. Knuth, The Art of Computer Programming 3, section 6.4: multiplicative hashing).
+fn slot(word: u32) -> usize {
+    (word.wrapping_mul(0x9e37_79b1) >> (32 - MARK_BITS)) as usize
 }
 
 #[cfg(test)]

@@ -103,11 +103,7 @@ fn places(
 }
 
 /// Offsets of the strings that are names, by name: one pass for all.
-fn whole_strings(
-    section: &[u8],
-    names: &[Spelling<'_>],
-    by_name: &FxHashMap<&[u8], u32>,
-) -> Vec<Vec<u64>> {
+fn whole_strings(section: &[u8], names: &[Spelling<'_>], by_name: &FxHashMap<&[u8], u32>) -> Vec<Vec<u64>> {
     let longest = names.iter().map(|of| of.name.len()).max().unwrap_or(0);
     let mut found = vec![Vec::new(); names.len()];
     let mut start = 0;
@@ -157,7 +153,7 @@ mod tests {
         let names = ["node", "list", "a_node", "gone", "st"];
         let together = spelled(section, &names);
         for (name, found) in names.iter().zip(&together) {
-            assert_eq!(spelled(section, &[name]), [found.clone()], "{name}");
+            assert_eq!(spelled(section, &[name])[..], *std::slice::from_ref(found), "{name}");
         }
         assert_eq!(together[0], (vec![vec![1, 33]], true));
         assert_eq!(together[1].0.len(), 2, "the tail of two strings");

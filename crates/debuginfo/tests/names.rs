@@ -1,0 +1,71 @@
+//! Many names looked for together are found as they are one by one.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened};
+use fieldline_debuginfo::{Elf, FileBytes};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Files with DWARF among the fixtures.
+fn files() -> Vec<PathBuf> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let mut found = vec![fixtures.join("demo/shaper")];
+    for entry in std::fs::read_dir(fixtures.join("layout")).unwrap() {
+        let path = entry.unwrap().path();
+        found.extend(Some(path).filter(|path| path.extension().is_some_and(|of| of == "o")));
+    }
+    found.sort();
+    found
+}
+
+fn with_sections(path: &Path, work: impl FnOnce(&DebugSections<'_>)) {
+    let file = FileBytes::open(path).unwrap();
+    let elf = Elf::parse(&file).unwrap();
+    work(&DebugSections::load(&elf, None).unwrap());
+}
+
+/// All names of a file, some that are their tails, and some that are not there, one of them twice.
+fn names(dwarf: &Dwarf<'_>) -> Vec<String> {
+    let all: BTreeSet<String> =
+        dwarf::index(dwarf).unwrap().into_iter().map(|definition| definition.name.into_string()).collect();
+    let tails = all.iter().filter_map(|name| name.get(1..).map(str::to_owned));
+    let others = ["gone", "no_such_name_anywhere", "", "x", "gone"].map(str::to_owned);
+    all.iter().cloned().chain(tails).chain(others).collect()
+}
+
+#[test]
+fn many_names_are_found_as_one_by_one() {
+    let files = files();
+    assert!(files.len() > 5);
+    for path in files {
+        with_sections(&path, |sections| {
+            let dwarf = Dwarf::new(sections).unwrap();
+            let names = names(&dwarf);
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let together = dwarf::find_many(&dwarf, &names).unwrap();
+            let firsts = dwarf::find_first_many(&dwarf, &names).unwrap();
+            assert_eq!((together.len(), firsts.len()), (names.len(), names.len()));
+            let mut found = 0;
+            for ((name, all), first) in names.iter().zip(&together).zip(&firsts) {
+                assert_eq!(all, &dwarf::find(&dwarf, name).unwrap(), "{}: {name}", path.display());
+                assert_eq!(first, &dwarf::find_first(&dwarf, name).unwrap(), "{}: {name}", path.display());
+                found += all.len();
+            }
+            assert!(found > 0, "{}", path.display());
+        });
+    }
+}
+
+#[test]
+fn what_is_opened_early_is_found_as_in_the_whole() {
+    for path in files() {
+        with_sections(&path, |sections| {
+            let dwarf = Dwarf::new(sections).unwrap();
+            let names = names(&dwarf);
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let opened = Opened::new(sections).unwrap().find_first_many(&names).unwrap();
+            assert_eq!(opened, dwarf::find_first_many(&dwarf, &names).unwrap(), "{}", path.display());
+        });
+    }
+}

@@ -138,7 +138,7 @@ impl<'a, 's> Types<'a, 's> {
     pub(crate) fn find_many(&self, names: &[&str]) -> Result<Vec<Vec<Entry>>> {
         match self {
             Self::Dwarf { dwarf, census } => find_in_dwarf(dwarf, *census, names),
-            Self::Btf { btf, .. } => Ok(names.iter().map(|name| find_in_btf(btf, name)).collect()),
+            Self::Btf { btf, .. } => Ok(find_in_btf(btf, names)),
         }
     }
 
@@ -228,15 +228,20 @@ fn entry(definition: dwarf::Definition) -> Entry {
     }
 }
 
-fn find_in_btf(btf: &Btf<'_>, name: &str) -> Vec<Entry> {
-    let found = btf.find(name).into_iter();
+fn find_in_btf(btf: &Btf<'_>, names: &[&str]) -> Vec<Vec<Entry>> {
     let is_typedef = |id| btf.kind(id) == Some(Kind::Typedef);
-    prefer_tags(found.map(|id| btf_entry(name.as_bytes(), is_typedef(id), id)).collect())
+    let found = names.iter().zip(btf.find_many(names)).map(|(name, found)| {
+        let entries = found.into_iter().map(|id| btf_entry(name.as_bytes(), is_typedef(id), id));
+        prefer_tags(entries.collect())
+    });
+    found.collect()
 }
 
 fn find_in_dwarf(dwarf: &Opened<'_>, census: Option<&Btf<'_>>, names: &[&str]) -> Result<Vec<Vec<Entry>>> {
-    let known: Vec<Census> =
-        names.iter().map(|name| census.map_or(Census::Unknown, |btf| census_of(btf, name))).collect();
+    let known: Vec<Census> = match census {
+        Some(btf) => btf.find_many(names).iter().map(|found| census_of(btf, found)).collect(),
+        None => vec![Census::Unknown; names.len()],
+    };
     let of = |wanted| -> Vec<usize> { (0..names.len()).filter(|name| known[*name] == wanted).collect() };
     let texts = |of: &[usize]| -> Vec<&str> { of.iter().map(|name| names[*name]).collect() };
     let mut found: Vec<Vec<Entry>> = vec![Vec::new(); names.len()];
@@ -280,8 +285,7 @@ enum Census {
 
 /// What BTF knows of a name. The kernel's BTF is made from all its DWARF and joins definitions only if they are equal,
 /// so if it has one, DWARF has one too, though in many units.
-fn census_of(btf: &Btf<'_>, name: &str) -> Census {
-    let found = btf.find(name);
+fn census_of(btf: &Btf<'_>, found: &[BtfTypeId]) -> Census {
     let mut behind = found.iter().map(|id| btf.aggregate_behind(*id));
     let Some(Some(only)) = behind.next() else { return Census::Unknown };
     let is_tag = found.contains(&only) || btf.name(only).is_none();

@@ -2,7 +2,7 @@
 
 use crate::fixtures::synthetic;
 use crate::shell::{self, say};
-use crate::{inputs, packing, parity, source};
+use crate::{inputs, packing, parity, regressions, source};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::btf::{self, Kind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
@@ -43,11 +43,13 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     count("a second decoder reads the same operands", second_decoder(&vmlinux));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
     count("recording to a patch that applies", road(&vmlinux));
+    count("a kernel against itself passes the gate", regressions::itself(&vmlinux));
     if args.iter().any(|arg| arg == "--full") {
         count(
             "declarations in the tree are those of debug info",
             source::run(&[vmlinux.display().to_string()]),
         );
+        count("the gate finds what grew between kernels", regressions::across(&vmlinux));
     }
     say(&format!("\nkernel: {passed} passed, {failed} failed"));
     Ok(failed == 0)

@@ -8,6 +8,7 @@ mod inputs;
 mod kernel;
 mod packing;
 mod parity;
+mod regressions;
 mod shell;
 mod source;
 mod tidy;

@@ -39,37 +39,32 @@ pub(super) fn judge(subject: &Subject<'_>, settings: &Settings) -> Vec<Finding> 
             continue;
         }
         let mut writers = now.writers(index);
-        if let Some(before) = &before {
+        let was = before.as_ref().map(|before| before.falsely(index, &turns));
+        if let Some((before, was)) = before.as_ref().zip(was) {
             // What was so before is no regression.
             writers.retain(|writer| before.parts(index, *writer));
-            if writers.is_empty() || falsely - before.falsely(index, &turns) < least {
+            if writers.is_empty() || falsely - was < least {
                 continue;
             }
         }
-        found.push(finding(
-            subject,
-            field,
-            &writers,
-            (falsely, now.accesses(index)),
-            (span, before.is_some()),
-        ));
+        found.push(finding(subject, (field, span), &writers, (falsely, was, now.accesses(index))));
     }
     found
 }
 
 fn finding(
     subject: &Subject<'_>,
-    field: &Field<'_>,
+    (field, span): (&Field<'_>, u64),
     writers: &[usize],
-    (falsely, accesses): (f64, f64),
-    (span, is_new): (u64, bool),
+    (falsely, was, accesses): (f64, Option<f64>, f64),
 ) -> Finding {
     let names: Vec<&str> =
         writers.iter().filter_map(|writer| Some(subject.fields.get(*writer)?.path.as_str())).collect();
-    let verb = if is_new { "came to share" } else { "shares" };
+    let verb = if was.is_some() { "came to share" } else { "shares" };
+    let before = was.map_or_else(String::new, |was| format!(", {was:.0} before"));
     let message = format!(
         "{} {verb} {span} B with {}, which other CPUs write: about {falsely:.0} of its {accesses:.0} samples find the line \
-         taken for that alone",
+         taken for other members alone{before}",
         field.path,
         shortened(&names)
     );
@@ -279,9 +274,10 @@ mod tests {
               that alone"
             ]
         );
+        let new = &found(&of, Some(&apart), &together, false)[0];
         assert!(
-            found(&of, Some(&apart), &together, false)[0]
-                .starts_with("reader came to share 16 B with counter,")
+            new.starts_with("reader came to share 16 B with counter,") && new.ends_with(", 0 before"),
+            "{new}"
         );
         assert!(found(&of, Some(&together), &together, false).is_empty(), "it was so before");
         assert!(found(&of, Some(&together), &apart, false).is_empty());

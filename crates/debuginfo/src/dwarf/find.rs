@@ -188,13 +188,14 @@ fn typedef_in_unit(
     wanted: &Wanted<'_, '_>,
     is_by_needles: bool,
 ) -> Result<Option<DieRef>> {
-    let candidates = match is_by_needles && !wanted.spellings.indexed {
-        true => {
-            let hits = wanted.needles.hits(dwarf, dwarf.entry(unit)?);
-            candidates(dwarf, unit, unit_definers(dwarf, unit).as_deref(), &hits)
+    let mut candidates = None;
+    if is_by_needles && !wanted.spellings.indexed {
+        let hits = wanted.needles.hits(dwarf, dwarf.entry(unit)?);
+        if hits.is_empty() {
+            return Ok(None);
         }
-        false => None,
-    };
+        candidates = self::candidates(dwarf, unit, unit_definers(dwarf, unit).as_deref(), &hits);
+    }
     if candidates.as_ref().is_some_and(Vec::is_empty) {
         return Ok(None);
     }
@@ -381,9 +382,6 @@ fn candidates(
     definers: Option<&[Definer]>,
     hits: &[Hit],
 ) -> Option<Vec<usize>> {
-    if hits.is_empty() {
-        return Some(Vec::new());
-    }
     let bytes = dwarf.unit_bytes(dwarf.entry(unit).ok()?);
     let mut candidates = Vec::new();
     for definer in definers? {

@@ -19,7 +19,7 @@ pub(crate) enum Origin {
 pub(crate) struct Fetched {
     path: PathBuf,
     name: String,
-    _folder: Option<TempDir>,
+    copy: Option<TempDir>,
 }
 
 impl Origin {
@@ -49,7 +49,7 @@ impl Origin {
     pub(crate) fn fetch(&self) -> Result<Fetched> {
         match self {
             Self::File(path) => {
-                Ok(Fetched { path: path.clone(), name: path.display().to_string(), _folder: None })
+                Ok(Fetched { path: path.clone(), name: path.display().to_string(), copy: None })
             }
             Self::Git { folder, rev, file } => {
                 let name = format!("git:{rev}:{file}");
@@ -57,7 +57,7 @@ impl Origin {
                 let kept = tempfile::tempdir().context("a temporary folder")?;
                 let path = kept.path().join(Path::new(file).file_name().unwrap_or("file".as_ref()));
                 std::fs::write(&path, bytes).with_context(|| path.display().to_string())?;
-                Ok(Fetched { path, name, _folder: Some(kept) })
+                Ok(Fetched { path, name, copy: Some(kept) })
             }
         }
     }
@@ -67,6 +67,11 @@ impl Fetched {
     /// Where it can be opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A result about it, which names the file the user knows if an error names a copy of ours.
+    pub(crate) fn named<T>(&self, result: Result<T>) -> Result<T> {
+        if self.copy.is_some() { result.with_context(|| self.name.clone()) } else { result }
     }
 
     /// What the user calls it.

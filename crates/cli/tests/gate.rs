@@ -337,6 +337,14 @@ fn hot_members_that_part_are_found_with_a_profile() {
     let (code, found) = gate.findings(more);
     assert_eq!(code, 1);
     assert!(has(&found, "hot-member-moved-line", "tx_class", "deficit"), "{found:?}");
+    let alone =
+        format!("types = [\"tx_class\"]\nprofile = \"profile.json\"\n[target.demo]\nfile = \"{program}\"\n");
+    let (code, out, _) = gate.check_by(&alone, &[]);
+    assert_eq!(code, 0, "{out}");
+    assert!(
+        out.contains("tx_class.load.avg: load.avg shares 64 B with ") && out.contains("[false-sharing-pair]"),
+        "{out}"
+    );
     let mut other: Value = serde_json::from_str(&gate.read("profile.json")).unwrap();
     for of in other["types"].as_array_mut().unwrap() {
         of["fingerprint"] = 1.into();

@@ -271,7 +271,7 @@ mod tests {
             text,
             [
                 "reader shares 16 B with counter, which other CPUs write: about 30 of its 100 samples find the line taken for \
-              that alone"
+              other members alone"
             ]
         );
         let new = &found(&of, Some(&apart), &together, false)[0];

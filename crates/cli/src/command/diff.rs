@@ -6,7 +6,7 @@ use crate::report::diff_markdown;
 use crate::report::{color::Paint, diff_text};
 use crate::shelf::{self, Content, Shelf};
 use crate::{Outcome, output};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use fieldline_check::SetDiff;
 use serde::Serialize;
 
@@ -43,10 +43,10 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Outcome> {
 /// Both files, read at the same time out of debug info of one format if they have one in common.
 fn read(args: &DiffArgs) -> Result<(Shelf, Shelf)> {
     let files = (Origin::of(&args.old)?.fetch()?, Origin::of(&args.new)?.fetch()?);
-    let content = |file: &Fetched| Content::of(file.path()).with_context(|| file.name().to_owned());
+    let content = |file: &Fetched| file.named(Content::of(file.path()));
     let format = args.debug_format.or(shelf::common(content(&files.0)?, content(&files.1)?));
     let read = |file: &Fetched| -> Result<Shelf> {
-        let shelf = shelf::read(file.path(), &args.types, format).with_context(|| file.name().to_owned())?;
+        let shelf = file.named(shelf::read(file.path(), &args.types, format))?;
         Ok(Shelf { file: file.name().to_owned(), ..shelf })
     };
     let (old, new) = rayon::join(|| read(&files.0), || read(&files.1));

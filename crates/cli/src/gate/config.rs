@@ -141,20 +141,7 @@ fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
         let line = error.span().map_or(1, |span| keys::line_of(path, text, span.start));
         anyhow!("{path}:{line}: {}", error.message())
     })?;
-    if raw.types.is_empty() {
-        bail!("{path}: no types to check");
-    }
-    if raw.target.is_empty() {
-        bail!("{path}: no target: write [target.NAME] with file = \"vmlinux\"");
-    }
-    for suppression in &raw.suppress {
-        suppression.check(today).with_context(|| path.to_owned())?;
-        let target = suppression.target.as_ref().filter(|name| !raw.target.contains_key(*name));
-        if let Some(name) = target {
-            let near = nearest(name, raw.target.keys().map(String::as_str));
-            bail!("{path}: {}: there is no target '{name}'{near}", suppression.what());
-        }
-    }
+    expect_sense(path, &raw, today)?;
     let targets = raw.target.into_iter().map(|(name, target)| target.named(name, folder));
     let ends = |of: RawEnds| Ends { first: of.first, last: of.last };
     let budget = |of: RawBudget| Budget { size: of.size, cachelines: of.cachelines };
@@ -168,6 +155,35 @@ fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
         budgets: raw.budget.into_iter().map(|(name, of)| (name, budget(of))).collect(),
         suppressions: raw.suppress,
     })
+}
+
+/// Refuses what would check less than it seems to.
+fn expect_sense(path: &str, raw: &Raw, today: &str) -> Result<()> {
+    if raw.types.is_empty() {
+        bail!("{path}: no types to check");
+    }
+    if raw.target.is_empty() {
+        bail!("{path}: no target: write [target.NAME] with file = \"vmlinux\"");
+    }
+    for suppression in &raw.suppress {
+        suppression.check(today).with_context(|| path.to_owned())?;
+        expect_target(&raw.target, suppression).with_context(|| path.to_owned())?;
+    }
+    let idle_pin = raw.pin.iter().find(|(_, of)| of.first.is_none() && of.last.is_none());
+    let idle_budget = raw.budget.iter().find(|(_, of)| of.size.is_none() && of.cachelines.is_none());
+    if let Some(name) = idle_pin.map(|(name, _)| name) {
+        bail!("{path}: [pin.{name}] has neither first nor last");
+    }
+    if let Some(name) = idle_budget.map(|(name, _)| name) {
+        bail!("{path}: [budget.{name}] has neither size nor cachelines");
+    }
+    Ok(())
+}
+
+fn expect_target(targets: &BTreeMap<String, RawTarget>, of: &Suppression) -> Result<()> {
+    let Some(name) = of.target.as_ref().filter(|name| !targets.contains_key(*name)) else { return Ok(()) };
+    let near = nearest(name, targets.keys().map(String::as_str));
+    bail!("{}: there is no target '{name}'{near}", of.what())
 }
 
 fn settings(rules: BTreeMap<Rule, RawRule>) -> Result<Settings> {
@@ -301,6 +317,8 @@ mod tests {
         let text =
             format!("types = [\"a\"]\n[target.x86]\nfile = \"vmlinux\"\n[rules]\n{}\n", off.join("\n"));
         assert!(error(&text).contains("every rule is off"));
+        assert!(error(&format!("{GOOD}[pin.a]\n")).contains("[pin.a] has neither first nor last"));
+        assert!(error(&format!("{GOOD}[budget.a]\n")).contains("[budget.a] has neither size nor cachelines"));
         assert!(error("types = []\n[target.x86]\nfile = \"vmlinux\"\n").contains("no types"));
     }
 }

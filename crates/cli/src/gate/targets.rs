@@ -71,13 +71,13 @@ fn read_one<'c>(config: &Config, target: &'c Target) -> Result<Loaded<'c>> {
     let format = match (target.format, &against) {
         (Some(format), _) => Some(format),
         (None, Some(against)) => {
-            let content = Content::of(against.path()).with_context(|| against.name().to_owned())?;
+            let content = against.named(Content::of(against.path()))?;
             shelf::common_with_lines(content, Content::of(&target.file)?)
         }
         (None, None) => None,
     };
     let earlier = |of: &Fetched| -> Result<Shelf> {
-        let shelf = shelf::read(of.path(), &config.types, format).with_context(|| of.name().to_owned())?;
+        let shelf = of.named(shelf::read(of.path(), &config.types, format))?;
         Ok(Shelf { file: of.name().to_owned(), ..shelf })
     };
     let (now, before) = rayon::join(

@@ -156,15 +156,19 @@ fn expect_fit(config: &Config, loaded: &[Loaded<'_>], profile: &AccessProfile) -
         if !named.any(|layout| layout.fingerprint() == of.fingerprint) {
             bail!(
                 "{}: the profile was made with another layout of struct {} than any target has",
-                config.path,
+                profile_name(config),
                 of.name
             );
         }
     }
     if !known {
-        bail!("{}: the profile knows none of the types checked", config.path);
+        bail!("{}: the profile knows none of the types checked", profile_name(config));
     }
     Ok(())
+}
+
+fn profile_name(config: &Config) -> String {
+    config.profile.as_ref().map_or_else(|| config.path.clone(), |path| path.display().to_string())
 }
 
 fn place(config: &Config, target: &str, ty: &str, finding: Finding) -> Found {

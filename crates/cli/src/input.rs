@@ -255,15 +255,17 @@ fn find_in_dwarf(dwarf: &Opened<'_>, census: Option<&Btf<'_>>, names: &[&str]) -
             found[*name].extend(all.into_iter().map(entry));
         }
     }
-    for (name, found) in names.iter().zip(&mut found).filter(|(_, found)| found.is_empty()) {
-        found.extend(typedef_in_dwarf(dwarf, name)?);
+    let rest: Vec<usize> = (0..names.len()).filter(|name| found[*name].is_empty()).collect();
+    for (name, die) in rest.iter().zip(dwarf.find_typedefs(&texts(&rest))?) {
+        if let Some(die) = die {
+            found[*name].extend(typedef_in_dwarf(dwarf, names[*name], die)?);
+        }
     }
     Ok(found)
 }
 
-/// A typedef of a struct that has a tag of its own.
-fn typedef_in_dwarf(dwarf: &Opened<'_>, name: &str) -> Result<Option<Entry>> {
-    let Some(die) = dwarf.find_typedef(name)? else { return Ok(None) };
+/// A typedef, if it is one of a struct (that has a tag of its own).
+fn typedef_in_dwarf(dwarf: &Opened<'_>, name: &str, die: DieRef) -> Result<Option<Entry>> {
     let source = Source::Die(die);
     let found = Entry { name: name.into(), is_typedef: true, units: 0, is_nested: false, source };
     let head = if dwarf.is_in_head(die) { dwarf.head() } else { dwarf.all()? };

@@ -46,6 +46,11 @@ fn many_names_are_found_as_one_by_one() {
             let together = dwarf::find_many(&dwarf, &names).unwrap();
             let firsts = dwarf::find_first_many(&dwarf, &names).unwrap();
             assert_eq!((together.len(), firsts.len()), (names.len(), names.len()));
+            let typedefs = dwarf::find_typedefs(&dwarf, &names).unwrap();
+            for (name, typedef) in names.iter().zip(&typedefs) {
+                let one = dwarf::find_typedef(&dwarf, name).unwrap();
+                assert_eq!(*typedef, one, "{}: {name}", path.display());
+            }
             let mut found = 0;
             for ((name, all), first) in names.iter().zip(&together).zip(&firsts) {
                 assert_eq!(all, &dwarf::find(&dwarf, name).unwrap(), "{}: {name}", path.display());
@@ -59,6 +64,7 @@ fn many_names_are_found_as_one_by_one() {
 
 #[test]
 fn what_is_opened_early_is_found_as_in_the_whole() {
+    let mut all_typedefs = 0;
     for path in files() {
         with_sections(&path, |sections| {
             let dwarf = Dwarf::new(sections).unwrap();
@@ -66,6 +72,10 @@ fn what_is_opened_early_is_found_as_in_the_whole() {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let opened = Opened::new(sections).unwrap().find_first_many(&names).unwrap();
             assert_eq!(opened, dwarf::find_first_many(&dwarf, &names).unwrap(), "{}", path.display());
+            let opened = Opened::new(sections).unwrap().find_typedefs(&names).unwrap();
+            assert_eq!(opened, dwarf::find_typedefs(&dwarf, &names).unwrap(), "{}", path.display());
+            all_typedefs += opened.iter().flatten().count();
         });
     }
+    assert!(all_typedefs > 0);
 }

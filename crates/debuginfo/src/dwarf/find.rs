@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// How many units a thread searches in one go.
-const CHUNK: usize = 32;
+pub(super) const CHUNK: usize = 32;
 
 /// All distinct definitions of a name, in order of their first occurrence; none if there is none.
 ///
@@ -89,7 +89,7 @@ pub fn find_first_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<D
 }
 
 /// The names, each once, and for each of those given which of them it is.
-fn distinct<'n>(names: &[&'n str]) -> (Vec<&'n str>, Vec<usize>) {
+pub(super) fn distinct<'n>(names: &[&'n str]) -> (Vec<&'n str>, Vec<usize>) {
     let (mut all, mut known) = (Vec::new(), FxHashMap::default());
     let places = names.iter().map(|name| {
         *known.entry(*name).or_insert_with(|| {
@@ -102,7 +102,7 @@ fn distinct<'n>(names: &[&'n str]) -> (Vec<&'n str>, Vec<usize>) {
 }
 
 /// The names that an attempt has something to try for, as far as they are wanted.
-fn open(spellings: &Spellings<'_>, attempt: usize, is_wanted: impl Fn(usize) -> bool) -> Vec<u32> {
+pub(super) fn open(spellings: &Spellings<'_>, attempt: usize, is_wanted: impl Fn(usize) -> bool) -> Vec<u32> {
     let has_attempt = |name: &u32| spellings.get(*name).is_some_and(|of| of.has_attempt(attempt));
     (0..spellings.len() as u32).filter(|name| is_wanted(*name as usize)).filter(has_attempt).collect()
 }
@@ -151,89 +151,6 @@ fn find_firsts(
     Ok(())
 }
 
-/// The first typedef of a name, of whatever it is one; `None` if there is none.
-///
-/// # Errors
-/// If a unit that may hold one is broken.
-pub fn find_typedef(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<DieRef>> {
-    let spellings = Spellings::new(dwarf, &[name]);
-    for attempt in 0..MAX_ATTEMPTS {
-        let open = open(&spellings, attempt, |_| true);
-        if open.is_empty() {
-            continue;
-        }
-        let wanted = Wanted::new(dwarf, &spellings, attempt, open, true);
-        let found = first_in_units(dwarf, |units| {
-            let mut found = units.iter().map(|unit| typedef_in_unit(dwarf, *unit, &wanted, true));
-            found.find_map(Result::transpose).transpose()
-        })?;
-        if found.is_some() {
-            return Ok(found);
-        }
-    }
-    if spellings.get(0).is_none_or(|spelling| spelling.complete) {
-        return Ok(None);
-    }
-    let wanted = Wanted::new(dwarf, &spellings, MAX_ATTEMPTS, vec![0], true);
-    first_in_units(dwarf, |units| {
-        let mut found = units.iter().map(|unit| typedef_in_unit(dwarf, *unit, &wanted, false));
-        found.find_map(Result::transpose).transpose()
-    })
-}
-
-/// The first typedef of the name in a unit: where the needles find it, or anywhere.
-fn typedef_in_unit(
-    dwarf: &Dwarf<'_>,
-    unit: u32,
-    wanted: &Wanted<'_, '_>,
-    is_by_needles: bool,
-) -> Result<Option<DieRef>> {
-    let mut candidates = None;
-    if is_by_needles && !wanted.spellings.indexed {
-        let hits = wanted.needles.hits(dwarf, dwarf.entry(unit)?);
-        if hits.is_empty() {
-            return Ok(None);
-        }
-        candidates = self::candidates(dwarf, unit, unit_definers(dwarf, unit).as_deref(), &hits);
-    }
-    if candidates.as_ref().is_some_and(Vec::is_empty) {
-        return Ok(None);
-    }
-    let scan = Rc::clone(&Signer::quick(dwarf, unit)?.scan);
-    let mut at = scan.root;
-    while !scan.is_end(at) {
-        let Some(seen) = scan.die(at) else {
-            at = scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
-            continue;
-        };
-        if seen.shape.tag == gimli::DW_TAG_typedef && name_of(dwarf, unit, &scan, seen, wanted).is_some() {
-            return Ok(Some(DieRef { unit, offset: at }));
-        }
-        let next = next_to_look_at(&scan, seen, at, candidates.as_deref());
-        at = next.ok_or_else(|| broken(dwarf, unit, at))?;
-    }
-    Ok(None)
-}
-
-/// Looks at ever more units at once until something is found, and gives the first in file order.
-fn first_in_units<T: Send>(
-    dwarf: &Dwarf<'_>,
-    look: impl Fn(&[u32]) -> Result<Option<T>> + Sync,
-) -> Result<Option<T>> {
-    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
-    let mut rest = units.as_slice();
-    let mut batch = 1;
-    while !rest.is_empty() {
-        let (now, later) = rest.split_at(batch.min(rest.len()));
-        let parts: Result<Vec<Option<T>>> = now.par_chunks(CHUNK).map(&look).collect();
-        if let Some(first) = parts?.into_iter().flatten().next() {
-            return Ok(Some(first));
-        }
-        (rest, batch) = (later, batch * 4);
-    }
-    Ok(None)
-}
-
 /// Whether the file holds units of a compiler whose types BTF leaves out (pahole's --lang_exclude=rust in
 /// scripts/Makefile.btf), so that BTF does not tell how many definitions a name has.
 pub fn has_types_beyond_btf(dwarf: &Dwarf<'_>) -> bool {
@@ -241,17 +158,17 @@ pub fn has_types_beyond_btf(dwarf: &Dwarf<'_>) -> bool {
 }
 
 /// What to search for.
-struct Wanted<'w, 'n> {
-    spellings: &'w Spellings<'n>,
+pub(super) struct Wanted<'w, 'n> {
+    pub(super) spellings: &'w Spellings<'n>,
     /// The names that are searched for, sorted.
-    names: Vec<u32>,
-    needles: Needles<'static>,
+    pub(super) names: Vec<u32>,
+    pub(super) needles: Needles<'static>,
     /// Whether one definition of each is enough.
     is_first_enough: bool,
 }
 
 impl<'w, 'n> Wanted<'w, 'n> {
-    fn new(
+    pub(super) fn new(
         dwarf: &Dwarf<'_>,
         spellings: &'w Spellings<'n>,
         attempt: usize,
@@ -369,14 +286,14 @@ impl Open<'_, '_, '_> {
 }
 
 /// The abbreviations of a unit that define something. `None` if they are broken.
-fn unit_definers(dwarf: &Dwarf<'_>, unit: u32) -> Option<Vec<Definer>> {
+pub(super) fn unit_definers(dwarf: &Dwarf<'_>, unit: u32) -> Option<Vec<Definer>> {
     let (section, start, encoding) = dwarf.abbreviation_bytes(dwarf.entry(unit).ok()?);
     definers(section, start, encoding)
 }
 
 /// Offsets of DIEs that would be definitions with the name at a hit, sorted. Empty: there is no definition here, for sure.
 /// `None`: a definition may be where arithmetic does not reach.
-fn candidates(
+pub(super) fn candidates(
     dwarf: &Dwarf<'_>,
     unit: u32,
     definers: Option<&[Definer]>,
@@ -419,7 +336,7 @@ fn is_plain_typedef(scan: &UnitScan<'_>, offset: usize) -> bool {
 }
 
 /// Behind the DIE's attributes, or behind its descendants if no candidate is among them.
-fn next_to_look_at(
+pub(super) fn next_to_look_at(
     scan: &UnitScan<'_>,
     seen: Seen<'_>,
     at: usize,
@@ -446,7 +363,7 @@ fn add(found: &mut Vec<Definition>, definition: Definition) {
 }
 
 /// Which of the names a DIE has.
-fn name_of(
+pub(super) fn name_of(
     dwarf: &Dwarf<'_>,
     unit: u32,
     scan: &UnitScan<'_>,

@@ -7,7 +7,7 @@
 //! * `abbrev`, `scan`: attributes at known places, for walking hundreds of megabytes.
 //! * `signature`: which definitions of one name are the same.
 //! * `spelling`, `needles`: where names may be meant.
-//! * `find`: the definitions of names.
+//! * `find`: the definitions of names, and `typedefs`: of typedefs.
 //! * `index`: all definitions of a file.
 //! * `addresses`: which unit holds the code at an address.
 //! * `survey`: functions, variables and types at the top of a unit.
@@ -28,13 +28,15 @@ pub mod sections;
 mod signature;
 mod spelling;
 pub mod survey;
+pub mod typedefs;
 pub mod units;
 
-pub use find::{find, find_first, find_first_many, find_many, find_typedef, has_types_beyond_btf};
+pub use find::{find, find_first, find_first_many, find_many, has_types_beyond_btf};
 pub use index::{Definition, index};
 pub use opened::Opened;
 pub use reader::TypeReader;
 pub use sections::DebugSections;
+pub use typedefs::{find_typedef, find_typedefs};
 pub use units::{DieRef, Dwarf};
 
 /// gimli's reader over mapped or decompressed bytes, fixed here for the whole crate.

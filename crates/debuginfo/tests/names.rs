@@ -1,11 +1,16 @@
 //! Many names looked for together are found as they are one by one.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests fail as tests do and say what they leave out"
+)]
 
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened};
 use fieldline_debuginfo::{Elf, FileBytes};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Files with DWARF among the fixtures.
 fn files() -> Vec<PathBuf> {
@@ -78,4 +83,32 @@ fn what_is_opened_early_is_found_as_in_the_whole() {
         });
     }
     assert!(all_typedefs > 0);
+}
+
+/// clang names strings by index, so that units are walked: once for all names.
+#[test]
+fn names_that_units_give_by_index_are_found() {
+    let object = std::env::temp_dir().join(format!("fieldline-names-{}.o", std::process::id()));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/layout/torture.c");
+    let mut clang = Command::new("clang");
+    clang.args(["-gdwarf-5", "-w", "-c"]).arg(source).arg("-o").arg(&object);
+    if !clang.status().is_ok_and(|status| status.success()) {
+        println!("left out: clang is needed");
+        return;
+    }
+    with_sections(&object, |sections| {
+        let dwarf = Dwarf::new(sections).unwrap();
+        let all = dwarf::index(&dwarf).unwrap();
+        let names: Vec<&str> = all.iter().map(|of| of.name.as_ref()).chain(["gone", ""]).collect();
+        let together = dwarf::find_many(&dwarf, &names).unwrap();
+        let firsts = dwarf::find_first_many(&dwarf, &names).unwrap();
+        for ((name, found), first) in names.iter().zip(&together).zip(&firsts) {
+            let facts = |of: &dwarf::Definition| (of.die, of.signature, of.units);
+            let expected: Vec<_> = all.iter().filter(|of| *of.name == **name).map(facts).collect();
+            assert_eq!(found.iter().map(facts).collect::<Vec<_>>(), expected, "{name}");
+            assert_eq!(first.as_ref().map(|of| of.die), expected.first().map(|of| of.0), "{name}");
+        }
+        assert!(together.iter().filter(|found| !found.is_empty()).count() > 10);
+    });
+    std::fs::remove_file(object).unwrap();
 }

@@ -109,6 +109,7 @@ fn other(variable: &str, suite: &str) -> Result<PathBuf> {
     let btf = folder.join("vmlinux.btf");
     if !btf.exists() {
         debian::unpack(&package, "*vmlinuz*", &folder)?;
+        shell::need(&[("xz", "xz-utils"), ("zstd", "zstd"), ("lz4", "lz4")])?;
         let image = inputs::find_file(&folder, "vmlinuz").context("the package has no vmlinuz")?;
         let bytes = std::fs::read(&image).with_context(|| image.display().to_string())?;
         let found = btf_of(&bytes).with_context(|| format!("{}: no BTF found", image.display()))?;
@@ -126,8 +127,12 @@ fn is_image(name: &str) -> bool {
 }
 
 /// How a kernel may be packed: the magic number, and a program that unpacks what follows (scripts/extract-vmlinux tries the same).
-const PACKERS: [(&[u8], &str); 3] =
-    [(b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\x1f\x8b\x08", "gzip")];
+const PACKERS: [(&[u8], &str); 4] = [
+    (b"\xfd7zXZ\0", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x02\x21\x4c\x18", "lz4"),
+    (b"\x1f\x8b\x08", "gzip"),
+];
 
 /// The largest BTF of a packed kernel.
 fn btf_of(image: &[u8]) -> Option<Vec<u8>> {

@@ -131,13 +131,14 @@ fn with_dwarf<T>(elf: &Elf<'_>, work: impl FnOnce(&Opened<'_>) -> Result<T>) -> 
 impl<'a, 's> Types<'a, 's> {
     /// All definitions of a name.
     pub(crate) fn find(&self, name: &str) -> Result<Vec<Entry>> {
+        Ok(self.find_many(&[name])?.pop().unwrap_or_default())
+    }
+
+    /// All definitions of each of some names.
+    pub(crate) fn find_many(&self, names: &[&str]) -> Result<Vec<Vec<Entry>>> {
         match self {
-            Self::Dwarf { dwarf, census } => find_in_dwarf(dwarf, *census, name),
-            Self::Btf { btf, .. } => {
-                let found = btf.find(name).into_iter();
-                let is_typedef = |id| btf.kind(id) == Some(Kind::Typedef);
-                Ok(prefer_tags(found.map(|id| btf_entry(name.as_bytes(), is_typedef(id), id)).collect()))
-            }
+            Self::Dwarf { dwarf, census } => find_in_dwarf(dwarf, *census, names),
+            Self::Btf { btf, .. } => Ok(find_in_btf(btf, names)),
         }
     }
 
@@ -227,24 +228,50 @@ fn entry(definition: dwarf::Definition) -> Entry {
     }
 }
 
-fn find_in_dwarf(dwarf: &Opened<'_>, census: Option<&Btf<'_>>, name: &str) -> Result<Vec<Entry>> {
-    let known = census.map_or(Census::Unknown, |btf| census_of(btf, name));
-    let definitions = match known {
-        Census::OneDefinition => dwarf.find_first(name)?.into_iter().collect(),
-        Census::OneTypedef => Vec::new(),
-        Census::Unknown => dwarf::find(dwarf.all()?, name)?,
+fn find_in_btf(btf: &Btf<'_>, names: &[&str]) -> Vec<Vec<Entry>> {
+    let is_typedef = |id| btf.kind(id) == Some(Kind::Typedef);
+    let found = names.iter().zip(btf.find_many(names)).map(|(name, found)| {
+        let entries = found.into_iter().map(|id| btf_entry(name.as_bytes(), is_typedef(id), id));
+        prefer_tags(entries.collect())
+    });
+    found.collect()
+}
+
+fn find_in_dwarf(dwarf: &Opened<'_>, census: Option<&Btf<'_>>, names: &[&str]) -> Result<Vec<Vec<Entry>>> {
+    let known: Vec<Census> = match census {
+        Some(btf) => btf.find_many(names).iter().map(|found| census_of(btf, found)).collect(),
+        None => vec![Census::Unknown; names.len()],
     };
-    if !definitions.is_empty() {
-        return Ok(definitions.into_iter().map(entry).collect());
+    let of = |wanted| -> Vec<usize> { (0..names.len()).filter(|name| known[*name] == wanted).collect() };
+    let texts = |of: &[usize]| -> Vec<&str> { of.iter().map(|name| names[*name]).collect() };
+    let mut found: Vec<Vec<Entry>> = vec![Vec::new(); names.len()];
+    let single = of(Census::OneDefinition);
+    for (name, first) in single.iter().zip(dwarf.find_first_many(&texts(&single))?) {
+        found[*name].extend(first.map(entry));
     }
-    // A typedef of a struct that has a tag of its own.
-    let Some(die) = dwarf.find_typedef(name)? else { return Ok(Vec::new()) };
+    let others = of(Census::Unknown);
+    if !others.is_empty() {
+        for (name, all) in others.iter().zip(dwarf::find_many(dwarf.all()?, &texts(&others))?) {
+            found[*name].extend(all.into_iter().map(entry));
+        }
+    }
+    let rest: Vec<usize> = (0..names.len()).filter(|name| found[*name].is_empty()).collect();
+    for (name, die) in rest.iter().zip(dwarf.find_typedefs(&texts(&rest))?) {
+        if let Some(die) = die {
+            found[*name].extend(typedef_in_dwarf(dwarf, names[*name], die)?);
+        }
+    }
+    Ok(found)
+}
+
+/// A typedef, if it is one of a struct (that has a tag of its own).
+fn typedef_in_dwarf(dwarf: &Opened<'_>, name: &str, die: DieRef) -> Result<Option<Entry>> {
     let source = Source::Die(die);
     let found = Entry { name: name.into(), is_typedef: true, units: 0, is_nested: false, source };
     let head = if dwarf.is_in_head(die) { dwarf.head() } else { dwarf.all()? };
     let mut reader = TypeReader::new(head);
     let id = reader.read(die)?;
-    Ok(if reader.table().aggregate(id).is_some() { vec![found] } else { Vec::new() })
+    Ok(reader.table().aggregate(id).is_some().then_some(found))
 }
 
 /// How many definitions of a name there are, as far as BTF tells.
@@ -260,8 +287,7 @@ enum Census {
 
 /// What BTF knows of a name. The kernel's BTF is made from all its DWARF and joins definitions only if they are equal,
 /// so if it has one, DWARF has one too, though in many units.
-fn census_of(btf: &Btf<'_>, name: &str) -> Census {
-    let found = btf.find(name);
+fn census_of(btf: &Btf<'_>, found: &[BtfTypeId]) -> Census {
     let mut behind = found.iter().map(|id| btf.aggregate_behind(*id));
     let Some(Some(only)) = behind.next() else { return Census::Unknown };
     let is_tag = found.contains(&only) || btf.name(only).is_none();

@@ -12,6 +12,7 @@ mod idiom;
 mod input;
 mod matrix;
 mod new_member;
+mod origin;
 mod output;
 mod pins;
 mod prediction;

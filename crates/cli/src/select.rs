@@ -2,7 +2,6 @@
 
 use crate::input::{self, Entry, Types};
 use anyhow::Result;
-use rayon::prelude::*;
 
 /// Whether it means several types.
 pub(crate) fn is_glob(pattern: &str) -> bool {
@@ -51,9 +50,8 @@ pub(crate) fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<(Vec<
             asked.push(name);
         }
     }
-    let found: Result<Vec<Vec<Entry>>> = asked.par_iter().map(|name| types.find(name)).collect();
     let (mut selected, mut missing) = (Vec::new(), Vec::new());
-    for (name, found) in asked.iter().zip(found?) {
+    for (name, found) in asked.iter().zip(types.find_many(&asked)?) {
         if found.is_empty() {
             missing.push((*name).to_owned());
         }

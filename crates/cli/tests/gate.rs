@@ -102,6 +102,16 @@ fn member<'m>(of: &'m mut Value, name: &str) -> &'m mut Value {
     of["members"].as_array_mut().unwrap().iter_mut().find(|member| member["name"] == name).unwrap()
 }
 
+/// Bytes with each occurrence of some replaced by as many others.
+fn renamed(mut bytes: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    for at in 0..bytes.len().saturating_sub(from.len()) {
+        if bytes[at..].starts_with(from) {
+            bytes[at..at + from.len()].copy_from_slice(to);
+        }
+    }
+    bytes
+}
+
 #[test]
 fn a_file_against_itself_has_no_change() {
     for file in ["demo/shaper", "layout/x86_64-dwarf5.o", "layout/ppc.btf", "layout/s390x-dwarf5.o"] {
@@ -291,6 +301,22 @@ fn what_can_t_be_checked_is_no_pass() {
             .contains("'tx_class'")
     );
     assert!(refused(&format!("types = [\"tx_flow\"]\n{target}"), &["--today", "soon"]).contains("soon"));
+    let bare = std::fs::read(fixture("demo/shaper")).unwrap();
+    std::fs::write(gate.path("bare"), renamed(bare, b".debug_info\0", b".other_info\0")).unwrap();
+    assert!(refused("types = [\"tx_flow\"]\n[target.x]\nfile = \"bare\"\n", &[]).contains("target x"));
+    gate.edit("tx_class", |of| of["name"] = "other".into());
+    gate.edit("tx_flow", |of| of["name"] = "another".into());
+    let kept = gate.file("old.json");
+    let twice = ["--against", &kept, "--against", &kept];
+    assert!(
+        refused(&format!("types = [\"tx_flow\"]\n{target}"), &twice[..2])
+            .contains("old.json: has none of the types checked")
+    );
+    assert!(refused(&format!("types = [\"tx_flow\"]\n{target}"), &twice).contains("has another one already"));
+    assert!(
+        refused(&format!("types = [\"gone_*\"]\n{target}optional = [\"gone_*\"]\n"), &[])
+            .contains("none of the types")
+    );
     let (code, out, _) =
         gate.check_by(&format!("types = [\"tx_flow\", \"gone\"]\n{target}optional = [\"gone\"]\n"), &[]);
     assert_eq!(code, 0, "{out}");
@@ -311,6 +337,14 @@ fn hot_members_that_part_are_found_with_a_profile() {
     let (code, found) = gate.findings(more);
     assert_eq!(code, 1);
     assert!(has(&found, "hot-member-moved-line", "tx_class", "deficit"), "{found:?}");
+    let alone =
+        format!("types = [\"tx_class\"]\nprofile = \"profile.json\"\n[target.demo]\nfile = \"{program}\"\n");
+    let (code, out, _) = gate.check_by(&alone, &[]);
+    assert_eq!(code, 0, "{out}");
+    assert!(
+        out.contains("tx_class.load.avg: load.avg shares 64 B with ") && out.contains("[false-sharing-pair]"),
+        "{out}"
+    );
     let mut other: Value = serde_json::from_str(&gate.read("profile.json")).unwrap();
     for of in other["types"].as_array_mut().unwrap() {
         of["fingerprint"] = 1.into();

@@ -216,6 +216,25 @@ fn names_are_found_whole_and_in_order() {
 }
 
 #[test]
+fn many_names_are_found_as_one_by_one() {
+    let (base_bytes, split_bytes) = (fixture("x86_64.btf"), fixture("module.btf"));
+    let base = btf::parse(&base_bytes, None).expect("well-formed");
+    let split = btf::parse(&split_bytes, Some(&base)).expect("well-formed");
+    let own = base.definitions().chain(split.definitions());
+    let mut names: Vec<&str> = own.map(|found| std::str::from_utf8(found.name).expect("ASCII")).collect();
+    names.extend(["gone", "", "fects", "unknown", "no such\0thing", "pair"]);
+    let together = split.find_many(&names);
+    assert_eq!(together.len(), names.len());
+    for (name, found) in names.iter().zip(&together) {
+        assert_eq!(*found, split.find(name), "{name}");
+        let kind = |kind| matches!(kind, Kind::Struct | Kind::Union | Kind::Typedef);
+        let each: Vec<_> = split.find_kind(name, kind);
+        assert!(found.iter().all(|id| each.contains(id)), "{name}");
+    }
+    assert!(together.iter().filter(|found| !found.is_empty()).count() > 10);
+}
+
+#[test]
 fn a_name_may_point_into_another() {
     let mut writer = Writer::new();
     writer.int("outer_name", 4, 1);

@@ -9,6 +9,7 @@
 //! * `abi`: where the C ABI places members in a given order.
 //! * `constraint`: what may not move.
 //! * `access`: what a recording says about the members of a struct, and `blocks`: in which stretches of its time.
+//! * `sides`: how often CPUs touch and write places of a struct, at an object's home and away from it.
 //! * `spec`: a member as a user declares it.
 //! * `embed`: structs that hold others by value.
 //! * `slab`: what the kernel's allocator takes for an object.
@@ -21,6 +22,7 @@ pub mod declaration;
 pub mod embed;
 pub mod layout;
 mod merge;
+pub mod sides;
 pub mod slab;
 pub mod spec;
 pub mod types;

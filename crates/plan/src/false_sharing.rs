@@ -10,16 +10,15 @@
 //! Accesses come in visits, and CPUs work on one object by turns, so all such numbers are too high; by how much, the sum
 //! over lines of `r v / (r + v)` tells, which should be the losses that samples show.
 //!
-//! Rates are counted in runs of functions: the hottest instruction stands for a run, as in [`crate::touch`].
+//! Rates are counted in runs of functions, see [`fieldline_layout::sides`].
 
-use fieldline_layout::access::{Access, TypeProfile};
+use fieldline_layout::access::TypeProfile;
+use fieldline_layout::sides::{Sides, Turns, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Losses below this many samples may be chance: a count of n scatters by its root (Poisson), so from four on it stands
 /// two deviations above none.
 const LEAST: f64 = 4.0;
-/// Bytes of a word: what one store writes at most, as a rule.
-const WORD: u64 = 8;
 
 /// How a place of a struct loses its line.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,84 +70,28 @@ pub fn contended(of: &TypeProfile, line: u64) -> Vec<Contended> {
     found
 }
 
-/// Something at home and away from it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Sides {
-    home: f64,
-    away: f64,
-}
-
-impl Sides {
-    fn add(&mut self, other: Self) {
-        self.home += other.home;
-        self.away += other.away;
-    }
-
-    fn at_most(self, other: Self) -> Self {
-        Self { home: self.home.max(other.home), away: self.away.max(other.away) }
-    }
-}
-
 /// Runs of functions that touch lines and words, in samples.
 struct Rates {
     line: u64,
-    /// CPUs that share an object besides its home.
-    others: f64,
+    turns: Turns,
     /// Accesses by line and by word, writes by line and by word.
     touched_lines: BTreeMap<u64, Sides>,
     touched_words: BTreeMap<u64, Sides>,
     written_lines: BTreeMap<u64, Sides>,
     written_words: BTreeMap<u64, Sides>,
-    has_homes: bool,
-    /// Losses that samples show for each that independent turns would make, at most 1.
-    seen: f64,
 }
 
 impl Rates {
     fn new(of: &TypeProfile, line: u64) -> Self {
-        let has_homes = of.homes.samples > 0;
-        let cpus: BTreeSet<u32> = of.cpus.iter().map(|access| access.cpu).collect();
-        let others = match has_homes {
-            true => of.homes.others as f64 / of.homes.samples as f64,
-            false => cpus.len() as f64 - 1.0,
-        };
-        let sides = |access: &Access| accesses(access, has_homes);
-        let writes = |access: &Access| stores(access, has_homes);
-        let mut rates = Self {
+        let turns = Turns::new(of, line);
+        Self {
             line,
-            others: others.max(1.0),
-            touched_lines: runs(of, |access| access.offset / line, sides),
-            touched_words: runs(of, |access| access.offset / WORD, sides),
-            written_lines: written(of, line, has_homes),
-            written_words: runs(of, |access| access.offset / WORD, writes),
-            has_homes,
-            seen: 1.0,
-        };
-        rates.seen = rates.seen(of);
-        rates
-    }
-
-    fn seen(&self, of: &TypeProfile) -> f64 {
-        let lost: u64 = of.accesses.iter().map(Access::lost).sum();
-        let turns = self.touched_lines.iter().map(|(line, touching)| {
-            let taking = get(&self.written_lines, *line);
-            self.turns_at_home(*touching, taking) + self.turns_away(*touching, taking)
-        });
-        let turns: f64 = turns.sum();
-        if turns > 0.0 { (lost as f64 / turns).min(1.0) } else { 1.0 }
-    }
-
-    /// Whoever is away loses lines to the home and to all others that are away.
-    fn foreign(&self, writes: Sides) -> f64 {
-        writes.home + writes.away * (self.others - 1.0) / self.others
-    }
-
-    fn turns_at_home(&self, touching: Sides, writes: Sides) -> f64 {
-        turns(touching.home, writes.away)
-    }
-
-    fn turns_away(&self, touching: Sides, writes: Sides) -> f64 {
-        self.others * turns(touching.away / self.others, self.foreign(writes))
+            touched_lines: turns.touched(of, |access| access.offset / line),
+            touched_words: turns.touched(of, |access| access.offset / WORD),
+            written_lines: turns.written(of, |access| access.offset / line),
+            written_words: turns.stored(of, |access| access.offset / WORD),
+            turns,
+        }
     }
 
     fn judge(&self, of: &TypeProfile, offset: u64) -> Contended {
@@ -158,16 +101,16 @@ impl Rates {
         let mut lost = Sides::default();
         let mut all = 0;
         for access in of.accesses.iter().filter(|access| access.offset == offset) {
-            lost.add(losses(access, self.has_homes));
+            lost.add(self.turns.losses(access));
             all += access.lost();
         }
         let at_home = (lost.home * share(touching.home, taking.away, same.away))
-            .min(lost.home - self.seen * self.turns_at_home(own, same));
-        let away_rate = touching.away / self.others;
-        let away = (lost.away * share(away_rate, self.foreign(taking), self.foreign(same)))
-            .min(lost.away - self.seen * self.turns_away(own, same));
+            .min(lost.home - self.turns.seen * self.turns.at_home(own, same));
+        let away_rate = touching.away / self.turns.others;
+        let away = (lost.away * share(away_rate, self.turns.foreign(taking), self.turns.foreign(same)))
+            .min(lost.away - self.turns.seen * self.turns.away(own, same));
         let falsely = at_home.max(0.0) + away.max(0.0);
-        let lost_at_home = if self.has_homes { lost.home as u64 } else { 0 };
+        let lost_at_home = if self.turns.has_homes { lost.home as u64 } else { 0 };
         Contended { offset, lost: all, lost_at_home, falsely, writers: self.writers(of, offset) }
     }
 
@@ -195,60 +138,6 @@ fn get(rates: &BTreeMap<u64, Sides>, place: u64) -> Sides {
     rates.get(&place).copied().unwrap_or_default()
 }
 
-/// Splits samples into those at home and those away. Where no object is known, all count as away.
-fn split(all: u64, away: u64, has_homes: bool) -> Sides {
-    let away = if has_homes { away.min(all) } else { all };
-    Sides { home: (all - away) as f64, away: away as f64 }
-}
-
-fn accesses(access: &Access, has_homes: bool) -> Sides {
-    split(access.samples(), access.away.loads + access.away.stores, has_homes)
-}
-
-fn stores(access: &Access, has_homes: bool) -> Sides {
-    split(access.stores.samples, access.away.stores, has_homes)
-}
-
-fn losses(access: &Access, has_homes: bool) -> Sides {
-    split(access.lost(), access.away.lost, has_homes)
-}
-
-/// Runs by place: sums over functions of the hottest instruction's samples there.
-fn runs(
-    of: &TypeProfile,
-    place: impl Fn(&Access) -> u64,
-    samples: impl Fn(&Access) -> Sides,
-) -> BTreeMap<u64, Sides> {
-    let mut by_instruction: BTreeMap<(u64, u32, u64), Sides> = BTreeMap::new();
-    for access in &of.accesses {
-        by_instruction.entry((place(access), access.function, access.ip)).or_default().add(samples(access));
-    }
-    hottest(by_instruction)
-}
-
-/// Runs that write a line: an instruction that writes several words of it, of different objects, counts once for each.
-fn written(of: &TypeProfile, line: u64, has_homes: bool) -> BTreeMap<u64, Sides> {
-    let mut by_word: BTreeMap<(u64, u32, (u64, u64)), Sides> = BTreeMap::new();
-    for access in &of.accesses {
-        let key = (access.offset / line, access.function, (access.offset / WORD, access.ip));
-        by_word.entry(key).or_default().add(stores(access, has_homes));
-    }
-    hottest(by_word)
-}
-
-fn hottest<K: Ord>(samples: BTreeMap<(u64, u32, K), Sides>) -> BTreeMap<u64, Sides> {
-    let mut by_function: BTreeMap<(u64, u32), Sides> = BTreeMap::new();
-    for ((place, function, _), sides) in samples {
-        let most = by_function.entry((place, function)).or_default();
-        *most = most.at_most(sides);
-    }
-    let mut sums: BTreeMap<u64, Sides> = BTreeMap::new();
-    for ((place, _), sides) in by_function {
-        sums.entry(place).or_default().add(sides);
-    }
-    sums
-}
-
 /// Share of losses before which the word itself was not written.
 fn share(r: f64, v: f64, w: f64) -> f64 {
     if v <= 0.0 {
@@ -261,16 +150,11 @@ fn share(r: f64, v: f64, w: f64) -> f64 {
     ((r / (r + w.min(v)) - untouched) / (1.0 - untouched)).clamp(0.0, 1.0)
 }
 
-/// How often an access follows a write if both come at random.
-fn turns(r: f64, w: f64) -> f64 {
-    if r > 0.0 && w > 0.0 { r * w / (r + w) } else { 0.0 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::random::Random;
-    use fieldline_layout::access::{Away, CpuAccess, Homes, Levels, Tally};
+    use fieldline_layout::access::{Access, Away, CpuAccess, Homes, Levels, Tally};
 
     /// An object of one line with words 0 to 3. In each step one side works: the home, mostly, or the other CPU.
     #[derive(Default)]

@@ -17,13 +17,19 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
     file: String,
-    size: u64,
+    /// Bytes of the file.
+    pub(crate) size: u64,
     sha256: String,
 }
 
 /// The packages of the suite whose name matches, oldest version first.
 pub(crate) fn packages(matches: impl Fn(&str) -> bool) -> Result<Vec<Package>> {
-    let text = fs::read_to_string(index()?).context("package index")?;
+    packages_of(SUITE, matches)
+}
+
+/// The same of any suite.
+pub(crate) fn packages_of(suite: &str, matches: impl Fn(&str) -> bool) -> Result<Vec<Package>> {
+    let text = fs::read_to_string(index(suite)?).context("package index")?;
     let mut found: Vec<Package> =
         text.split("\n\n").filter_map(paragraph).filter(|package| matches(&package.name)).collect();
     found.sort_by_key(|package| natural(&package.version));
@@ -54,16 +60,16 @@ fn mirror() -> Result<String> {
     Ok(base.context("apt has no Debian mirror set up")?.to_owned())
 }
 
-/// The suite's package index, fetched again after half a day.
-fn index() -> Result<PathBuf> {
-    let path = cache()?.join(format!("{SUITE}.Packages"));
+/// A suite's package index, fetched again after half a day.
+fn index(suite: &str) -> Result<PathBuf> {
+    let path = cache()?.join(format!("{suite}.Packages"));
     let age = fs::metadata(&path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
     if age.is_some_and(|age| age.as_secs() < 12 * 3600) {
         return Ok(path);
     }
     shell::need(&[("curl", "curl"), ("xz", "xz-utils")])?;
     let packed = path.with_extension("xz");
-    let url = format!("{}dists/{SUITE}/main/binary-amd64/Packages.xz", mirror()?);
+    let url = format!("{}dists/{suite}/main/binary-amd64/Packages.xz", mirror()?);
     fetch(&url, &packed)?;
     fs::write(&path, shell::output(Command::new("xz").arg("-dc").arg(&packed))?)?;
     fs::remove_file(&packed)?;

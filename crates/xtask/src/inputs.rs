@@ -111,7 +111,8 @@ fn is_debug_kernel(name: &str) -> bool {
     version.is_some_and(|version| version.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
-fn find_file(folder: &Path, prefix: &str) -> Option<PathBuf> {
+/// The first file below a folder whose name begins so.
+pub(crate) fn find_file(folder: &Path, prefix: &str) -> Option<PathBuf> {
     for entry in fs::read_dir(folder).ok()?.flatten() {
         let path = entry.path();
         let name = entry.file_name();

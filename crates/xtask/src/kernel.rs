@@ -2,7 +2,7 @@
 
 use crate::fixtures::synthetic;
 use crate::shell::{self, say};
-use crate::{builds, inputs, packing, parity, permutations, source};
+use crate::{builds, inputs, packing, parity, permutations, regressions, source};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::btf::{self, Kind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
@@ -37,11 +37,13 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     };
     count("placement rules reproduce every struct", placement(&vmlinux));
     count("names found one by one are those of the whole file", names(&vmlinux));
+    count("names found together are those found one by one", together(&vmlinux));
     count("typedefs and first definitions are found early", early(&vmlinux));
     count("plans by size alone are possible", with_dwarf(&vmlinux, packing::every_struct));
     count("a second decoder reads the same operands", second_decoder(&vmlinux));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
     count("recording to a patch that applies", road(&vmlinux));
+    count("a kernel against itself passes the gate", regressions::itself(&vmlinux));
     let is_full = args.iter().any(|arg| arg == "--full");
     count("random orders compile as predicted", permutations::every(&vmlinux, is_full));
     if is_full {
@@ -49,6 +51,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
             "declarations in the tree are those of debug info",
             source::run(&[vmlinux.display().to_string()]),
         );
+        count("the gate finds what grew between kernels", regressions::across(&vmlinux));
     }
     say(&format!("\nkernel: {passed} passed, {failed} failed"));
     Ok(failed == 0)
@@ -102,6 +105,37 @@ fn names(vmlinux: &Path) -> Result<bool> {
         say(&format!("  {checked} names of {}", all.len()));
         Ok(checked > 50)
     })
+}
+
+/// Looking for many names in one pass gives what looking for each gives, and what walking everything gives.
+fn together(vmlinux: &Path) -> Result<bool> {
+    with_dwarf(vmlinux, |dwarf| {
+        let all = dwarf::index(dwarf)?;
+        let mut names: Vec<&str> = all.iter().step_by(7).map(|definition| definition.name.as_ref()).collect();
+        names.extend(["no_such_struct", ""]);
+        let (together, firsts) = (dwarf::find_many(dwarf, &names)?, dwarf::find_first_many(dwarf, &names)?);
+        for (index, (found, first)) in together.iter().zip(&firsts).enumerate() {
+            let name = names[index];
+            let mut walked: Vec<(&str, u64, u32)> =
+                all.iter().filter(|of| *of.name == *name).map(facts).collect();
+            let mut known: Vec<(&str, u64, u32)> = found.iter().map(facts).collect();
+            walked.sort_unstable();
+            known.sort_unstable();
+            let is_first = first.as_ref().map(|of| of.die) == found.iter().map(|of| of.die).min();
+            let is_alike = index % 31 != 0
+                || (*found == dwarf::find(dwarf, name)? && *first == dwarf::find_first(dwarf, name)?);
+            if walked != known || !is_first || !is_alike {
+                say(&format!("  {name}: {known:?} together, {walked:?} in the file"));
+                return Ok(false);
+            }
+        }
+        say(&format!("  {} names at once", names.len()));
+        Ok(names.len() > 500)
+    })
+}
+
+fn facts(definition: &dwarf::Definition) -> (&str, u64, u32) {
+    (&definition.name, definition.signature, definition.units)
 }
 
 /// What is found with the first units alone is what all units give, and typedefs that BTF has are found in DWARF.

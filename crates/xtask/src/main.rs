@@ -10,6 +10,7 @@ mod kernel;
 mod packing;
 mod parity;
 mod permutations;
+mod regressions;
 mod shell;
 mod source;
 mod tidy;

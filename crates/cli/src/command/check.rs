@@ -4,10 +4,11 @@ use crate::args::{CheckArgs, Form, Sink};
 use crate::gate::verdict::{Verdict, judge_all};
 use crate::gate::{config, day, targets};
 use crate::report::color::Paint;
-use crate::report::findings::{github, junit, sarif, text};
+use crate::report::findings::{github, junit, sarif, summary, text};
 use crate::{Outcome, document, output};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use fieldline_check::Level;
+use std::io::ErrorKind;
 use std::path::Path;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
@@ -29,7 +30,9 @@ fn write(verdict: &Verdict, sinks: &[Sink]) -> Result<()> {
     let mut files: Vec<(&Path, Vec<u8>)> = Vec::new();
     for sink in sinks {
         if let Some(path) = &sink.path {
-            files.push((path, form(verdict, sink.form, false)?.into_bytes()));
+            let mut bytes = kept(sink.form, path)?;
+            bytes.extend(form(verdict, sink.form, false)?.into_bytes());
+            files.push((path, bytes));
         }
     }
     let files: Vec<(&Path, &[u8])> = files.iter().map(|(path, bytes)| (*path, bytes.as_slice())).collect();
@@ -45,6 +48,16 @@ fn write(verdict: &Verdict, sinks: &[Sink]) -> Result<()> {
     Ok(())
 }
 
+/// What stays in front: a job's page holds what its other commands told.
+fn kept(form: Form, path: &Path) -> Result<Vec<u8>> {
+    match std::fs::read(path) {
+        _ if form != Form::Summary => Ok(Vec::new()),
+        Ok(bytes) => Ok(bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error).with_context(|| path.display().to_string()),
+    }
+}
+
 fn form(verdict: &Verdict, form: Form, is_shown: bool) -> Result<String> {
     Ok(match form {
         Form::Text => text::draw(verdict, Paint::new(is_shown && output::use_color())),
@@ -52,5 +65,6 @@ fn form(verdict: &Verdict, form: Form, is_shown: bool) -> Result<String> {
         Form::Sarif => serde_json::to_string_pretty(&sarif::document(verdict))? + "\n",
         Form::Junit => junit::draw(verdict),
         Form::Github => github::draw(verdict),
+        Form::Summary => summary::draw(verdict),
     })
 }

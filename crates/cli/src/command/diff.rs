@@ -1,6 +1,7 @@
 //! `fieldline diff`: the structs of two files that differ, and in what.
 
 use crate::args::{DiffArgs, DiffFormat};
+use crate::origin::{Fetched, Origin};
 use crate::report::diff_markdown;
 use crate::report::{color::Paint, diff_text};
 use crate::shelf::{self, Content, Shelf};
@@ -41,10 +42,14 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Outcome> {
 
 /// Both files, read at the same time out of debug info of one format if they have one in common.
 fn read(args: &DiffArgs) -> Result<(Shelf, Shelf)> {
-    let contents = (Content::of(&args.old)?, Content::of(&args.new)?);
-    let format = args.debug_format.or_else(|| shelf::common(contents.0, contents.1));
-    let read = |path| shelf::read(path, &args.types, format);
-    let (old, new) = rayon::join(|| read(&args.old), || read(&args.new));
+    let files = (Origin::of(&args.old)?.fetch()?, Origin::of(&args.new)?.fetch()?);
+    let content = |file: &Fetched| file.named(Content::of(file.path()));
+    let format = args.debug_format.or(shelf::common(content(&files.0)?, content(&files.1)?));
+    let read = |file: &Fetched| -> Result<Shelf> {
+        let shelf = file.named(shelf::read(file.path(), &args.types, format))?;
+        Ok(Shelf { file: file.name().to_owned(), ..shelf })
+    };
+    let (old, new) = rayon::join(|| read(&files.0), || read(&files.1));
     let (mut old, mut new) = (old?, new?);
     if let Some(name) = old.missing.iter().find(|name| new.missing.contains(name)) {
         bail!("neither {} nor {} defines a struct, union or class '{name}'", old.file, new.file);

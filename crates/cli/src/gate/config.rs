@@ -3,6 +3,8 @@
 use super::day::is_date;
 use super::keys;
 use crate::args::{DebugFormat, line_size};
+use crate::origin::Origin;
+use crate::pins::nearest;
 use anyhow::{Context, Result, anyhow, bail};
 use fieldline_check::rules::{Budget, Ends};
 use fieldline_check::{Level, Rule, Settings};
@@ -41,7 +43,7 @@ pub(crate) struct Target {
     /// Bytes of a cacheline, if the machine's are not meant.
     pub(crate) line: Option<u64>,
     /// What it is compared with.
-    pub(crate) against: Option<PathBuf>,
+    pub(crate) against: Option<Origin>,
     pub(crate) format: Option<DebugFormat>,
     /// Types that may be absent.
     pub(crate) optional: Vec<String>,
@@ -86,7 +88,7 @@ struct RawTarget {
     arch: Option<String>,
     config: Option<String>,
     line: Option<u64>,
-    against: Option<PathBuf>,
+    against: Option<String>,
     debug_format: Option<RawFormat>,
     #[serde(default)]
     optional: Vec<String>,
@@ -103,7 +105,12 @@ enum RawFormat {
 #[serde(untagged)]
 enum RawRule {
     Level(Level),
-    Both { level: Option<Level>, allow: Option<u64> },
+    #[serde(rename_all = "kebab-case")]
+    Both {
+        level: Option<Level>,
+        allow: Option<u64>,
+        adjacent_lines: Option<bool>,
+    },
 }
 
 #[derive(Deserialize)]
@@ -134,15 +141,7 @@ fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
         let line = error.span().map_or(1, |span| keys::line_of(path, text, span.start));
         anyhow!("{path}:{line}: {}", error.message())
     })?;
-    if raw.types.is_empty() {
-        bail!("{path}: no types to check");
-    }
-    if raw.target.is_empty() {
-        bail!("{path}: no target: write [target.NAME] with file = \"vmlinux\"");
-    }
-    for suppression in &raw.suppress {
-        suppression.check(today).with_context(|| path.to_owned())?;
-    }
+    expect_sense(path, &raw, today)?;
     let targets = raw.target.into_iter().map(|(name, target)| target.named(name, folder));
     let ends = |of: RawEnds| Ends { first: of.first, last: of.last };
     let budget = |of: RawBudget| Budget { size: of.size, cachelines: of.cachelines };
@@ -158,18 +157,54 @@ fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
     })
 }
 
+/// Refuses what would check less than it seems to.
+fn expect_sense(path: &str, raw: &Raw, today: &str) -> Result<()> {
+    if raw.types.is_empty() {
+        bail!("{path}: no types to check");
+    }
+    if raw.target.is_empty() {
+        bail!("{path}: no target: write [target.NAME] with file = \"vmlinux\"");
+    }
+    for suppression in &raw.suppress {
+        suppression.check(today).with_context(|| path.to_owned())?;
+        expect_target(&raw.target, suppression).with_context(|| path.to_owned())?;
+    }
+    let idle_pin = raw.pin.iter().find(|(_, of)| of.first.is_none() && of.last.is_none());
+    let idle_budget = raw.budget.iter().find(|(_, of)| of.size.is_none() && of.cachelines.is_none());
+    if let Some(name) = idle_pin.map(|(name, _)| name) {
+        bail!("{path}: [pin.{name}] has neither first nor last");
+    }
+    if let Some(name) = idle_budget.map(|(name, _)| name) {
+        bail!("{path}: [budget.{name}] has neither size nor cachelines");
+    }
+    Ok(())
+}
+
+fn expect_target(targets: &BTreeMap<String, RawTarget>, of: &Suppression) -> Result<()> {
+    let Some(name) = of.target.as_ref().filter(|name| !targets.contains_key(*name)) else { return Ok(()) };
+    let near = nearest(name, targets.keys().map(String::as_str));
+    bail!("{}: there is no target '{name}'{near}", of.what())
+}
+
 fn settings(rules: BTreeMap<Rule, RawRule>) -> Result<Settings> {
     let mut settings = Settings::default();
     for (rule, value) in rules {
-        let (level, allow) = match value {
-            RawRule::Level(level) => (Some(level), None),
-            RawRule::Both { level, allow } => (level, allow),
+        let (level, allow, adjacent) = match value {
+            RawRule::Level(level) => (Some(level), None, None),
+            RawRule::Both { level, allow, adjacent_lines } => (level, allow, adjacent_lines),
         };
+        if adjacent.is_some() && rule != Rule::FalseSharingPair {
+            bail!("rule {} knows no adjacent-lines", rule.id());
+        }
+        settings.adjacent_lines |= adjacent == Some(true);
         if allow.is_some() && rule.unit().is_none() {
             bail!("rule {} counts nothing, so nothing of it can be allowed", rule.id());
         }
         settings.levels.extend(level.map(|level| (rule, level)));
         settings.allowed.extend(allow.map(|allow| (rule, allow)));
+    }
+    if Rule::ALL.into_iter().all(|rule| settings.level(rule) == Level::Off) {
+        bail!("every rule is off, so nothing would be checked");
     }
     Ok(settings)
 }
@@ -179,13 +214,15 @@ impl RawTarget {
         if let Some(line) = self.line {
             line_size(&line.to_string()).map_err(|why| anyhow!("target {name}: line: {why}"))?;
         }
+        let place = |against: String| Origin::parse(&against, folder);
+        let against = self.against.map(place).transpose().with_context(|| format!("target {name}"))?;
         let label = [self.arch, self.config].into_iter().flatten().collect::<Vec<_>>().join(", ");
         Ok(Target {
             name,
             file: folder.join(self.file),
             label,
             line: self.line,
-            against: self.against.map(|against| folder.join(against)),
+            against,
             format: self.debug_format.map(|format| match format {
                 RawFormat::Dwarf => DebugFormat::Dwarf,
                 RawFormat::Btf => DebugFormat::Btf,
@@ -196,8 +233,12 @@ impl RawTarget {
 }
 
 impl Suppression {
+    fn what(&self) -> String {
+        format!("suppression of {} in {}", self.rule.id(), self.ty)
+    }
+
     fn check(&self, today: &str) -> Result<()> {
-        let what = || format!("suppression of {} in {}", self.rule.id(), self.ty);
+        let what = || self.what();
         if self.reason.trim().is_empty() {
             bail!("{}: no reason is given", what());
         }
@@ -232,6 +273,11 @@ mod tests {
         assert_eq!(config.settings.level(Rule::SizeGrew), Level::Warn);
         assert_eq!(config.settings.allowed(Rule::SizeGrew), 8);
         assert_eq!(config.suppressions.len(), 1);
+        let pairs = GOOD.replace("new-hole = \"off\"", "false-sharing-pair = { adjacent-lines = true }");
+        assert!(parse("f.toml", &pairs, Path::new(""), "2026-12-31").unwrap().settings.adjacent_lines);
+        assert!(
+            error(&GOOD.replace("allow = 8", "adjacent-lines = true")).contains("knows no adjacent-lines")
+        );
     }
 
     #[test]
@@ -261,5 +307,18 @@ mod tests {
         assert!(with("2027-01-01", "2025-12-31").contains("expired on 2025-12-31 (reason given: measured)"));
         assert!(with("2027-01-01", "soon").contains("no date"));
         assert!(with("measured", " ").contains("no reason"));
+        let elsewhere = with("until = \"2027-01-01\"", "target = \"x68\"");
+        assert!(elsewhere.contains("there is no target 'x68'; did you mean 'x86'?"), "{elsewhere}");
+    }
+
+    #[test]
+    fn a_check_of_nothing_is_refused() {
+        let off: Vec<String> = Rule::ALL.iter().map(|rule| format!("{} = \"off\"", rule.id())).collect();
+        let text =
+            format!("types = [\"a\"]\n[target.x86]\nfile = \"vmlinux\"\n[rules]\n{}\n", off.join("\n"));
+        assert!(error(&text).contains("every rule is off"));
+        assert!(error(&format!("{GOOD}[pin.a]\n")).contains("[pin.a] has neither first nor last"));
+        assert!(error(&format!("{GOOD}[budget.a]\n")).contains("[budget.a] has neither size nor cachelines"));
+        assert!(error("types = []\n[target.x86]\nfile = \"vmlinux\"\n").contains("no types"));
     }
 }

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 const TOP: [&str; 7] = ["types", "profile", "target", "rules", "pin", "budget", "suppress"];
 const TARGET: [&str; 7] = ["file", "arch", "config", "line", "against", "debug-format", "optional"];
-const RULE: [&str; 2] = ["level", "allow"];
+const RULE: [&str; 3] = ["level", "allow", "adjacent-lines"];
 const PIN: [&str; 2] = ["first", "last"];
 const BUDGET: [&str; 2] = ["size", "cachelines"];
 const SUPPRESS: [&str; 6] = ["rule", "type", "member", "target", "reason", "until"];

@@ -1,6 +1,7 @@
 //! The layouts of each target, now and before.
 
 use super::config::{Config, Target};
+use crate::origin::{Fetched, Origin};
 use crate::shelf::{self, Content, Shelf};
 use crate::{output, select};
 use anyhow::{Context, Result, bail};
@@ -8,7 +9,7 @@ use fieldline_check::set::variants;
 use fieldline_layout::Layout;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A target's layouts.
 #[derive(Debug)]
@@ -37,6 +38,7 @@ impl Loaded<'_> {
 
 /// Files to compare with, as typed: of the only target, or `TARGET=FILE`.
 pub(crate) fn against(config: &mut Config, typed: &[String]) -> Result<()> {
+    let mut given = Vec::new();
     for text in typed {
         let named = text.split_once('=').and_then(|(name, file)| {
             let place = config.targets.iter().position(|target| target.name == name)?;
@@ -49,7 +51,11 @@ pub(crate) fn against(config: &mut Config, typed: &[String]) -> Result<()> {
                 bail!("--against {text}: there are several targets; write TARGET=FILE with one of them")
             }
         };
-        config.targets[place].against = Some(PathBuf::from(file));
+        if given.contains(&place) {
+            bail!("--against {text}: target {} has another one already", config.targets[place].name);
+        }
+        given.push(place);
+        config.targets[place].against = Some(Origin::parse(file, Path::new(""))?);
     }
     Ok(())
 }
@@ -61,16 +67,28 @@ pub(crate) fn read(config: &Config) -> Result<Vec<Loaded<'_>>> {
 }
 
 fn read_one<'c>(config: &Config, target: &'c Target) -> Result<Loaded<'c>> {
-    let against = target.against.as_deref();
-    let format = match (target.format, against) {
+    let against = target.against.as_ref().map(Origin::fetch).transpose()?;
+    let format = match (target.format, &against) {
         (Some(format), _) => Some(format),
-        (None, Some(against)) => shelf::common_with_lines(Content::of(against)?, Content::of(&target.file)?),
+        (None, Some(against)) => {
+            let content = against.named(Content::of(against.path()))?;
+            shelf::common_with_lines(content, Content::of(&target.file)?)
+        }
         (None, None) => None,
     };
-    let read = |path: &Path| shelf::read(path, &config.types, format);
-    let (now, before) = rayon::join(|| read(&target.file), || against.map(read).transpose());
+    let earlier = |of: &Fetched| -> Result<Shelf> {
+        let shelf = of.named(shelf::read(of.path(), &config.types, format))?;
+        Ok(Shelf { file: of.name().to_owned(), ..shelf })
+    };
+    let (now, before) = rayon::join(
+        || shelf::read(&target.file, &config.types, format),
+        || against.as_ref().map(earlier).transpose(),
+    );
     let (mut now, mut before) = (now?, before?);
     expect_all(config, target, &now)?;
+    if let Some(before) = before.as_ref().filter(|before| before.layouts.is_empty()) {
+        bail!("{}: has none of the types checked", before.file);
+    }
     if let Some(before) = before.as_mut().filter(|before| before.format != now.format) {
         let files = (&before.file, &now.file);
         output::note(&format!(
@@ -97,6 +115,7 @@ fn expect_all(config: &Config, target: &Target, now: &Shelf) -> Result<()> {
     };
     match config.types.iter().filter(|pattern| !target.optional.contains(pattern)).find(is_empty) {
         Some(pattern) => bail!("{}: nothing matches '{pattern}'", now.file),
+        None if now.layouts.is_empty() => bail!("{}: has none of the types to check", now.file),
         None => Ok(()),
     }
 }

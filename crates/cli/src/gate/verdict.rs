@@ -4,7 +4,7 @@ use super::config::{Config, Suppression};
 use super::targets::Loaded;
 use crate::select;
 use anyhow::{Result, bail};
-use fieldline_check::rules::{Heat, disagreements};
+use fieldline_check::rules::{Heat, Recorded, disagreements, sharing};
 use fieldline_check::{Finding, Level, Rule, Subject, judge};
 use fieldline_layout::{AccessProfile, Layout};
 use rayon::prelude::*;
@@ -111,7 +111,7 @@ fn checked(of: &Loaded<'_>, subjects: &[Subject<'_>]) -> Checked {
 fn subjects<'s>(
     config: &Config,
     of: &'s Loaded<'_>,
-    profile: Option<&AccessProfile>,
+    profile: Option<&'s AccessProfile>,
 ) -> Result<Vec<Subject<'s>>> {
     let pairs = of.pairs();
     let mut subjects = Vec::with_capacity(pairs.len());
@@ -119,7 +119,8 @@ fn subjects<'s>(
         let mut subject = Subject::new(now, before, of.line);
         subject.budget = config.budgets.get(&now.name).copied().unwrap_or_default();
         subject.ends = config.ends.get(&now.name).cloned().unwrap_or_default();
-        subject.heat = profile.and_then(|profile| heat(profile, &subject));
+        subject.recorded = profile.and_then(|profile| recorded(profile, &subject));
+        subject.heat = subject.recorded.map(|of| Heat::new(of.profile, of.layout, &subject.fields));
         subjects.push(subject);
     }
     for name in config.ends.keys().chain(config.budgets.keys()) {
@@ -132,12 +133,12 @@ fn subjects<'s>(
 }
 
 /// What the profile says of a struct: it carries the layout it was made with, or that is one of the two at hand.
-fn heat(profile: &AccessProfile, subject: &Subject<'_>) -> Option<Heat> {
-    let of = profile.type_named(&subject.now.name)?;
+fn recorded<'s>(profile: &'s AccessProfile, subject: &Subject<'s>) -> Option<Recorded<'s>> {
+    let profile = profile.type_named(&subject.now.name)?;
     let at_hand = [subject.before, Some(subject.now)].into_iter().flatten();
-    let recorded: Option<&Layout> =
-        at_hand.into_iter().find(|layout| layout.fingerprint() == of.fingerprint).or(of.layout.as_ref());
-    Some(Heat::new(of, recorded?, &subject.fields))
+    let fits = |layout: &&Layout| layout.fingerprint() == profile.fingerprint;
+    let layout = at_hand.into_iter().find(fits).or(profile.layout.as_ref())?;
+    Some(Recorded { profile, layout })
 }
 
 /// Refuses a profile that was made with other layouts than those of any target, now or before.
@@ -155,15 +156,19 @@ fn expect_fit(config: &Config, loaded: &[Loaded<'_>], profile: &AccessProfile) -
         if !named.any(|layout| layout.fingerprint() == of.fingerprint) {
             bail!(
                 "{}: the profile was made with another layout of struct {} than any target has",
-                config.path,
+                profile_name(config),
                 of.name
             );
         }
     }
     if !known {
-        bail!("{}: the profile knows none of the types checked", config.path);
+        bail!("{}: the profile knows none of the types checked", profile_name(config));
     }
     Ok(())
+}
+
+fn profile_name(config: &Config) -> String {
+    config.profile.as_ref().map_or_else(|| config.path.clone(), |path| path.display().to_string())
 }
 
 fn place(config: &Config, target: &str, ty: &str, finding: Finding) -> Found {
@@ -203,7 +208,7 @@ fn blind(config: &Config, loaded: &[Loaded<'_>], profile: Option<&AccessProfile>
         match &of.before {
             None => notes.push(format!(
                 "target {name}: nothing to compare with (against), so only {} were looked for",
-                ids(config, |rule| !rule.needs_before())
+                ids(config, |rule| !rule.needs_before() && (profile.is_some() || !rule.needs_profile()))
             )),
             Some(before) => {
                 let new = of
@@ -218,8 +223,15 @@ fn blind(config: &Config, loaded: &[Loaded<'_>], profile: Option<&AccessProfile>
             }
         }
     }
-    if profile.is_none() && loaded.iter().any(|of| of.before.is_some()) {
-        notes.push(format!("no profile, so {} were not looked for", ids(config, Rule::needs_profile)));
+    let has_before = loaded.iter().any(|of| of.before.is_some());
+    let unseen = ids(config, |rule| rule.needs_profile() && (has_before || !rule.needs_before()));
+    match profile {
+        None if !unseen.is_empty() => notes.push(format!("no profile, so {unseen} were not looked for")),
+        Some(profile) if !profile.types.iter().any(sharing::tells_losses) => notes.push(format!(
+            "the profile's samples tell no data source, so {} was not looked for",
+            Rule::FalseSharingPair.id()
+        )),
+        _ => {}
     }
     notes
 }

@@ -4,6 +4,8 @@ use super::index::{Btf, BtfTypeId};
 use super::kind::Kind;
 use fieldline_layout::types::AggregateKind;
 use memchr::memmem;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 /// How many typedefs and qualifiers are followed to an aggregate; more is a cycle.
 const MAX_CHAIN: u32 = 64;
@@ -23,10 +25,29 @@ impl<'d> Btf<'d> {
     /// The structs and unions of a name, and typedefs of a struct or union, in the order of their ids; those of
     /// the base come first.
     pub fn find(&self, name: &str) -> Vec<BtfTypeId> {
-        self.matching(name, |kind| matches!(kind, Kind::Struct | Kind::Union | Kind::Typedef))
-            .into_iter()
-            .filter(|id| self.aggregate_behind(*id).is_some())
-            .collect()
+        self.find_many(&[name]).pop().unwrap_or_default()
+    }
+
+    /// What [`Self::find`] tells of each of some names, in one pass over the types.
+    pub fn find_many(&self, names: &[&str]) -> Vec<Vec<BtfTypeId>> {
+        let mut found = self.base.map_or_else(|| vec![Vec::new(); names.len()], |base| base.find_many(names));
+        let mut by_place: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        let places: Vec<Vec<u32>> = names.par_iter().map(|name| self.name_places(name)).collect();
+        for (index, place) in
+            (0..).zip(places).flat_map(|(index, places)| places.into_iter().map(move |of| (index, of)))
+        {
+            by_place.entry(place).or_default().push(index);
+        }
+        for id in self.ids() {
+            let Some(record) = self.record(id).filter(|record| is_definition(record.kind())) else {
+                continue;
+            };
+            let Some(meant) = by_place.get(&record.name()) else { continue };
+            if self.aggregate_behind(id).is_some() {
+                meant.iter().for_each(|name| found[*name].push(id));
+            }
+        }
+        found
     }
 
     /// The types of a name that are of a kind, in the order of their ids; those of the base come first.
@@ -63,8 +84,8 @@ impl<'d> Btf<'d> {
 
     fn matching(&self, name: &str, wanted: impl Fn(Kind) -> bool + Copy) -> Vec<BtfTypeId> {
         let mut found = self.base.map(|base| base.matching(name, wanted)).unwrap_or_default();
-        let places = self.string_places(name.as_bytes());
-        if name.is_empty() || name.contains('\0') || places.is_empty() {
+        let places = self.name_places(name);
+        if places.is_empty() {
             return found;
         }
         let ids = self.ids().filter(|id| {
@@ -73,6 +94,12 @@ impl<'d> Btf<'d> {
         });
         found.extend(ids);
         found
+    }
+
+    /// Where a name stands among the strings; nowhere if it can't be one.
+    fn name_places(&self, name: &str) -> Vec<u32> {
+        let is_name = !name.is_empty() && !name.contains('\0');
+        if is_name { self.string_places(name.as_bytes()) } else { Vec::new() }
     }
 
     /// Every string offset at which exactly `text` stands: as a string or as the end of one, which names may point
@@ -85,6 +112,10 @@ impl<'d> Btf<'d> {
         places.extend(ours.filter_map(|at| u32::try_from(at).ok()?.checked_add(self.first_string)));
         places
     }
+}
+
+fn is_definition(kind: Kind) -> bool {
+    matches!(kind, Kind::Struct | Kind::Union | Kind::Typedef)
 }
 
 /// Iterator over [`Definition`]s.

@@ -6,7 +6,8 @@
 //! * `reader`: DIEs to a type table, on demand.
 //! * `abbrev`, `scan`: attributes at known places, for walking hundreds of megabytes.
 //! * `signature`: which definitions of one name are the same.
-//! * `find`: the definitions of one name.
+//! * `spelling`, `needles`: where names may be meant.
+//! * `find`: the definitions of names, and `typedefs`: of typedefs.
 //! * `index`: all definitions of a file.
 //! * `addresses`: which unit holds the code at an address.
 //! * `survey`: functions, variables and types at the top of a unit.
@@ -18,20 +19,24 @@ pub mod addresses;
 pub mod find;
 pub mod index;
 pub mod locations;
+mod needles;
 pub mod opened;
 pub mod reader;
 mod scan;
 pub mod scopes;
 pub mod sections;
 mod signature;
+mod spelling;
 pub mod survey;
+pub mod typedefs;
 pub mod units;
 
-pub use find::{find, find_first, find_typedef, has_types_beyond_btf};
+pub use find::{find, find_first, find_first_many, find_many, has_types_beyond_btf};
 pub use index::{Definition, index};
 pub use opened::Opened;
 pub use reader::TypeReader;
 pub use sections::DebugSections;
+pub use typedefs::{find_typedef, find_typedefs};
 pub use units::{DieRef, Dwarf};
 
 /// gimli's reader over mapped or decompressed bytes, fixed here for the whole crate.

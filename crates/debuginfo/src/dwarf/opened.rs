@@ -4,9 +4,10 @@
 //! struct that stands in the first of them, as most of a kernel's do.
 
 use super::abbrev::refers_elsewhere;
-use super::find::{find_first, find_typedef};
+use super::find::find_first_many;
 use super::index::Definition;
 use super::sections::DebugSections;
+use super::typedefs::find_typedefs;
 use super::units::{DieRef, Dwarf};
 use crate::error::Result;
 use std::sync::OnceLock;
@@ -66,11 +67,15 @@ impl<'s> Opened<'s> {
     /// # Errors
     /// If a unit that may hold it is broken.
     pub fn find_first(&self, name: &str) -> Result<Option<Definition>> {
-        let early = find_first(&self.head, name)?;
-        match early.filter(|found| self.is_in_head(found.die)) {
-            Some(found) => Ok(Some(found)),
-            None => find_first(self.all()?, name),
-        }
+        Ok(self.find_first_many(&[name])?.pop().flatten())
+    }
+
+    /// What [`Self::find_first`] tells of each of some names, in fewer passes.
+    ///
+    /// # Errors
+    /// As [`Self::find_first`].
+    pub fn find_first_many(&self, names: &[&str]) -> Result<Vec<Option<Definition>>> {
+        self.early_or_late(names, find_first_many, |found| found.die)
     }
 
     /// The first typedef of a name, of whatever it is one.
@@ -78,10 +83,34 @@ impl<'s> Opened<'s> {
     /// # Errors
     /// If a unit that may hold it is broken.
     pub fn find_typedef(&self, name: &str) -> Result<Option<DieRef>> {
-        let early = find_typedef(&self.head, name)?;
-        match early.filter(|die| self.is_in_head(*die)) {
-            Some(die) => Ok(Some(die)),
-            None => find_typedef(self.all()?, name),
+        Ok(self.find_typedefs(&[name])?.pop().flatten())
+    }
+
+    /// What [`Self::find_typedef`] tells of each of some names, in fewer passes.
+    ///
+    /// # Errors
+    /// As [`Self::find_typedef`].
+    pub fn find_typedefs(&self, names: &[&str]) -> Result<Vec<Option<DieRef>>> {
+        self.early_or_late(names, find_typedefs, |found| *found)
+    }
+
+    /// What the first units have with all it refers to; for other names what all units have.
+    fn early_or_late<T>(
+        &self,
+        names: &[&str],
+        find: impl Fn(&Dwarf<'s>, &[&str]) -> Result<Vec<Option<T>>>,
+        die: impl Fn(&T) -> DieRef,
+    ) -> Result<Vec<Option<T>>> {
+        let mut found = find(&self.head, names)?;
+        let is_early = |of: &Option<T>| of.as_ref().is_some_and(|found| self.is_in_head(die(found)));
+        let late: Vec<usize> = (0..found.len()).filter(|name| !is_early(&found[*name])).collect();
+        if late.is_empty() {
+            return Ok(found);
         }
+        let names: Vec<&str> = late.iter().map(|name| names[*name]).collect();
+        for (place, of) in late.into_iter().zip(find(self.all()?, &names)?) {
+            found[place] = of;
+        }
+        Ok(found)
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod github;
 pub(crate) mod junit;
 pub(crate) mod sarif;
+pub(crate) mod summary;
 pub(crate) mod text;
 
 use crate::gate::verdict::Found;

@@ -4,6 +4,7 @@ use fieldline_layout::abi::{Slot, place};
 use fieldline_layout::constraint::{Note, Wishes};
 use fieldline_layout::layout::Role;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// A struct of members with sizes and alignments.
 pub(crate) fn layout(members: &[(u64, u64)]) -> Layout {

@@ -26,6 +26,7 @@ mod stages;
 mod trace;
 mod tree;
 mod uses;
+mod variants;
 
 use args::{Arguments, Command};
 use clap::Parser;

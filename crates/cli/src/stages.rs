@@ -11,6 +11,7 @@ use crate::proof;
 use crate::series::{About, Step};
 use crate::tree::{self, Change, Declaration};
 use crate::uses::{self, Declared};
+use crate::variants;
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::access::AccessProfile;
@@ -80,6 +81,9 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
         if let Some(reason) = limits.refusal {
             refuse(of, reason);
         }
+    }
+    if let Some(tree) = input.tree {
+        variants::note(&mut plan, &layouts, tree)?;
     }
     embedding::fill(&mut plan, input.vmlinux)?;
     Ok(plan)

@@ -3,6 +3,7 @@
 //! A plan has offsets of one build. Alignments of members are read off them, as far as two orders show them; what is
 //! compared are two sizes made alike, so that an error is in both.
 
+use crate::variants::case;
 use fieldline_layout::abi::{Slot, place, size_of};
 use fieldline_plan::StructPlan;
 use fieldline_plan::groups::Group;
@@ -32,16 +33,6 @@ pub(super) fn cost(of: &StructPlan, guards: &[Vec<String>], line: u64, groups: &
         Cost { case: case(without), bytes }
     });
     costs.into_iter().find(|cost| cost.bytes > 0)
-}
-
-/// A configuration in which a condition fails, in words.
-fn case(condition: &str) -> String {
-    let (word, atom) = match condition.strip_prefix("not ") {
-        Some(atom) => ("with", atom),
-        None => ("without", condition),
-    };
-    let name = atom.strip_prefix("defined(").and_then(|rest| rest.strip_suffix(')'));
-    format!("{word} {}", name.unwrap_or(atom))
 }
 
 /// The struct's size with some of its members, by place in the new order, and some groups aligned.
@@ -113,6 +104,5 @@ mod tests {
         let grows = Cost { case: "without X".to_owned(), bytes: 64 };
         assert_eq!(cost(&of, &guards(&[0, 4]), 64, &groups), Some(grows));
         assert_eq!(cost(&of, &guards(&[0, 4]), 64, &[]), None);
-        assert_eq!(case("not A > 1"), "with A > 1");
     }
 }

@@ -139,11 +139,12 @@ fn place(of: &StructPlan, declared: &Layout, index: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use fieldline_plan::result::Arrangement;
 
-    fn layout(members: &[(&str, u64)]) -> Layout {
+    /// Members of a size that is their alignment, one right behind the other.
+    pub(crate) fn layout(members: &[(&str, u64)]) -> Layout {
         let mut end = 0;
         let member = |(name, size): &(&str, u64)| {
             let placed = PlacedMember {

@@ -83,7 +83,7 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
         }
     }
     if let Some(tree) = input.tree {
-        variants::note(&mut plan, &layouts, tree)?;
+        variants::tell(&mut plan, &layouts, tree)?;
     }
     embedding::fill(&mut plan, input.vmlinux)?;
     Ok(plan)

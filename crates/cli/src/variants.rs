@@ -7,12 +7,12 @@ use fieldline_plan::{Outcome, Plan};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Notes for each struct which conditions of its declaration, one at a time, make the planned order take more cachelines
+/// Tells of each struct which conditions of its declaration, one at a time, make the planned order take more cachelines
 /// than the declared one where they fail.
 ///
 /// # Errors
 /// If a declaration that was read before can't be read.
-pub(crate) fn note(plan: &mut Plan, layouts: &[Layout], tree: &Path) -> Result<()> {
+pub(crate) fn tell(plan: &mut Plan, layouts: &[Layout], tree: &Path) -> Result<()> {
     let line = plan.build_line;
     for (of, layout) in plan.structs.iter_mut().zip(layouts) {
         if of.outcome != Outcome::Moved {
@@ -21,7 +21,7 @@ pub(crate) fn note(plan: &mut Plan, layouts: &[Layout], tree: &Path) -> Result<(
         let declaration = Declaration::from(layout);
         let header = tree::open(tree, &declaration)?;
         let Ok(guards) = tree::guards(&header, &declaration) else { continue };
-        of.notes.extend(growths(layout, &of.order(), &guards, line));
+        of.grows = growths(layout, &of.order(), &guards, line);
     }
     Ok(())
 }
@@ -37,7 +37,7 @@ fn growths(layout: &Layout, order: &[usize], guards: &[Vec<String>], line: u64) 
         let grows = after.div_ceil(line.max(1)) > before.div_ceil(line.max(1));
         grows.then(|| {
             let case = case(without);
-            format!("{case} it takes {after} bytes instead of {before}: plan with --also and a build {case}")
+            format!("{case} it takes {after} bytes instead of {before}")
         })
     };
     conditions.into_iter().filter_map(growth).collect()
@@ -63,55 +63,17 @@ pub(crate) fn case(condition: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_layout::Member;
-    use fieldline_layout::layout::Role;
-
-    fn layout(sizes: &[u64]) -> Layout {
-        let mut end = 0;
-        let member = |size: &u64| {
-            let member = Member {
-                name: Some(format!("m{end}")),
-                type_name: "long".to_owned(),
-                bit_offset: end * 8,
-                bit_size: size * 8,
-                bit_field_storage: None,
-                align: *size,
-                explicit_align: None,
-                aligned_type: false,
-                role: Role::Plain,
-                line: 0,
-                members: Vec::new(),
-                is_union: false,
-            };
-            end += size;
-            member
-        };
-        let members: Vec<Member> = sizes.iter().map(member).collect();
-        let empty = Layout {
-            kind: "struct".to_owned(),
-            name: "s".to_owned(),
-            size: 0,
-            align: 8,
-            explicit_align: None,
-            file: None,
-            line: 0,
-            members: Vec::new(),
-            items: Vec::new(),
-        };
-        Layout::from_members(&empty, members, end)
-    }
+    use crate::prediction::tests::layout;
 
     #[test]
     fn an_order_that_leaves_gaps_elsewhere_is_told() {
         // Two quads and four words: the words fill one another up, in the new order only with the guarded ones.
-        let layout = layout(&[8, 8, 4, 4, 4, 4]);
+        let layout = layout(&[("a", 8), ("b", 8), ("c", 4), ("d", 4), ("e", 4), ("f", 4)]);
         let guards: Vec<Vec<String>> =
             [0, 0, 0, 1, 0, 1].map(|guarded| vec!["defined(CONFIG_X)".to_owned(); guarded]).to_vec();
         assert!(growths(&layout, &[0, 1, 2, 3, 4, 5], &guards, 8).is_empty());
         let notes = growths(&layout, &[2, 3, 0, 4, 5, 1], &guards, 8);
-        let expected =
-            "without CONFIG_X it takes 32 bytes instead of 24: plan with --also and a build without CONFIG_X";
-        assert_eq!(notes, [expected]);
+        assert_eq!(notes, ["without CONFIG_X it takes 32 bytes instead of 24"]);
         assert!(growths(&layout, &[2, 3, 0, 4, 5, 1], &guards, 64).is_empty());
         assert_eq!(case("not A > 1"), "with A > 1");
     }

@@ -32,14 +32,18 @@ pub use shuffle::shuffle;
 
 /// Plans structs by their layout alone, each for itself.
 pub fn pack(requests: &[Request<'_>], options: &Options) -> Plan {
-    let structs = requests.iter().map(|request| pack_struct(*request, options));
+    of_structs(requests.iter().map(|request| pack_struct(*request, options)).collect(), options)
+}
+
+/// A plan that rests on layouts alone.
+fn of_structs(structs: Vec<StructPlan>, options: &Options) -> Plan {
     Plan {
         format: FORMAT.to_owned(),
         version: VERSION,
         basis: Basis::Layout,
         lines: options.lines.clone(),
         build_line: options.build_line,
-        structs: structs.collect(),
+        structs,
     }
 }
 

@@ -161,6 +161,7 @@ pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> Stru
         held: Vec::new(),
         pins: Vec::new(),
         notes: Vec::new(),
+        grows: Vec::new(),
         samples: 0,
         needed: 0,
         evidence: None,

@@ -39,6 +39,9 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
         };
         let _ = writeln!(out, "  pin {}: {kept}", pin.pin);
     }
+    for case in &of.grows {
+        let _ = writeln!(out, "  {case}: plan with --also and such a build");
+    }
     if !(of.held.is_empty() && of.notes.is_empty()) {
         let (held, notes) = (of.held.len(), of.notes.len());
         let _ = writeln!(

@@ -67,6 +67,7 @@ pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>, steps: &[Step]
             out.push('\n');
             paragraph(&mut out, "", remark);
         }
+        grows(&mut out, of);
         smaller(&mut out, of);
         held(&mut out, of);
     }
@@ -300,6 +301,15 @@ fn ratio(stores: f64) -> String {
         _ if loads <= 0.0 => "stores only".to_owned(),
         _ if loads >= stores => format!("{:.1}:1", loads / stores),
         _ => format!("1:{:.1}", stores / loads),
+    }
+}
+
+/// Configurations that pay for the order.
+fn grows(out: &mut String, of: &StructPlan) {
+    for case in &of.grows {
+        out.push('\n');
+        let text = format!("It costs cachelines in a configuration that was not planned for: {case}.");
+        paragraph(out, "", &text);
     }
 }
 

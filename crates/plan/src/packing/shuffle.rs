@@ -1,10 +1,10 @@
 //! Random orders that keep every constraint and make nothing larger: what the road from plan to patch to object is tried with.
 
 use super::judge::Judge;
-use super::{Packer, unchanged};
+use super::{Packer, of_structs, unchanged};
 use crate::planner::{Options, Request, held};
 use crate::random::Random;
-use crate::result::{Arrangement, Basis, FORMAT, Outcome, Plan, StructPlan, VERSION};
+use crate::result::{Arrangement, Outcome, Plan, StructPlan};
 use crate::tidy::moved;
 use fieldline_layout::abi;
 use fieldline_layout::constraint::constraints;
@@ -14,15 +14,7 @@ const STEPS: usize = 16;
 
 /// Gives each struct a random order. Equal seeds give equal orders; a struct's order doesn't depend on the others.
 pub fn shuffle(requests: &[Request<'_>], options: &Options, seed: u64) -> Plan {
-    let structs = requests.iter().map(|request| shuffle_struct(*request, options, seed));
-    Plan {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-        basis: Basis::Layout,
-        lines: options.lines.clone(),
-        build_line: options.build_line,
-        structs: structs.collect(),
-    }
+    of_structs(requests.iter().map(|request| shuffle_struct(*request, options, seed)).collect(), options)
 }
 
 fn shuffle_struct(request: Request<'_>, options: &Options, seed: u64) -> StructPlan {

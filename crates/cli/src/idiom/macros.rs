@@ -116,8 +116,10 @@ fn checkpatch(text: &[u8]) -> Option<Edits> {
 
 /// What kernel-doc leaves out of structs: names with more behind them too.
 fn kernel_doc(text: &[u8]) -> Option<Edits> {
-    const RULE: &str = r"__cacheline_group_(begin|end)\(";
-    let at = memchr::memmem::find(text, RULE.as_bytes())? + RULE.len() - 2;
+    // As an expression of its own, and as the name of a macro whose arguments the script finds.
+    const RULES: [&str; 2] = [r"__cacheline_group_(begin|end)\(", r#"__cacheline_group_(?:begin|end)")"#];
+    let found = |rule: &&str| Some(memchr::memmem::find(text, rule.as_bytes())? + rule.len() - 2);
+    let at = RULES.iter().find_map(found)?;
     Some(inserted(at..at, "(?:_aligned(?:_cond)?)?"))
 }
 
@@ -180,6 +182,10 @@ mod tests {
         let list = "(KernRe(r'\\s*__cacheline_group_(begin|end)\\([^\\)]+\\);'), ''),\n";
         let new = applied(kernel_doc(list.as_bytes()), list);
         assert!(new.contains("(begin|end)(?:_aligned(?:_cond)?)?\\("), "{new}");
+        assert_eq!(kernel_doc(new.as_bytes()), None);
+        let named = "(CMatch(\"__cacheline_group_(?:begin|end)\"), \"\"),\n";
+        let new = applied(kernel_doc(named.as_bytes()), named);
+        assert!(new.contains("(?:begin|end)(?:_aligned(?:_cond)?)?\")"), "{new}");
         assert_eq!(kernel_doc(new.as_bytes()), None);
         let script = "\t$members =~ s/\\s*____cacheline_aligned/ /gos;\n\tx;\n";
         let new = applied(kernel_doc_script(script.as_bytes()), script);

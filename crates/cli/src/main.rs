@@ -6,6 +6,7 @@
 mod args;
 mod command;
 mod document;
+mod documents;
 mod embedding;
 mod gate;
 mod idiom;

@@ -2,6 +2,7 @@
 
 use crate::args::ChoiceArgs;
 use crate::args::series::IdiomArgs;
+use crate::documents;
 use crate::embedding;
 use crate::idiom::{self, Manner};
 use crate::input::{self, Types};
@@ -154,6 +155,7 @@ fn limits_of(tree: Option<&Path>, layouts: &[Layout], read: Vec<Option<Read>>) -
         let Some((mut limits, _)) = read else { return Limits::default() };
         let uses = found.next().unwrap_or_default();
         limits.remarks.extend(uses.add_to(&mut limits.wishes, layout));
+        limits.remarks.extend(tree.iter().flat_map(|tree| documents::remarks(tree, &layout.name)));
         limits
     });
     Ok(limits.collect())

@@ -5,7 +5,7 @@ use super::heat::TypeHeat;
 use super::{coverage, heat_text, plan_text};
 use crate::stages::Patched;
 use fieldline_layout::access::AccessProfile;
-use fieldline_plan::Plan;
+use fieldline_plan::{Plan, StructPlan};
 use std::fmt::Write;
 
 /// The report as Markdown.
@@ -33,6 +33,7 @@ pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &Patched) 
     }
     for of in &plan.structs {
         let _ = writeln!(out, "\n## struct {}\n", of.name);
+        neighbours(&mut out, of);
         let options = heat_text::Options { lines: &plan.lines, top: 10, paint };
         let sampled =
             profile.types.iter().find(|known| known.name == of.name && known.fingerprint == of.fingerprint);
@@ -46,8 +47,57 @@ pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &Patched) 
     out
 }
 
+/// What the source and the rest of the tree say about the order: what holds a member, and what to look at.
+fn neighbours(out: &mut String, of: &StructPlan) {
+    if of.held.is_empty() && of.notes.is_empty() && of.grows.is_empty() {
+        return;
+    }
+    out.push_str("| | member | why |\n| --- | --- | --- |\n");
+    for held in &of.held {
+        let member = of.declared.members.iter().find(|member| member.index == held.index);
+        let name = member.and_then(|member| member.name.as_deref()).unwrap_or("(unnamed)");
+        row(out, "held", name, &held.reason);
+    }
+    of.grows.iter().for_each(|case| row(out, "costs lines", "", case));
+    of.notes.iter().for_each(|note| row(out, "look at", "", note));
+    out.push('\n');
+}
+
+/// A row of a Markdown table.
+fn row(out: &mut String, kind: &str, member: &str, why: &str) {
+    let _ = writeln!(out, "| {kind} | {member} | {} |", why.replace('|', "\\|"));
+}
+
 fn fenced(out: &mut String, write: impl FnOnce(&mut String)) {
     let mut text = String::new();
     write(&mut text);
     let _ = writeln!(out, "```text\n{}\n```\n", text.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_limits_an_order_is_a_table() {
+        let member = serde_json::json!({"index": 0, "name": "lead", "type_name": "int", "offset": 0, "size": 4, "line": 0});
+        let order = serde_json::json!({"size": 4, "members": [member]});
+        let text = serde_json::json!({"name": "s", "fingerprint": 0, "outcome": "moved", "samples": 0, "needed": 0,
+            "declared": order, "chosen": order, "held": [{"index": 0, "reason": "a | b (x.c:3)"}],
+            "grows": ["without X it takes 128 bytes instead of 64"], "notes": ["y.rst:1: z"]});
+        let mut of: StructPlan = serde_json::from_value(text).unwrap();
+        let mut out = String::new();
+        neighbours(&mut out, &of);
+        let rows: Vec<&str> = out.trim_end().lines().skip(2).collect();
+        let expected = [
+            "| held | lead | a \\| b (x.c:3) |",
+            "| costs lines |  | without X it takes 128 bytes instead of 64 |",
+            "| look at |  | y.rst:1: z |",
+        ];
+        assert_eq!(rows, expected);
+        (of.held, of.grows, of.notes) = Default::default();
+        out.clear();
+        neighbours(&mut out, &of);
+        assert_eq!(out, "");
+    }
 }

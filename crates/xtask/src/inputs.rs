@@ -105,7 +105,7 @@ fn debian_vmlinux() -> Result<PathBuf> {
     find_file(&folder, "vmlinux-").with_context(|| format!("{} holds no vmlinux", package.name))
 }
 
-/// `linux-image-6.12.107+deb13-cloud-amd64-dbg`, and not the meta package `linux-image-cloud-amd64-dbg`.
+/// `linux-image-9.8.7+deb99-cloud-amd64-dbg`, and not the meta package `linux-image-cloud-amd64-dbg`.
 fn is_debug_kernel(name: &str) -> bool {
     let version = name.strip_prefix("linux-image-").and_then(|rest| rest.strip_suffix("-cloud-amd64-dbg"));
     version.is_some_and(|version| version.starts_with(|letter: char| letter.is_ascii_digit()))
@@ -183,14 +183,14 @@ mod tests {
 
     #[test]
     fn meta_packages_hold_no_kernel() {
-        assert!(is_debug_kernel("linux-image-6.12.107+deb13-cloud-amd64-dbg"));
+        assert!(is_debug_kernel("linux-image-9.8.7+deb99-cloud-amd64-dbg"));
         assert!(!is_debug_kernel("linux-image-cloud-amd64-dbg"));
-        assert!(!is_debug_kernel("linux-image-6.12.107+deb13-cloud-amd64"));
+        assert!(!is_debug_kernel("linux-image-9.8.7+deb99-cloud-amd64"));
     }
 
     #[test]
     fn a_version_is_read_from_the_file_name() {
-        let path = Path::new("/boot/vmlinux-6.12.107+deb13-cloud-amd64");
-        assert_eq!(kernel_version(path).as_deref(), Some("6.12.107"));
+        let path = Path::new("/boot/vmlinux-9.8.7+deb99-cloud-amd64");
+        assert_eq!(kernel_version(path).as_deref(), Some("9.8.7"));
     }
 }

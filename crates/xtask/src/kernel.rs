@@ -11,8 +11,8 @@ use fieldline_layout::{Layout, abi};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The structs of the first job.
-const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
+/// The structs of the first job, which acceptance names; nothing that is shipped knows them.
+pub(crate) const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
 /// A unit whose functions work on them.
 const UNIT: &str = "kernel/sched/fair.c";
 

@@ -14,6 +14,7 @@ mod trace;
 
 use crate::bench::watch;
 use crate::inputs::{self, Truth};
+use crate::kernel::TARGETS;
 use crate::shell::{self, say};
 use anyhow::{Context, Result};
 use fieldline_layout::AccessProfile;
@@ -26,8 +27,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::{Bound, Table};
 
-/// Structs whose heat and visits are judged when none is named.
-const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
 /// Cacheline size in bytes that visits are judged at.
 const LINE: u64 = 64;
 /// How often time is measured.

@@ -100,7 +100,7 @@ pub fn marked_size(
 mod tests {
     use super::*;
 
-    /// `cfs_rq` as the published order has it, on a machine whose two pinned members fill a line each: a hot group of
+    /// A struct with two marked groups, on a machine whose two pinned members fill a line each: a hot group of
     /// 128 bytes, the two, 64 bytes of others, a group of 64 bytes at slot 4, and 48 bytes behind it.
     fn published(line: u64) -> Vec<Slot> {
         let pinned = Slot::bytes(line, line);

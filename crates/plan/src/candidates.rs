@@ -43,7 +43,7 @@ pub fn front(
     for path in known[..ways].par_iter().map(|found| back(problem, found)).collect::<Vec<_>>() {
         path.into_iter().for_each(|found| beams.add(found));
     }
-    let cost = State::new(problem, start, &mut Memo::default()).cost();
+    let cost = State::of(problem, start).cost();
     beams.add(Found { order: start.to_vec(), cost });
     for count in 0..SMALL.min(most) {
         let here = beams.by_moved.get(&count).cloned().unwrap_or_default();
@@ -84,7 +84,7 @@ impl Beams<'_> {
 
     fn keep(&mut self, moved: usize, found: &Found) {
         let is_cheaper = self.kept.get(&moved).is_none_or(|known| found.cost < known.cost);
-        let fits = || State::new(self.problem, &found.order, &mut Memo::default()).fits();
+        let fits = || State::of(self.problem, &found.order).fits();
         if is_cheaper && fits() && (self.accepts)(&found.order) {
             self.kept.insert(moved, found.clone());
         }
@@ -138,9 +138,11 @@ fn branches(problem: &Problem<'_>, found: &Found, count: usize) -> Vec<Found> {
     let mut memo = Memo::default();
     let mut state = State::new(problem, &found.order, &mut memo);
     let mover = Mover::new(problem);
-    let bound = SLACK * problem.scale() as f64;
+    let (slack, start) = (SLACK * problem.scale() as f64, state.cost());
     let mut best: Vec<Found> = Vec::new();
     for (first, units) in changes(problem, &mover, &state) {
+        let worst = best.get(BRANCHES - 1).map_or(u64::MAX, |worst| worst.cost);
+        let bound = slack.min(worst.saturating_sub(start) as f64);
         if !state.allows(first, &units) || !state.replace_below(first, &units, &mut memo, bound) {
             continue;
         }

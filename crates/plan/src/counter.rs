@@ -1,5 +1,5 @@
-//! Weights of visits summed without looking at each: distinct sets of cells as columns of bits, one block of columns
-//! for each binary digit of their weights.
+//! Weights of visits summed without looking at each: distinct sets of cells as columns of bits, each set once for each
+//! binary digit of its weight.
 
 use crate::visits::Visits;
 use std::collections::BTreeMap;
@@ -7,72 +7,90 @@ use std::collections::BTreeMap;
 /// Words counted at once, so that a processor keeps them in registers.
 const LANES: usize = 8;
 
+/// Bits of as many sets.
+type Tile = [u64; LANES];
+
 /// Visits ready to be counted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counter {
-    /// By cell, a bit for each visit of each block.
-    columns: Vec<Vec<[u64; LANES]>>,
-    /// Length of each block in chunks, and what a visit of it weighs.
-    blocks: Vec<(usize, u64)>,
+    cells: usize,
+    /// By tile and cell, a bit for each set.
+    tiles: Vec<Tile>,
+    /// How many tiles at the beginning hold sets of the least weight only.
+    plain: usize,
+    least: u64,
+    /// By word of the other tiles, what each set in it weighs.
+    weights: Vec<Tile>,
 }
 
 impl Counter {
-    /// Sorts visits into blocks.
+    /// Sorts visits by the binary digits of their weights; the last digit fills whole tiles.
     pub(crate) fn new(visits: &Visits) -> Self {
         let distinct = distinct(visits);
-        let common = distinct.values().fold(0, |common, weight| gcd(common, *weight)).max(1);
-        let mut counter = Self { columns: vec![Vec::new(); visits.columns().len()], blocks: Vec::new() };
+        let least = distinct.values().fold(0, |common, weight| gcd(common, *weight)).max(1);
+        let mut words: Vec<(u64, Vec<&[u64]>)> = Vec::new();
         for digit in 0..u64::BITS {
             let chosen: Vec<&[u64]> = distinct
                 .iter()
-                .filter(|(_, weight)| (*weight / common) >> digit & 1 == 1)
+                .filter(|(_, weight)| (*weight / least) >> digit & 1 == 1)
                 .map(|(set, _)| set.as_slice())
                 .collect();
-            if !chosen.is_empty() {
-                counter.add_block(&chosen, common << digit);
-            }
+            words.extend(chosen.chunks(64).map(|sets| (least << digit, sets.to_vec())));
+        }
+        let cells = visits.columns().len();
+        let plain = words.iter().take_while(|(weight, _)| *weight == least).count() / LANES;
+        let mut counter = Self { cells, plain, least, ..Self::default() };
+        for (number, words) in words.chunks(LANES).enumerate() {
+            counter.add_tile(words, number >= plain);
         }
         counter
     }
 
-    fn add_block(&mut self, sets: &[&[u64]], weight: u64) {
-        let chunks = sets.len().div_ceil(64 * LANES);
-        for (cell, column) in self.columns.iter_mut().enumerate() {
-            let first = column.len();
-            column.resize(first + chunks, [0; LANES]);
-            for (place, set) in sets.iter().enumerate() {
-                let bit = set[cell / 64] >> (cell % 64) & 1;
-                column[first + place / (64 * LANES)][place / 64 % LANES] |= bit << (place % 64);
-            }
+    fn add_tile(&mut self, words: &[(u64, Vec<&[u64]>)], is_mixed: bool) {
+        let bits = |sets: &[&[u64]], cell: usize| {
+            let bits = sets.iter().zip(0..).map(|(set, place)| (set[cell / 64] >> (cell % 64) & 1) << place);
+            bits.fold(0, |word, bit| word | bit)
+        };
+        let word = |cell: usize, lane: usize| words.get(lane).map_or(0, |(_, sets)| bits(sets, cell));
+        self.tiles.extend((0..self.cells).map(|cell| std::array::from_fn(|lane| word(cell, lane))));
+        if is_mixed {
+            self.weights.push(std::array::from_fn(|lane| words.get(lane).map_or(0, |(weight, _)| *weight)));
         }
-        self.blocks.push((chunks, weight));
     }
 
     /// Whether any visit touches a cell.
     pub(crate) fn is_touched(&self, cell: usize) -> bool {
-        self.columns[cell].iter().flatten().any(|word| *word != 0)
+        self.tiles.chunks_exact(self.cells.max(1)).any(|tile| tile[cell].iter().any(|word| *word != 0))
     }
 
     /// Weight of all visits that touch any of the cells.
     pub(crate) fn touching(&self, cells: &[u32]) -> u64 {
-        let mut sum = 0;
-        let mut first = 0;
-        for (chunks, weight) in &self.blocks {
-            let mut count = 0;
-            for chunk in first..first + chunks {
-                let mut hit = [0_u64; LANES];
-                for cell in cells {
-                    for (hit, word) in hit.iter_mut().zip(&self.columns[*cell as usize][chunk]) {
-                        *hit |= word;
-                    }
-                }
-                count += hit.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-            }
-            sum += count * weight;
-            first += chunks;
-        }
-        sum
+        let mut tiles = self.tiles.chunks_exact(self.cells.max(1));
+        let plain: u64 = tiles.by_ref().take(self.plain).map(|tile| count(&union(tile, cells))).sum();
+        let mixed = tiles.zip(&self.weights).map(|(tile, weights)| {
+            let hit = union(tile, cells);
+            let words = hit.iter().zip(weights);
+            words.map(|(word, weight)| u64::from(word.count_ones()) * weight).sum::<u64>()
+        });
+        plain * self.least + mixed.sum::<u64>()
     }
+}
+
+/// The sets that hold any of the cells.
+#[inline]
+fn union(tile: &[Tile], cells: &[u32]) -> Tile {
+    let mut hit = [0; LANES];
+    for words in cells.iter().filter_map(|cell| tile.get(*cell as usize)) {
+        for lane in 0..LANES {
+            hit[lane] |= words[lane];
+        }
+    }
+    hit
+}
+
+#[inline]
+fn count(hit: &Tile) -> u64 {
+    hit.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
 /// Weights by set, a set being a bit for each cell.

@@ -59,6 +59,7 @@ pub mod state;
 pub mod terms;
 pub mod tidy;
 pub mod touch;
+pub mod trades;
 mod unfit;
 pub mod visits;
 mod wish;

@@ -12,7 +12,7 @@
 
 use crate::branch::{self, Core};
 use crate::problem::{Problem, View};
-use crate::state::{Memo, State};
+use crate::state::State;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,7 @@ pub fn gap(cost: u64, bound: u64) -> f64 {
 
 /// Bounds the cost of all orders. A good order known beforehand makes it faster, not other.
 pub fn lower_bound(problem: &Problem<'_>, known: Option<&[usize]>) -> LowerBound {
-    let known = known.map(|order| State::new(problem, order, &mut Memo::default()).touched());
+    let known = known.map(|order| State::of(problem, order).touched());
     let sets = sets(problem);
     let views: Vec<(usize, Chunks)> =
         problem.views.iter().map(|view| chunks(problem, view, &sets)).enumerate().collect();
@@ -187,6 +187,8 @@ struct Line<'c> {
     bits: Vec<f64>,
     /// By chunk, what a bit of it on the line brings.
     gains: Vec<f64>,
+    /// By chunk, bits of it on the line that the tangent likes best.
+    chosen: Vec<f64>,
 }
 
 impl<'c> Line<'c> {
@@ -198,6 +200,7 @@ impl<'c> Line<'c> {
             visits,
             bits: vec![own.max(1.0); visits.len()],
             gains: vec![0.0; chunks.chunks.len()],
+            chosen: vec![0.0; chunks.chunks.len()],
         }
     }
 
@@ -209,13 +212,13 @@ impl<'c> Line<'c> {
         }
         let mut best = 0.0_f64;
         for round in 0..rounds {
-            let chosen = self.choose();
+            self.choose();
             let mut tangent = 0.0;
             let step = 2.0 / (round as f64 + 2.0);
             for (place, visit) in self.visits.iter().enumerate() {
                 let Some((set, weight)) = self.chunks.visits.get(*visit) else { continue };
                 let at = self.bits[place];
-                let there: f64 = set.iter().map(|chunk| chosen.get(chunk).copied().unwrap_or(0.0)).sum();
+                let there: f64 = set.iter().filter_map(|chunk| self.chosen.get(*chunk)).sum();
                 // 1/b is convex: it lies above its tangent at `at`.
                 tangent += *weight as f64 * (2.0 / at - there / (at * at));
                 self.bits[place] = at + step * (there - at);
@@ -225,9 +228,10 @@ impl<'c> Line<'c> {
         own * best
     }
 
-    /// The line that the tangent likes best: bits by chunk, those that gain most first, until it is full.
-    fn choose(&mut self) -> BTreeMap<usize, f64> {
+    /// Fills the line that the tangent likes best: chunks that gain most first, until it is full.
+    fn choose(&mut self) {
         self.gains.fill(0.0);
+        self.chosen.fill(0.0);
         for (place, visit) in self.visits.iter().enumerate() {
             let Some((set, weight)) = self.chunks.visits.get(*visit) else { continue };
             let gain = *weight as f64 / (self.bits[place] * self.bits[place]);
@@ -235,7 +239,7 @@ impl<'c> Line<'c> {
         }
         let own = bits_on(self.chunks, self.index);
         let mut room = self.chunks.line as f64 - own;
-        let mut chosen = BTreeMap::from([(self.index, own)]);
+        self.chosen[self.index] = own;
         let mut others: Vec<usize> =
             (0..self.gains.len()).filter(|chunk| *chunk != self.index && self.gains[*chunk] > 0.0).collect();
         others.sort_by(|one, other| self.gains[*other].total_cmp(&self.gains[*one]).then(one.cmp(other)));
@@ -244,10 +248,9 @@ impl<'c> Line<'c> {
             if taken <= 0.0 {
                 break;
             }
-            chosen.insert(chunk, taken);
+            self.chosen[chunk] = taken;
             room -= taken;
         }
-        chosen
     }
 }
 

@@ -8,6 +8,7 @@
 use crate::names::{Names, Word};
 use crate::random::Random;
 use fieldline_layout::access::Window;
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most classes. With fewer, operations share a class and all they touch looks like one visit; with many more, each sees
@@ -20,6 +21,9 @@ const ROUNDS: usize = 30;
 const SMOOTHING: f32 = 0.3;
 /// Words after which probabilities are brought back to a size that can't underflow.
 const RESCALE_EVERY: usize = 4;
+
+/// Parts of the windows looked at side by side.
+const PARTS: usize = 4;
 
 /// A number for each class.
 type Row = [f32; CLASSES];
@@ -149,16 +153,23 @@ impl Corpus {
         chosen
     }
 
+    /// Expected samples of each word by class. Windows are looked at in parts, always the same and summed in order, so
+    /// that the number of threads doesn't matter.
     fn expect(&self, model: &Model) -> Vec<Row> {
+        let parts = self.windows.par_chunks(self.windows.len().div_ceil(PARTS).max(1));
+        let parts: Vec<Vec<Row>> = parts.map(|windows| self.expect_in(windows, model)).collect();
         let mut expected = vec![[0.0; CLASSES]; self.words.len()];
-        for (words, count) in &self.windows {
+        for part in &parts {
+            expected.iter_mut().zip(part).for_each(|(row, more)| add_to(row, more));
+        }
+        expected
+    }
+
+    fn expect_in(&self, windows: &[(Vec<u32>, f32)], model: &Model) -> Vec<Row> {
+        let mut expected = vec![[0.0; CLASSES]; self.words.len()];
+        for (words, count) in windows {
             let p = model.posterior(words, *count);
-            for word in words {
-                let row = &mut expected[*word as usize];
-                for class in 0..CLASSES {
-                    row[class] += p[class];
-                }
-            }
+            words.iter().for_each(|word| add_to(&mut expected[*word as usize], &p));
         }
         expected
     }
@@ -227,6 +238,12 @@ impl Model {
         // A class that never began stays empty.
         self.share = sums.map(|sum| if sum > 0.0 { sum + 1.0 } else { 0.0 });
         scale_to(&mut self.share, 1.0);
+    }
+}
+
+fn add_to(row: &mut Row, more: &Row) {
+    for class in 0..CLASSES {
+        row[class] += more[class];
     }
 }
 

@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 const MIXTURES: u64 = 1;
 /// Visits drawn in all.
 const DRAWN: usize = 8_192;
+/// Visits drawn to search with. What a search makes of them is judged, and settled, by all the others.
+const SKETCHED: usize = 2_048;
 /// Visits drawn as if functions ran alone.
 const DRAWN_ALONE: usize = 4_096;
 /// Fewer windows with several samples can't tell operations apart.
@@ -41,6 +43,8 @@ pub struct Model {
     pub accesses: Vec<Access>,
     /// Visits by what runs in one go.
     pub together: Visits,
+    /// Fewer visits of the same kind, to search with.
+    pub sketch: Visits,
     /// Visits as if each function ran alone.
     pub alone: Visits,
     /// How CPUs take lines from each other, scaled to `together`.
@@ -75,6 +79,7 @@ impl Model {
             Visits::new(cells.len(), sets.map(|set| (set, 1)).collect())
         };
         let together_visits = visits(&together, DRAWN, &mut random);
+        let sketch = visits(&together, SKETCHED, &mut random);
         let lost_line = lost_line(&together_visits, &together, &accesses);
         let by_cpu = by_cpu(profile, layout, &sources);
         let all: Vec<&Access> = accesses.iter().collect();
@@ -82,6 +87,7 @@ impl Model {
         Self {
             alone: visits(&[alone], DRAWN_ALONE, &mut random),
             together: together_visits,
+            sketch,
             sharing: Sharing::new(&cells, &by_cpu, &all, &lines, lost_line),
             evidence: Evidence::new(profile, &names, &touches, &together),
             samples: accesses.iter().map(Access::samples).sum(),

@@ -3,11 +3,7 @@
 use crate::problem::Problem;
 use crate::random::Random;
 use crate::state::State;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// Most units that change lines from one side of a trade.
-const TRADED: usize = 4;
 
 /// Draws moves for one problem.
 #[derive(Clone, Debug)]
@@ -17,13 +13,10 @@ pub struct Mover {
     /// By place: first place of its region and the one behind the last.
     regions: Vec<(usize, usize)>,
     bits: Vec<u64>,
-    aligns: Vec<u64>,
     /// Units of equal kind can exchange their places without moving anything else.
     kinds: Vec<usize>,
     /// The move drawn last: the units from some place on.
     units: Vec<usize>,
-    give: Vec<usize>,
-    take: Vec<usize>,
 }
 
 impl Mover {
@@ -39,12 +32,9 @@ impl Mover {
         Self {
             hot,
             regions,
-            bits: units.clone().map(|unit| problem.unit_bits(unit)).collect(),
-            aligns: units.map(|unit| problem.unit_align(unit)).collect(),
+            bits: units.map(|unit| problem.unit_bits(unit)).collect(),
             kinds: kinds(problem, order.len()),
             units: Vec::new(),
-            give: Vec::new(),
-            take: Vec::new(),
         }
     }
 
@@ -81,14 +71,13 @@ impl Mover {
         if from == to {
             return None;
         }
-        let first = match random.below(16) {
-            0..8 => self.trade(state, from, to, random),
-            8..10 => self.swap_alike(state, from, to, random),
-            10 => self.exchange(state, (from, from + 1), (to, to + 1)),
-            11 => self.exchange(state, self.line(state, from), self.line(state, to)),
-            12 => self.swap_run(state, from, to),
-            13 => self.insert_line(state, from, to),
-            14 => self.insert(state, from, to, 1),
+        let first = match random.below(8) {
+            0..2 => self.swap_alike(state, from, to, random),
+            2 => self.exchange(state, (from, from + 1), (to, to + 1)),
+            3 => self.exchange(state, self.line(state, from), self.line(state, to)),
+            4 => self.swap_run(state, from, to),
+            5 => self.insert_line(state, from, to),
+            6 => self.insert(state, from, to, 1),
             _ => self.insert(state, from, to, 2 + random.below(5)),
         }?;
         state.allows(first, &self.units).then_some(first)
@@ -181,61 +170,6 @@ impl Mover {
         } else {
             self.exchange(state, (from, from + count), (from + count, to + count))
         }
-    }
-
-    /// Trades units of one line for units of another that are together as long. Units of both lines are then sorted
-    /// by alignment, which leaves no hole.
-    fn trade(&mut self, state: &State<'_>, from: usize, to: usize, random: &mut Random) -> Option<usize> {
-        let (mut a, mut b) = (self.line(state, from), self.line(state, to));
-        if a.0 == b.0 || !self.balance(state, (from, a), (to, b), random) {
-            return None;
-        }
-        if a.0 > b.0 {
-            std::mem::swap(&mut a, &mut b);
-            std::mem::swap(&mut self.give, &mut self.take);
-        }
-        self.units.clear();
-        self.put_line(state, a, true);
-        self.units.extend_from_slice(&state.order()[a.1..b.0]);
-        self.put_line(state, b, false);
-        Some(a.0)
-    }
-
-    /// Draws places of two lines, the first given, until both sides are equally long.
-    fn balance(
-        &mut self,
-        state: &State<'_>,
-        (from, a): (usize, (usize, usize)),
-        (to, b): (usize, (usize, usize)),
-        random: &mut Random,
-    ) -> bool {
-        let bits = |place: usize| self.bits[state.order()[place]];
-        self.give.clear();
-        self.take.clear();
-        self.give.push(from);
-        self.take.push(to);
-        let (mut given, mut taken) = (bits(from), bits(to));
-        while given != taken {
-            let gives = given < taken;
-            let (side, run) = if gives { (&mut self.give, a) } else { (&mut self.take, b) };
-            let place = run.0 + random.below(run.1 - run.0);
-            if side.len() >= TRADED || side.contains(&place) {
-                return false;
-            }
-            side.push(place);
-            *(if gives { &mut given } else { &mut taken }) += bits(place);
-        }
-        true
-    }
-
-    /// Appends what a line holds after the trade.
-    fn put_line(&mut self, state: &State<'_>, line: (usize, usize), gives: bool) {
-        let (leave, come) = if gives { (&self.give, &self.take) } else { (&self.take, &self.give) };
-        let start = self.units.len();
-        let stay = (line.0..line.1).filter(|place| !leave.contains(place));
-        let places = stay.chain(come.iter().copied());
-        self.units.extend(places.map(|place| state.order()[place]));
-        self.units[start..].sort_by_key(|unit| Reverse(self.aligns[*unit]));
     }
 }
 

@@ -19,7 +19,7 @@ use crate::result::{
     Arrangement, Basis, Candidate, Change, FORMAT, HeldMember, Mark, Outcome, Plan, SearchReport, StructPlan,
     VERSION,
 };
-use crate::search::{Effort, Found, Search, search};
+use crate::search::{Effort, Found, Search, search_by};
 use crate::sharing::Sharing;
 use crate::terms::terms;
 use crate::tidy::{moved, tidy};
@@ -223,13 +223,15 @@ impl<'a> Planner<'a> {
         let none = Sharing::none();
         let problems = self.problems(&none);
         let problem = &problems.together;
-        let found =
-            search(problem, &self.constraints.initial_order(), Effort::for_problem(problem), self.model.seed);
-        self.lower = lower_bound(problem, found.best().map(|found| found.order.as_slice()));
+        let found = self.search(problem, Effort::for_problem(problem));
         let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
         let before = self.counts(&problems, &declared);
         let broken = Broken::of(problem, &declared);
-        let mut front = self.front(&problems, &found, &before, broken.is_none());
+        let (lower, mut front) = rayon::join(
+            || lower_bound(problem, found.best().map(|found| found.order.as_slice())),
+            || self.front(&problems, &found, &before, broken.is_none()),
+        );
+        self.lower = lower;
         let mut chosen = choose(&front, before.cost, self.options.choice);
         let mut result =
             unchanged(self.layout, Outcome::NoGain, "no order is better beyond what chance gives");
@@ -264,6 +266,13 @@ impl<'a> Planner<'a> {
             result.reason = price(&before, after);
         }
         result
+    }
+
+    /// Cheap orders.
+    fn search(&self, problem: &Problem<'_>, effort: Effort) -> Search {
+        let sketch = self.problem(&self.model.sketch, &self.model.sharing);
+        let start = self.constraints.initial_order();
+        search_by(problem, &sketch, &start, effort, self.model.seed)
     }
 
     /// Candidates that are no worse than the declared order anywhere and better by more than chance, by number of

@@ -400,18 +400,23 @@ impl<'a> Problem<'a> {
     /// Cost of what neighbours are: a reader must follow every seam, the source must separate `#if` conditions, nothing
     /// may stand inside a group.
     pub(crate) fn seam_cost(&self, units: impl Iterator<Item = usize>) -> u64 {
-        let (guard, group) = (|unit: usize| self.traits[unit].guard, |unit: usize| self.traits[unit].group);
         let mut before: Option<usize> = None;
         let mut cost = 0;
         for unit in units {
-            if let Some(before) = before {
-                cost += if before + 1 == unit { 0 } else { self.seam_weight };
-                cost += if guard(before) == guard(unit) { 0 } else { self.guard_weight };
-                cost += if group(before) == group(unit) { 0 } else { self.group_weight };
-            }
+            cost += before.map_or(0, |before| self.seam(before, unit));
             before = Some(unit);
         }
         cost
+    }
+
+    /// Cost of two neighbours.
+    #[inline]
+    pub(crate) fn seam(&self, before: usize, unit: usize) -> u64 {
+        let (one, other) = (&self.traits[before], &self.traits[unit]);
+        let weight = |seam: bool, weight: u64| if seam { weight } else { 0 };
+        weight(before + 1 != unit, self.seam_weight)
+            + weight(one.guard != other.guard, self.guard_weight)
+            + weight(one.group != other.group, self.group_weight)
     }
 
     /// What limits a unit's neighbours.

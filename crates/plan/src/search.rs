@@ -10,13 +10,16 @@ use crate::problem::{Problem, View};
 use crate::random::Random;
 use crate::seed::grouped;
 use crate::state::{Memo, State};
+use crate::trades::Trades;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
 /// Temperatures of a chain.
 const REPLICAS: usize = 6;
-/// Moves of a replica between exchanges.
-const ROUND: usize = 100;
+/// What a replica tries between exchanges: moves, placed byte by byte, and trades between lines, which cost a tenth of
+/// the time and find most of what there is to find.
+const MOVES: usize = 25;
+const TRADES: usize = 200;
 /// Random moves per replica that tell how hot is hot.
 const PROBES: usize = 200;
 /// Hottest temperature, as a share of what half of all costly moves cost more than. The coldest is what one in twenty
@@ -41,17 +44,18 @@ const UNITS: usize = 50;
 pub struct Effort {
     /// Independent chains.
     pub chains: usize,
-    /// Moves tried in each, over all its replicas.
-    pub moves: usize,
+    /// Rounds of each: moves, trades and exchanges of all its replicas.
+    pub rounds: usize,
 }
 
 impl Effort {
-    /// What is enough for a problem: more touched units need more moves, and more still the more places they can take.
-    /// With a third of the moves chains end in different orders; with these, most end in the same.
+    /// What is enough for a problem: more touched units need more rounds, and more still the more places they can take.
+    /// Chains then end in orders of which several are equally good but for a hundredth, less than what visits drawn
+    /// again would change.
     pub fn for_problem(problem: &Problem<'_>) -> Self {
         let touched = Mover::new(problem).touched();
         let spread = problem.constraints.units.len().clamp(UNITS, UNITS * 3 / 2);
-        Self { chains: 6, moves: (3_900 * touched * spread / UNITS).clamp(12_000, 300_000) }
+        Self { chains: 6, rounds: (5 * touched * spread / UNITS / 3).clamp(8, 128) }
     }
 }
 
@@ -62,6 +66,16 @@ pub struct Found {
     pub order: Vec<usize>,
     /// Its cost.
     pub cost: u64,
+}
+
+impl Found {
+    /// Takes over an order that has just changed, if it is cheaper and fits.
+    fn take(&mut self, state: &State<'_>, changed: bool) {
+        if changed && state.cost() < self.cost && state.fits() {
+            self.cost = state.cost();
+            self.order.copy_from_slice(state.order());
+        }
+    }
 }
 
 /// Results of a search.
@@ -82,6 +96,18 @@ impl Search {
 
 /// Searches from an order that keeps the constraints.
 pub fn search(problem: &Problem<'_>, start: &[usize], effort: Effort, seed: u64) -> Search {
+    search_by(problem, problem, start, effort, seed)
+}
+
+/// Like [`search`], but far and wide in a problem of fewer visits only, `sketch`; the last chains go on from there in
+/// the problem itself.
+pub fn search_by(
+    problem: &Problem<'_>,
+    sketch: &Problem<'_>,
+    start: &[usize],
+    effort: Effort,
+    seed: u64,
+) -> Search {
     if let Some(found) = exact::try_all(problem, start) {
         return Search { found: vec![found], is_exact: true };
     }
@@ -89,14 +115,15 @@ pub fn search(problem: &Problem<'_>, start: &[usize], effort: Effort, seed: u64)
     let chains = effort.chains as u64;
     let chain = |chain: u64| {
         let mut random = random(chain);
-        let orders = first_orders(problem, start, chain, &mut random);
-        Chain::new(problem, start, &orders).run(effort.moves, HOT, &mut random)
+        let orders = first_orders(sketch, start, chain, &mut random);
+        let found = Chain::new(sketch, start, &orders).run(effort.rounds, HOT, &mut random);
+        Found { cost: State::of(problem, &found.order).cost(), ..found }
     };
     let mut found: Vec<Found> = (0..chains).into_par_iter().map(chain).collect();
     let mut known = found.clone();
     known.sort_by_key(|found| Reverse(found.cost));
     let known: Vec<Vec<usize>> = known.into_iter().map(|found| found.order).collect();
-    let again = |chain: u64| Chain::new(problem, start, &known).run(effort.moves, WARM, &mut random(chain));
+    let again = |chain: u64| Chain::new(problem, start, &known).run(effort.rounds, WARM, &mut random(chain));
     found.par_extend((chains..chains + AGAIN).into_par_iter().map(again));
     Search { found, is_exact: false }
 }
@@ -104,6 +131,7 @@ pub fn search(problem: &Problem<'_>, start: &[usize], effort: Effort, seed: u64)
 /// Orders at several temperatures.
 struct Chain<'p> {
     mover: Mover,
+    trades: Trades<'p>,
     memo: Memo,
     replicas: Vec<State<'p>>,
     temperatures: Vec<f64>,
@@ -128,6 +156,7 @@ impl<'p> Chain<'p> {
         let best = best.min_by_key(|found| found.cost).unwrap_or(declared);
         Self {
             mover: Mover::new(problem),
+            trades: Trades::new(problem),
             memo,
             replicas,
             temperatures: Vec::new(),
@@ -161,13 +190,14 @@ impl<'p> Chain<'p> {
         (after > before).then(|| after - before)
     }
 
-    fn run(mut self, moves: usize, hot: f64, random: &mut Random) -> Found {
+    fn run(mut self, rounds: usize, hot: f64, random: &mut Random) -> Found {
         self.calibrate(hot, random);
-        for round in 0..moves.div_ceil(ROUND * REPLICAS) {
+        for round in 0..rounds {
             for replica in 0..REPLICAS {
-                for _ in 0..ROUND {
+                for _ in 0..MOVES {
                     self.step(replica, random);
                 }
+                self.trade(replica, random);
             }
             for replica in (round % 2..REPLICAS - 1).step_by(2) {
                 self.exchange(replica, random);
@@ -184,9 +214,22 @@ impl<'p> Chain<'p> {
         };
         let bound = self.temperatures[replica] * self.exponential[random.below(QUANTILES)];
         let moved = state.replace_below(first, self.mover.units(), &mut self.memo, bound);
-        if moved && state.cost() < self.best.cost && state.fits() {
-            self.best.cost = state.cost();
-            self.best.order.copy_from_slice(state.order());
+        self.best.take(state, moved);
+    }
+
+    /// Tries trades between lines, and keeps what they come to if it is worth what they promised.
+    fn trade(&mut self, replica: usize, random: &mut Random) {
+        let state = &mut self.replicas[replica];
+        let temperature = self.temperatures[replica];
+        self.trades.load(state, &mut self.memo);
+        for _ in 0..TRADES {
+            let bound = temperature * self.exponential[random.below(QUANTILES)];
+            self.trades.step(random, &mut self.memo, bound);
+        }
+        let bound = temperature * self.exponential[random.below(QUANTILES)] + self.trades.change();
+        if let Some(order) = self.trades.order(state) {
+            let moved = state.replace_below(0, order, &mut self.memo, bound.max(0.0));
+            self.best.take(state, moved);
         }
     }
 

@@ -70,6 +70,11 @@ impl<'p> State<'p> {
         state
     }
 
+    /// The state of an order that won't change.
+    pub fn of(problem: &'p Problem<'p>, order: &[usize]) -> Self {
+        Self::new(problem, order, &mut Memo::brief())
+    }
+
     /// Takes another order.
     pub fn reset(&mut self, order: &[usize], memo: &mut Memo) {
         self.order = order.to_vec();
@@ -125,6 +130,12 @@ impl<'p> State<'p> {
     /// Units in order.
     pub fn order(&self) -> &[usize] {
         &self.order
+    }
+
+    /// First bit of the unit at each place in a build, and the bit behind it.
+    #[inline]
+    pub(crate) fn spans(&self, build: usize) -> &[(u64, u64)] {
+        &self.spans[build]
     }
 
     /// Where a unit stands in the order.
@@ -302,8 +313,8 @@ impl<'p> State<'p> {
             if let Some((old_last, new_last)) = last
                 && (old_last, old) != (new_last, new)
             {
-                let seam = |one: usize, other: usize| self.problem.seam_cost([one, other].into_iter());
-                change = change.wrapping_add(seam(new_last, *new)).wrapping_sub(seam(old_last, *old));
+                let (new, old) = (self.problem.seam(new_last, *new), self.problem.seam(old_last, *old));
+                change = change.wrapping_add(new).wrapping_sub(old);
             }
             last = Some((*old, *new));
         }
@@ -402,9 +413,9 @@ impl<'p> State<'p> {
 
     #[inline]
     fn toggle(&mut self, view: usize, (first, last): (usize, usize), key: u64) {
-        grow(&mut self.lines[view], last);
-        for number in first..=last {
-            let line = &mut self.lines[view][number];
+        let lines = &mut self.lines[view];
+        grow(lines, last);
+        for (number, line) in (first..).zip(&mut lines[first..=last]) {
             if line.changed != self.undo.moves {
                 self.undo.lines.push((view, number, *line));
                 line.changed = self.undo.moves;

@@ -2,7 +2,7 @@
 
 use crate::problem::{Problem, View};
 use crate::result::{Change, Term, TermKind};
-use crate::state::{Memo, State};
+use crate::state::State;
 
 /// A part of an order's cost, and how much of what costs it.
 struct Part {
@@ -36,7 +36,7 @@ fn is_nothing(term: &Term) -> bool {
 }
 
 fn parts(problem: &Problem<'_>, order: &[usize]) -> Vec<Part> {
-    let state = State::new(problem, order, &mut Memo::default());
+    let state = State::of(problem, order);
     let mut parts = line_parts(problem, &state);
     parts.extend(size_parts(problem, order, &state));
     parts.extend(churn_parts(problem, order));

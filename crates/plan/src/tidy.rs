@@ -97,18 +97,17 @@ impl Tidying<'_> {
         }
         let (cost, fitted) = (self.state.cost(), self.state.fits());
         let moved_before = self.moved;
-        self.state.replace(first, &self.units, &mut self.memo);
         // No more units can become unmoved than were, so most changes need no count.
-        let most = cost + moved_before * self.moved_weight;
-        let promising = self.state.cost() < most && (self.state.fits() || !fitted);
-        let better = promising && self.state.keeps_offsets() && {
+        let slack = moved_before * self.moved_weight;
+        if !self.state.replace_below(first, &self.units, &mut self.memo, slack as f64) {
+            return false;
+        }
+        let better = (self.state.fits() || !fitted) && {
             self.moved = self.count_moved();
-            self.state.cost() + self.moved * self.moved_weight < most
+            self.state.cost() + self.moved * self.moved_weight < cost + slack
         };
         if !better {
             self.moved = moved_before;
-        }
-        if !better {
             self.state.undo();
         }
         better

@@ -117,7 +117,7 @@ proptest! {
         let case = Case::new(&sizes, &random_sets(bytes, 10, &mut random), &Wishes::default());
         let problem = case.problem([0, 4, 8, 48][random.below(4)]);
         let (touched, cost) = least(&problem, count);
-        let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 1, moves: 600 }, 1);
+        let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 1, rounds: 1 }, 1);
         for known in [None, found.best().map(|found| found.order.as_slice())] {
             let bound = lower_bound(&problem, known);
             for (view, (bound, least)) in bound.touched.iter().zip(&touched).enumerate() {
@@ -139,7 +139,7 @@ proptest! {
         let declared: Vec<usize> = (0..14).collect();
         let mut order = declared.clone();
         random.shuffle(&mut order);
-        let cost = |order: &[usize]| State::new(&problem, order, &mut Memo::default()).cost();
+        let cost = |order: &[usize]| State::of(&problem, order).cost();
         let found = terms(&problem, &declared, &order);
         prop_assert_eq!(found.iter().map(|term| term.cost_before).sum::<u64>(), cost(&declared));
         prop_assert_eq!(found.iter().map(|term| term.cost_after).sum::<u64>(), cost(&order));
@@ -177,7 +177,7 @@ proptest! {
         let lines = |sizes: &[u64], wishes: &Wishes| {
             let case = Case::new(sizes, &sets, wishes);
             let problem = case.problem(0);
-            let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 1, moves: 600 }, 1);
+            let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 1, rounds: 1 }, 1);
             prop_assert!(found.is_exact);
             Ok(found.best().unwrap().cost)
         };
@@ -209,10 +209,10 @@ fn planted_lines_are_found_and_proven() {
     let problem =
         Problem::new(&case.constraints, &case.cells, &case.visits, &case.sharing, vec![build], views);
     let start = case.constraints.initial_order();
-    let found = search(&problem, &start, Effort { chains: 3, moves: 60_000 }, 3);
+    let found = search(&problem, &start, Effort { chains: 3, rounds: 100 }, 3);
     let best = found.best().unwrap();
     let bound = lower_bound(&problem, Some(&best.order));
     let planted: u64 = sets.iter().map(|(set, weight)| (set.len() as u64 / 8) * weight).sum();
     assert_eq!(bound.touched, [planted]);
-    assert_eq!(State::new(&problem, &best.order, &mut Memo::default()).touched(), [planted]);
+    assert_eq!(State::of(&problem, &best.order).touched(), [planted]);
 }

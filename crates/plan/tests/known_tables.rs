@@ -12,7 +12,7 @@ use fieldline_plan::planner::{Options, Request, plan_struct};
 use fieldline_plan::problem::{Build, Problem, View};
 use fieldline_plan::search::{Effort, search};
 use fieldline_plan::sharing::Sharing;
-use fieldline_plan::state::{Memo, State};
+use fieldline_plan::state::State;
 use fieldline_plan::visits::Visits;
 use fieldline_plan::{Outcome, StructPlan};
 use std::collections::BTreeSet;
@@ -156,9 +156,9 @@ fn found(table: &Table, sharing: &Sharing) -> (Vec<usize>, [u64; 3]) {
     let views = vec![View::new(0, 64, 0, 1)];
     let problem = Problem::new(&table.constraints, &table.cells, &visits, sharing, vec![build], views);
     let start = table.constraints.initial_order();
-    let found = search(&problem, &start, Effort { chains: 2, moves: 60_000 }, 5);
+    let found = search(&problem, &start, Effort { chains: 2, rounds: 100 }, 5);
     let best = found.best().unwrap().order.clone();
-    let lost = |order: &[usize]| State::new(&problem, order, &mut Memo::default()).lost(0);
+    let lost = |order: &[usize]| State::of(&problem, order).lost(0);
     let costs = [lost(&start), lost(&table.published()), lost(&best)];
     (best, costs)
 }

@@ -90,7 +90,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
 }
 
 fn cost(problem: &Problem<'_>, order: &[usize]) -> u64 {
-    State::new(problem, order, &mut Memo::default()).cost()
+    State::of(problem, order).cost()
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn few_members_get_the_cheapest_of_all_orders() {
         let sizes: Vec<u64> = (0..7).map(|_| [4, 8, 16, 24, 32, 48][random.below(6)]).collect();
         let case = Case::new(&sizes, &random_sets(7, 12, &mut random), &Wishes::default());
         let problem = case.problem();
-        let fits = |order: &Vec<usize>| State::new(&problem, order, &mut Memo::default()).fits();
+        let fits = |order: &Vec<usize>| State::of(&problem, order).fits();
         let cheapest =
             permutations(7).iter().filter(|order| fits(order)).map(|order| cost(&problem, order)).min();
         let found = search(&problem, &case.constraints.initial_order(), Effort::for_problem(&problem), seed);
@@ -161,8 +161,7 @@ fn scaling_all_weights_keeps_the_answer() {
     let answer = |sets: &Sets| {
         let case = Case::new(&sizes, sets, &Wishes::default());
         let problem = case.problem();
-        let found =
-            search(&problem, &case.constraints.initial_order(), Effort { chains: 2, moves: 20_000 }, 9);
+        let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 2, rounds: 33 }, 9);
         found.found.iter().map(|found| found.order.clone()).collect::<Vec<_>>()
     };
     assert_eq!(answer(&large), answer(&scaled));
@@ -181,7 +180,7 @@ fn the_order_of_visits_and_doubled_visits_do_not_matter() {
     let answer = |sets: &Sets| {
         let case = Case::new(&sizes, sets, &Wishes::default());
         let problem = case.problem();
-        search(&problem, &case.constraints.initial_order(), Effort { chains: 2, moves: 12_000 }, 9)
+        search(&problem, &case.constraints.initial_order(), Effort { chains: 2, rounds: 20 }, 9)
     };
     assert_eq!(answer(&sets), answer(&shuffled));
     assert_eq!(answer(&split), answer(&double));
@@ -196,7 +195,7 @@ fn threads_do_not_matter() {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let start = case.constraints.initial_order();
-        pool.install(|| search(&problem, &start, Effort { chains: 4, moves: 12_000 }, 1))
+        pool.install(|| search(&problem, &start, Effort { chains: 4, rounds: 20 }, 1))
     };
     assert_eq!(with(1), with(4));
 }
@@ -248,10 +247,10 @@ proptest! {
         let case = Case::new(&sizes, &sets, &wishes);
         let problem = case.problem();
         let start = case.constraints.initial_order();
-        let found = search(&problem, &start, Effort { chains: 2, moves: 3_000 }, seed);
+        let found = search(&problem, &start, Effort { chains: 2, rounds: 5 }, seed);
         for found in found.found.iter().map(|found| tidy(&problem, found)) {
             prop_assert_eq!(case.constraints.check(&found.order), Ok(()));
-            let state = State::new(&problem, &found.order, &mut Memo::default());
+            let state = State::of(&problem, &found.order);
             prop_assert!(state.fits() || found.order == start);
             prop_assert_eq!(state.cost(), found.cost);
             let placed = abi::reorder(&layout, &case.constraints.members_in(&found.order)).unwrap();

@@ -11,18 +11,18 @@ use crate::confidence::{
 use crate::model::Model;
 use crate::problem::Problem;
 use crate::result::{Change, Forecast};
-use crate::search::{Effort, Found, search};
+use crate::search::{Effort, Found};
 use crate::sharing::Sharing;
-use crate::state::{Memo, State};
+use crate::state::State;
 use crate::tidy::{moved, tidy};
 use fieldline_layout::AccessProfile;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Chains of a search that is done over and over, and by what its moves are divided: a quarter of the full effort.
+/// Chains of a search that is done over and over, and by what its rounds are divided: a quarter of the full effort.
 /// Orders it finds are at most a little worse, so figures out of fold err on the careful side.
 const CHAINS: usize = 2;
-const FEWER_MOVES: usize = 2;
+const FEWER_ROUNDS: usize = 2;
 
 /// An order and what it costs, or nothing if none is sure enough; and why that is so.
 pub(super) struct Judged {
@@ -158,9 +158,8 @@ impl Planner<'_> {
 
     fn search_short(&self, problem: &Problem<'_>) -> Option<Found> {
         let full = Effort::for_problem(problem);
-        let effort = Effort { chains: CHAINS, moves: full.moves / FEWER_MOVES };
-        let found = search(problem, &self.constraints.initial_order(), effort, self.model.seed);
-        found.best().map(|found| tidy(problem, found))
+        let effort = Effort { chains: CHAINS, rounds: full.rounds / FEWER_ROUNDS };
+        self.search(problem, effort).best().map(|found| tidy(problem, found))
     }
 
     /// Learns and plans anew with blocks drawn with replacement. The order is what the planned one settles to in the new
@@ -177,7 +176,7 @@ impl Planner<'_> {
         let none = Sharing::none();
         let problems = self.problems(&none);
         let problem = &problems.together;
-        let cost = State::new(problem, order, &mut Memo::default()).cost();
+        let cost = State::of(problem, order).cost();
         let settled = tidy(problem, &Found { order: order.to_vec(), cost });
         let here = self.counts(&problems, &settled.order);
         let other = self.search_short(problem);
@@ -227,7 +226,7 @@ impl Planner<'_> {
 
     fn is_offer(&self, problem: &Problem<'_>, order: &[usize], before: &Counts, after: &Counts) -> bool {
         self.constraints.check(order).is_ok()
-            && State::new(problem, order, &mut Memo::default()).fits()
+            && State::of(problem, order).fits()
             && after.is_no_worse_than(before)
             && self.is_gain(before, after)
             && moved_members(problem, order) <= self.options.max_moves.unwrap_or(usize::MAX)

@@ -3,7 +3,7 @@
 use super::{Planner, Problems};
 use crate::problem::Problem;
 use crate::result::{Change, Forecast, SizeForecast, slab_class};
-use crate::state::{Memo, State};
+use crate::state::State;
 use crate::visits::Visits;
 use std::collections::BTreeMap;
 
@@ -64,12 +64,12 @@ impl Planner<'_> {
 
     pub(super) fn counts(&self, problems: &Problems<'_>, order: &[usize]) -> Counts {
         let count = |problem: &Problem<'_>| {
-            let state = State::new(problem, order, &mut Memo::default());
+            let state = State::of(problem, order);
             (state.touched(), state.sizes().to_vec())
         };
         let (together, sizes) = count(&problems.together);
         let alone = count(&problems.alone).0;
-        let state = State::new(&problems.together, order, &mut Memo::default());
+        let state = State::of(&problems.together, order);
         let pairs = self.matrix.views.iter().enumerate().filter(|(_, view)| view.pairs);
         let pairs_lost = pairs.map(|(index, view)| view.weight * state.lost(index)).sum();
         Counts { together, alone, sizes, lost: state.lost(0), pairs_lost, cost: state.cost() }

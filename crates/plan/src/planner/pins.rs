@@ -5,7 +5,7 @@ use super::forecast::Counts;
 use super::{Planner, Problems};
 use crate::problem::Problem;
 use crate::result::{PinReport, StructPlan};
-use crate::state::{Memo, State};
+use crate::state::State;
 use fieldline_layout::constraint::{Constraints, HoldKind};
 
 /// The pins that an order breaks.
@@ -19,7 +19,7 @@ pub(super) struct Broken {
 
 impl Broken {
     pub(super) fn of(problem: &Problem<'_>, order: &[usize]) -> Self {
-        let state = State::new(problem, order, &mut Memo::default());
+        let state = State::of(problem, order);
         let wishes = &problem.constraints.lines;
         let broken = state.broken().filter_map(|pin| wishes.iter().position(|wish| std::ptr::eq(wish, pin)));
         Self { lines: broken.collect(), places: misplaced(problem.constraints, order) }

@@ -70,9 +70,21 @@ fn event_name(line: &str) -> Option<&str> {
     name.split_once('\'')?.1.rsplit_once('\'').map(|(name, _)| name)
 }
 
+/// The cells of a row. A type without a tag, `struct `, leaves a gap before its offset that parts no columns.
+fn row_cells(line: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for cell in cells(line) {
+        match found.last_mut().filter(|_| cell.starts_with('+')) {
+            Some(last) => *last = format!("{last} {cell}"),
+            None => found.push(cell.to_owned()),
+        }
+    }
+    found
+}
+
 fn row(line: &str, columns: Columns, event: usize, operation: Operation) -> Result<Row, String> {
-    let cells: Vec<&str> = cells(line).collect();
-    let cell = |index: usize| cells.get(index).copied().unwrap_or_default();
+    let cells = row_cells(line);
+    let cell = |index: usize| cells.get(index).map_or("", String::as_str);
     let number = |index: usize| {
         cell(index)
             .parse::<u64>()
@@ -148,6 +160,9 @@ mod tests {
             (1, "struct thing", Some(0), 2, Operation::Store),
         ];
         assert_eq!(rows, expected);
+        let anonymous = TEXT.replace("struct thing  struct thing +0x138", "struct     struct  +0x138");
+        let row = &parse(&anonymous).unwrap().rows[1];
+        assert_eq!((row.type_name.as_str(), row.offset), ("struct", Some(0x138)));
         assert_eq!(counts.rows[1].function.as_deref(), Some("run one"));
         assert_eq!(counts.rows[2].function.as_deref(), Some("main"));
     }

@@ -46,7 +46,7 @@ pub enum Mismatch {
 fn tag(type_name: &str) -> Option<&str> {
     let bare = ["struct ", "union ", "class "].iter().find_map(|kind| type_name.strip_prefix(kind));
     let name = bare.unwrap_or(type_name).trim();
-    let is_derived = name.ends_with(['*', ']', ')']) || name.is_empty();
+    let is_derived = name.ends_with(['*', ']', ')']) || ["", "struct", "union", "class"].contains(&name);
     (!is_derived).then_some(name)
 }
 

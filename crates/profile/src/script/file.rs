@@ -224,7 +224,8 @@ struct Survey {
     /// Fields of the front, by event.
     fields: Vec<SampleFields>,
     landmarks: Landmarks,
-    first_line: Option<u64>,
+    /// The first sample: its line, and whether it has a time and an event.
+    first: Option<(u64, bool, bool)>,
     has_kernel_code: bool,
     has_short_times: bool,
 }
@@ -248,7 +249,7 @@ impl Survey {
 
     fn note_sample(&mut self, line: &SampleLine<'_>, reader: &Reader<'_>) -> Result<(), Error> {
         check_form(line, reader)?;
-        self.first_line.get_or_insert(reader.number);
+        self.check_front(line, reader.number)?;
         let event = self.event(line.event.unwrap_or_default(), reader.number)?;
         if let Some(columns) = self.columns.get_mut(event) {
             columns.note(line, reader.has_frames());
@@ -256,7 +257,7 @@ impl Survey {
         if let Some(fields) = self.fields.get_mut(event) {
             *fields = *fields | front_fields(line);
         }
-        self.has_short_times |= reader.has_short_time(line);
+        self.has_short_times |= line.front.has_short_time;
         self.note_place(line, reader)
     }
 
@@ -297,10 +298,24 @@ impl Survey {
         Ok(index)
     }
 
+    /// All lines of a text have a time or none has, and the same for the event.
+    fn check_front(&mut self, line: &SampleLine<'_>, number: u64) -> Result<(), Error> {
+        let has = (line.front.time.is_some(), line.event.is_some());
+        let (first, has_time, has_event) = *self.first.get_or_insert((number, has.0, has.1));
+        if has == (has_time, has_event) {
+            return Ok(());
+        }
+        let field = if has.0 == has_time { "event" } else { "time" };
+        let (ours, theirs) = if has.0 == has_time { (has.1, has_event) } else { (has.0, has_time) };
+        let word = |has| if has { "has" } else { "lacks" };
+        let problem = format!("{} the field {field}, which line {first} {}", word(ours), word(theirs));
+        Err(Error::line(number, problem))
+    }
+
     /// Without instructions nothing can be attributed.
     fn check_ip(&self, roles: &[Roles]) -> Result<(), Error> {
-        match self.first_line {
-            Some(line) if !roles.iter().any(|roles| roles.has_ip) => {
+        match self.first {
+            Some((line, ..)) if !roles.iter().any(|roles| roles.has_ip) => {
                 let problem = "has no address of an instruction; print it by perf script -F +ip,+sym,+symoff";
                 Err(Error::line(line, problem.into()))
             }
@@ -397,6 +412,9 @@ impl<'s> Reader<'s> {
         let at = self.body.len();
         self.body.extend([0; 8]);
         let mut count = 0_u64;
+        if memchr::memmem::find(self.line.as_bytes(), b"/0x").is_none() {
+            return;
+        }
         for (from, to) in self.line.split_whitespace().filter_map(branch) {
             count += 1;
             [from, to, 0].iter().for_each(|word: &u64| self.body.extend(word.to_le_bytes()));
@@ -418,12 +436,6 @@ impl<'s> Reader<'s> {
         let text = self.first.trim_start();
         let symbol = text.split_once(char::is_whitespace).map(|(_, symbol)| symbol);
         if self.has_frames() { symbol.map(Symbol::parse).unwrap_or_default() } else { Symbol::default() }
-    }
-
-    /// Whether the line's time has no nanoseconds.
-    fn has_short_time(&self, line: &SampleLine<'_>) -> bool {
-        let Some(time) = line.front.time.filter(|time| time % 1000 == 0) else { return false };
-        !self.line.contains(&format!(".{:09}:", time % 1_000_000_000))
     }
 }
 
@@ -457,7 +469,7 @@ impl ScriptRecords<'_> {
             if !self.reader.advance()? {
                 return Ok(None);
             }
-            if Line::parse(&self.reader.line) != Line::Empty {
+            if !Line::is_empty(&self.reader.line) {
                 break;
             }
         }

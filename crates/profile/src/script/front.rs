@@ -14,12 +14,14 @@ pub(crate) struct Front {
     pub(crate) cpu_mode: Option<CpuMode>,
     /// Nanoseconds.
     pub(crate) time: Option<u64>,
+    /// Whether the time was printed in microseconds.
+    pub(crate) has_short_time: bool,
 }
 
 /// Cuts a line behind the time (or, without one, in front of the event or behind the CPU or the process).
 pub(crate) fn split(line: &str) -> (Front, &str) {
-    if let Some((before, time, rest)) = split_at_time(line) {
-        return (Front { time: Some(time), ..of_words(before) }, rest);
+    if let Some((before, (time, has_short_time), rest)) = split_at_time(line) {
+        return (Front { time: Some(time), has_short_time, ..of_words(before) }, rest);
     }
     let at = event_start(line).or_else(|| end_of_last(line, |word| cpu(word).is_some()));
     let at = at.or_else(|| end_of_last(line, |word| pid_and_tid(word).is_some())).unwrap_or(0);
@@ -28,13 +30,13 @@ pub(crate) fn split(line: &str) -> (Front, &str) {
 }
 
 /// The first word that is a time, `SECONDS.FRACTION:`.
-fn split_at_time(line: &str) -> Option<(&str, u64, &str)> {
-    for (at, _) in line.match_indices(':') {
+fn split_at_time(line: &str) -> Option<(&str, (u64, bool), &str)> {
+    for at in memchr::memchr_iter(b':', line.as_bytes()) {
         let (before, rest) = (line.get(..at)?, line.get(at + 1..)?);
         if !(rest.is_empty() || rest.starts_with(' ')) {
             continue;
         }
-        let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+        let start = before.bytes().rposition(|byte| byte.is_ascii_whitespace()).map_or(0, |space| space + 1);
         if let Some(time) = before.get(start..).and_then(time) {
             return Some((before.get(..start)?, time, rest));
         }
@@ -42,8 +44,9 @@ fn split_at_time(line: &str) -> Option<(&str, u64, &str)> {
     None
 }
 
-/// Nanoseconds of a time as perf prints it: with six digits behind the point, or with nine (`--ns`).
-fn time(word: &str) -> Option<u64> {
+/// Nanoseconds of a time as perf prints it: with six digits behind the point, which is the short form, or with nine
+/// (`--ns`).
+fn time(word: &str) -> Option<(u64, bool)> {
     let (seconds, fraction) = word.split_once('.')?;
     if !is_digits(seconds) || !is_digits(fraction) {
         return None;
@@ -54,7 +57,8 @@ fn time(word: &str) -> Option<u64> {
         _ => return None,
     };
     let seconds: u64 = seconds.parse().ok()?;
-    seconds.checked_mul(1_000_000_000)?.checked_add(fraction.parse::<u64>().ok()? * scale)
+    let time = seconds.checked_mul(1_000_000_000)?.checked_add(fraction.parse::<u64>().ok()? * scale)?;
+    Some((time, scale > 1))
 }
 
 /// Where the event's name begins, or the period before it, in a line without a time.
@@ -141,7 +145,8 @@ mod tests {
     use super::*;
 
     fn front(pid: Option<u32>, tid: Option<u32>, cpu: Option<u32>, time: Option<u64>) -> Front {
-        Front { pid, tid, cpu, time, cpu_mode: None }
+        let has_short_time = time.is_some_and(|time| time % 1000 == 0);
+        Front { pid, tid, cpu, time, cpu_mode: None, has_short_time }
     }
 
     #[test]

@@ -45,9 +45,7 @@ impl<'l> Numbers<'l> {
     fn take(text: &mut &'l str) -> Self {
         let mut taken = Self::default();
         while let Some(slot) = taken.words.get_mut(taken.count) {
-            let trimmed = text.trim_start();
-            let end = trimmed.find(char::is_whitespace).unwrap_or(trimmed.len());
-            let (word, rest) = trimmed.split_at(end);
+            let (word, rest) = next_word(text);
             if !is_hexadecimal(word) {
                 break;
             }
@@ -95,13 +93,18 @@ pub(crate) enum Line<'l> {
 }
 
 impl<'l> Line<'l> {
+    /// Whether a line is nothing or a comment.
+    pub(crate) fn is_empty(line: &str) -> bool {
+        line.starts_with('#') || line.trim_ascii_start().is_empty()
+    }
+
     /// Cuts a line; nothing is refused here.
     pub(crate) fn parse(line: &'l str) -> Self {
-        if line.starts_with('#') || line.trim_start().is_empty() {
+        if Self::is_empty(line) {
             return Self::Empty;
         }
         let (front, rest) = front::split(line);
-        match rest.trim_start().strip_prefix("PERF_RECORD_") {
+        match rest.trim_ascii_start().strip_prefix("PERF_RECORD_") {
             Some(other) => Self::Other(front, other),
             None => Self::Sample(SampleLine::parse(front, rest)),
         }
@@ -141,21 +144,20 @@ impl<'l> SampleLine<'l> {
     }
 }
 
+/// The first word of a text and what follows it.
+fn next_word(text: &str) -> (&str, &str) {
+    let text = text.trim_ascii_start();
+    let end = text.bytes().position(|byte| byte.is_ascii_whitespace()).unwrap_or(text.len());
+    text.split_at_checked(end).unwrap_or((text, ""))
+}
+
 /// Takes period and event off the front.
 fn split_event(text: &str) -> (Option<u64>, Option<&str>, &str) {
-    let next = |text: &str| {
-        let trimmed = text.trim_start().len();
-        let text = text.len() - trimmed..text.len();
-        text.start
-    };
-    let word = |text: &str| text.find(char::is_whitespace).unwrap_or(text.len());
-    let (_, trimmed) = text.split_at(next(text));
-    let (first, rest) = trimmed.split_at(word(trimmed));
+    let (first, rest) = next_word(text);
     if let Some(event) = event(first) {
         return (None, Some(event), rest);
     }
-    let (_, trimmed) = rest.split_at(next(rest));
-    let (second, rest) = trimmed.split_at(word(trimmed));
+    let (second, rest) = next_word(rest);
     match (first.parse(), event(second)) {
         (Ok(period), Some(event)) => (Some(period), Some(event), rest),
         _ => (None, None, text),
@@ -174,9 +176,7 @@ fn skip_words(text: &str) -> Option<&str> {
     }
     // The last part's own words: what blocked the access, and no number.
     loop {
-        let trimmed = rest.trim_start();
-        let end = trimmed.find(char::is_whitespace).unwrap_or(trimmed.len());
-        let (word, behind) = trimmed.split_at(end);
+        let (word, behind) = next_word(rest);
         if word.is_empty() || is_hexadecimal(word) {
             return Some(rest);
         }

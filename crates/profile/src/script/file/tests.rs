@@ -95,7 +95,13 @@ fn lines_that_cannot_be_understood_are_named() {
     assert!(error(&format!("{good}Hello there\n")).starts_with("line 2: is not of a form"));
     assert!(error("\n\tffffffff81000010 walk\n").starts_with("line 2: is not of a form"));
     assert!(error(&format!("{good}\tnothing here\n")).contains("line 2: \"nothing\" is not an address"));
-    assert!(error(&format!("{good}1.0001: PERF_RECORD_LOST\n")).starts_with("line 2"));
+    assert!(error(&format!("{good}1.000100: PERF_RECORD_LOST\n")).starts_with("line 2: is not of a form"));
+    let warning = error(&format!("{good}Warning: something happened\n"));
+    assert_eq!(warning, "line 2: lacks the field time, which line 1 has");
+    assert_eq!(
+        error(&format!("{good}1.000100: 4010 walk\n")),
+        "line 2: lacks the field event, which line 1 has"
+    );
     assert!(error("a 1.000001: PERF_RECORD_MMAP 1/1: [0x\n").starts_with("line 1"));
     let no_ip = error("# comment\na 1 [000] 1.000001: cycles:\n");
     assert!(no_ip.starts_with("line 2: has no address of an instruction"), "{no_ip}");

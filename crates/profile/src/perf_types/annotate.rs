@@ -7,13 +7,13 @@
 
 use super::counts::{Error, Form, Operation, Row, TypeCounts, hexadecimal};
 use fieldline_layout::access::Tally;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a section begins.
 pub(super) const HEAD: &str = "Annotate type: '";
 
-/// perf's name for what it counts; the text does not tell the event.
-const EVENT: &str = "samples";
+/// What events are called, with their number: perf prints a section an event for each type, but not which event.
+const EVENT: &str = "event";
 
 /// More rows than a type has.
 const LINE_LIMIT: usize = 1 << 15;
@@ -32,6 +32,7 @@ struct Line {
 /// The type of a section.
 #[derive(Debug, Default)]
 struct Section {
+    event: usize,
     type_name: String,
     dso: String,
     size: Option<u64>,
@@ -48,23 +49,45 @@ struct Section {
 
 pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
     let mut counts = TypeCounts::new(Form::Annotate);
-    let event = counts.event(EVENT);
+    let mut events = Events::default();
     let mut section: Option<Section> = None;
     for (line, number) in text.lines().zip(1..) {
         if let Some(head) = line.strip_prefix(HEAD) {
             if let Some(done) = section.take() {
-                done.finish(event, &mut counts.rows);
+                done.finish(&mut counts.rows);
             }
-            section =
-                Some(Section::parse(head).ok_or_else(|| Error::line(number, "is not a head of a type"))?);
+            let parsed = Section::parse(head);
+            let mut next = parsed.ok_or_else(|| Error::line(number, "is not a head of a type"))?;
+            next.event = counts.event(&format!("{EVENT} {}", events.of(&next)));
+            section = Some(next);
         } else if let Some(section) = &mut section {
             section.note(line).map_err(|problem| Error::line(number, problem))?;
         }
     }
     if let Some(done) = section {
-        done.finish(event, &mut counts.rows);
+        done.finish(&mut counts.rows);
     }
     Ok(counts)
+}
+
+/// Events told by types that come again: perf prints all types of one event before those of the next.
+#[derive(Debug, Default)]
+struct Events {
+    number: usize,
+    seen: BTreeSet<(String, String)>,
+}
+
+impl Events {
+    fn of(&mut self, section: &Section) -> usize {
+        let is_new = self.seen.insert((section.type_name.clone(), section.dso.clone()));
+        if !is_new || self.number == 0 {
+            self.number += 1;
+        }
+        if !is_new {
+            self.seen = BTreeSet::from([(section.type_name.clone(), section.dso.clone())]);
+        }
+        self.number
+    }
 }
 
 impl Section {
@@ -148,9 +171,9 @@ impl Section {
         Ok(())
     }
 
-    fn finish(self, event: usize, rows: &mut Vec<Row>) {
+    fn finish(self, rows: &mut Vec<Row>) {
         let row = |offset: Option<u64>, size: u64, samples: u64| Row {
-            event,
+            event: self.event,
             dso: Some(self.dso.clone()),
             build_id: None,
             type_name: self.type_name.clone(),
@@ -224,6 +247,14 @@ Annotate type: 'union other' in /bin/a (3 samples):
         ];
         assert_eq!(rows, expected);
         assert_eq!((counts.rows[0].type_size, counts.rows[5].dso.as_deref()), (Some(32), Some("/bin/a")));
+    }
+
+    #[test]
+    fn a_type_that_comes_again_is_of_another_event() {
+        let counts = parse(&format!("{TEXT}\n{TEXT}")).unwrap();
+        assert_eq!(counts.events, ["event 1", "event 2"]);
+        let half = counts.rows.len() / 2;
+        assert!(counts.rows.iter().enumerate().all(|(at, row)| row.event == usize::from(at >= half)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{annotate, json, report};
 use fieldline_layout::access::Tally;
+use std::collections::BTreeMap;
 
 /// Bytes of the largest file that is read: reports have a row a member, so they are small.
 pub(super) const SIZE_LIMIT: usize = 256 << 20;
@@ -114,20 +115,23 @@ pub struct TypeCounts {
     pub events: Vec<String>,
     /// The counts, in file order.
     pub rows: Vec<Row>,
+    /// Events by name.
+    pub(super) known_events: BTreeMap<String, usize>,
 }
 
 impl TypeCounts {
     pub(super) fn new(form: Form) -> Self {
-        Self { form, events: Vec::new(), rows: Vec::new() }
+        Self { form, events: Vec::new(), rows: Vec::new(), known_events: BTreeMap::new() }
     }
 
     /// Index of an event, which becomes known.
     pub(super) fn event(&mut self, name: &str) -> usize {
-        let known = self.events.iter().position(|known| known == name);
-        known.unwrap_or_else(|| {
-            self.events.push(name.to_owned());
-            self.events.len() - 1
-        })
+        if let Some(known) = self.known_events.get(name) {
+            return *known;
+        }
+        self.events.push(name.to_owned());
+        self.known_events.insert(name.to_owned(), self.events.len() - 1);
+        self.events.len() - 1
     }
 }
 

@@ -282,7 +282,9 @@ mod tests {
     }
 
     fn counts(rows: Vec<Row>) -> TypeCounts {
-        TypeCounts { form: Form::Report, events: vec!["loads".to_owned()], rows }
+        let mut counts = TypeCounts::new(Form::Report);
+        counts.event("loads");
+        TypeCounts { rows, ..counts }
     }
 
     /// A layout of some bytes and no members.

@@ -84,6 +84,7 @@ pub(crate) struct SampleLine<'l> {
 
 /// What a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "nearly every line is a sample, and boxes would allocate")]
 pub(crate) enum Line<'l> {
     Sample(SampleLine<'l>),
     /// `PERF_RECORD_…` and what follows the prefix.

@@ -130,3 +130,52 @@ fn text_is_told_from_other_files() {
     assert!(is_text(b"# comment\n\ta\r\n") && is_text("caf\u{e9}".as_bytes()));
     assert!(!is_text(b"\x7fELF\x02\x01") && !is_text(b"") && !is_text(b"PERFILE\0"));
 }
+
+/// Words that lines are made of, and some that they are not.
+const WORDS: [&str; 26] = [
+    "worker",
+    "7/8",
+    "-1/-1",
+    "8",
+    "[003]",
+    "K",
+    "1.000001:",
+    "1.000000001:",
+    "200",
+    "cycles:",
+    "mem:0x10:rw:",
+    "|OP LOAD|LVL L1",
+    "|SNP",
+    "PERF_RECORD_MMAP",
+    "PERF_RECORD_LOST",
+    "lost",
+    "1/1: [0x10(0x20) @ 0]: x /a",
+    "ffffffff81000010",
+    "0",
+    "add",
+    "walk+0x10",
+    "([xfs])",
+    "(/a",
+    "\n\t",
+    "\n",
+    "0x10/0x20/P",
+];
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(words in proptest::collection::vec(0..WORDS.len(), 0..60), any in ".{0,20}") {
+        let words: Vec<&str> = words.into_iter().filter_map(|word| WORDS.get(word)).copied().collect();
+        let text = words.join(" ") + &any;
+        let Ok(script) = Script::of_source(Source::Memory(text.into_bytes())) else { return Ok(()) };
+        let mut records = script.records();
+        let mut count = 0;
+        while let Ok(Some(record)) = records.next_record() {
+            if let Record::Sample(sample) = record {
+                proptest::prop_assert!(sample.event.index() < script.facts().events.len());
+                let _ = sample.parts();
+            }
+            count += 1;
+        }
+        proptest::prop_assert!(count <= words.len() + any.len() + 1);
+    }
+}

@@ -13,6 +13,8 @@
 //! * `symbol`: symbol, offset and file behind an address; what of it tells where the program lay.
 //! * `other`: lines that are no samples: mappings, losses.
 //! * `about`: what the text says of its recording: comments of `--header`, names of events.
+//! * `reader`: a line with the call chain behind it.
+//! * `survey`: the first look at all lines.
 //! * `file`: all of it as a recording.
 //!
 //! [`Record`]: crate::perf_data::Record
@@ -23,7 +25,9 @@ mod file;
 mod front;
 mod lines;
 mod other;
+mod reader;
 mod sample_line;
+mod survey;
 mod symbol;
 
 pub use file::{Script, ScriptRecords};

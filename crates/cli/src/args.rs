@@ -27,8 +27,12 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Print struct layouts: members, holes, cachelines.
     Layout(LayoutArgs),
-    /// Attribute the samples of perf.data files to struct members.
+    /// Attribute the samples of perf.data files, or of perf script's text, to struct members.
     Profile(ProfileArgs),
+    /// Take over what perf itself counted by type (perf report, perf annotate --data-type, JSON).
+    Import(ImportArgs),
+    /// Add profiles of one program up: of several files, hosts or runs.
+    Merge(MergeArgs),
     /// Print one row a sample: ip addr type offset reason.
     Samples(SamplesArgs),
     /// Explain what an instruction touches: operands, registers and where they got their values, verdict.
@@ -106,7 +110,7 @@ pub(crate) struct Recordings {
     /// The vmlinux (or program) with debug info that was running.
     #[arg(long, value_name = "FILE")]
     pub(crate) vmlinux: PathBuf,
-    /// perf.data files, of file or pipe mode.
+    /// perf.data files, of file or pipe mode, or texts of perf script (docs/formats.md says with which fields).
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) perf: Vec<PathBuf>,
     /// Go on when the recording's build id is another's.
@@ -127,6 +131,29 @@ pub(crate) struct ProfileArgs {
     /// Where to write the profile (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Texts of `perf report -s type,typeoff,symbol -n --stdio` or `perf annotate --data-type -n --stdio`, or JSON of types.
+    #[arg(value_name = "REPORT", required = true)]
+    pub(crate) reports: Vec<PathBuf>,
+    /// The vmlinux (or program) with debug info that was running.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vmlinux: PathBuf,
+    /// Where to write the profile (JSON); a summary is printed in any case.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// The profiles; their order changes nothing.
+    #[arg(value_name = "PROFILE", required = true, num_args = 2..)]
+    pub(crate) profiles: Vec<PathBuf>,
+    /// Where to write the sum (JSON).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -61,6 +61,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     match &arguments.command {
         Command::Layout(args) => command::layout::run(args),
         Command::Profile(args) => command::profile::run(args),
+        Command::Import(args) => command::import::run(args),
+        Command::Merge(args) => command::merge::run(args),
         Command::Samples(args) => command::samples::run(args),
         Command::Explain(args) => command::explain::run(args),
         Command::Report(args) => command::report::run(args),

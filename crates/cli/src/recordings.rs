@@ -7,16 +7,17 @@ use fieldline_debuginfo::dwarf::sections::{hex, open_alt_link};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::access::AccessProfile;
-use fieldline_profile::perf_data::PerfFile;
+use fieldline_profile::perf_data::Error;
 use fieldline_profile::program::Program;
 use fieldline_profile::run::{self, Attribution, DsoCoverage};
+use fieldline_profile::sample_file::SampleFile;
 use std::path::Path;
 
 /// What work on attributed recordings is given.
 pub(crate) struct Attributed<'w> {
     pub(crate) attribution: &'w Attribution<'w>,
     pub(crate) dwarf: &'w Dwarf<'w>,
-    files: &'w [PerfFile],
+    files: &'w [SampleFile],
     names: Vec<String>,
     build_id: Option<String>,
 }
@@ -66,12 +67,18 @@ pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>
     })
 }
 
-fn open_recording(path: &Path) -> Result<PerfFile> {
-    PerfFile::open(path).with_context(|| path.display().to_string())
+fn open_recording(path: &Path) -> Result<SampleFile> {
+    match SampleFile::open(path) {
+        Err(Error::Line { line, problem }) => bail!("{}:{line}: {problem}", path.display()),
+        opened => opened.with_context(|| path.display().to_string()),
+    }
 }
 
-fn check(elf: &Elf<'_>, file: &PerfFile, path: &Path, force: bool) -> Result<()> {
-    match run::check_build_id(elf, file) {
+/// Whether recording and program belong together, by build ids or, in a text, by addresses.
+fn check(elf: &Elf<'_>, file: &SampleFile, path: &Path, force: bool) -> Result<()> {
+    let by_addresses = || run::check_addresses(elf, file).map_err(anyhow::Error::from);
+    let checked = run::check_build_id(elf, file).map_err(anyhow::Error::from).and_then(|()| by_addresses());
+    match checked {
         Ok(()) => Ok(()),
         Err(mismatch) if force => {
             output::note(&format!("{}: {mismatch}; going on as asked", path.display()));

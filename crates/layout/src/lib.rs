@@ -22,6 +22,7 @@ pub mod declaration;
 pub mod embed;
 pub mod layout;
 mod merge;
+mod same_program;
 pub mod sides;
 pub mod slab;
 pub mod spec;
@@ -29,5 +30,6 @@ pub mod types;
 
 pub use access::AccessProfile;
 pub use layout::{Item, Layout, Member};
+pub use same_program::OtherProgram;
 pub use slab::slab_class;
 pub use types::{Type, TypeId, TypeTable};

@@ -2,9 +2,9 @@
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_profile::attribute::target::Target;
-use fieldline_profile::perf_data::PerfFile;
 use fieldline_profile::program::Program;
 use fieldline_profile::run::Attribution;
+use fieldline_profile::sample_file::SampleFile;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let elf = Elf::parse(&file)?;
     let sections = DebugSections::load(&elf, None)?;
     let dwarf = Dwarf::new(&sections)?;
-    let perf = [PerfFile::open(Path::new(&args[1]))?];
+    let perf = [SampleFile::open(Path::new(&args[1]))?];
     let mut program = Program::new(&elf, &dwarf)?;
     eprintln!("program {:?}", t.elapsed());
     let attribution = match no_addresses {

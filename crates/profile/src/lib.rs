@@ -1,4 +1,4 @@
-//! perf.data to accesses of struct members.
+//! perf.data, or the text of `perf script`, to accesses of struct members.
 
 pub mod aggregate;
 pub mod attribute;
@@ -8,8 +8,11 @@ pub mod code;
 pub mod data_source;
 pub mod flow;
 pub mod perf_data;
+pub mod perf_types;
 pub mod program;
 pub mod run;
 pub mod sample;
+pub mod sample_file;
+pub mod script;
 pub mod types;
 pub mod writer;

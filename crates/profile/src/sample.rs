@@ -48,6 +48,8 @@ pub struct Sample<'a> {
     pub data_source: Option<DataSource>,
     /// Physical data address; zero where not known.
     pub physical_address: Option<u64>,
+    /// The file its instruction is in, where a text names it; a perf.data tells by mappings.
+    pub dso: Option<&'a str>,
     /// Where the other fields are.
     pub(crate) body: &'a [u8],
     pub(crate) layout: Option<&'a SampleLayout>,

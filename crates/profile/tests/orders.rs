@@ -10,10 +10,11 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_profile::attribute::answers::Answers;
 use fieldline_profile::attribute::reason::Reason;
 use fieldline_profile::attribute::target::Target;
-use fieldline_profile::perf_data::{Attr, Endian, Error, PerfFile};
+use fieldline_profile::perf_data::{Attr, Endian, Error};
 use fieldline_profile::program::Program;
 use fieldline_profile::run::Attribution;
 use fieldline_profile::sample::{CpuMode, SampleFields};
+use fieldline_profile::sample_file::SampleFile;
 use fieldline_profile::writer::{Recording, SampleValues};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -99,7 +100,7 @@ fn touches(count: u64, seed: u64) -> Vec<Touch> {
     })
 }
 
-fn recording(touches: &[Touch]) -> PerfFile {
+fn recording(touches: &[Touch]) -> SampleFile {
     let mut recording = Recording::new(Endian::Little);
     let attr = Attr { kind: 4, config: 0x1cd, sample_type: FIELDS, ..Attr::default() };
     let event = recording.event("cpu/mem-loads/P", attr, &[1]);
@@ -118,7 +119,7 @@ fn recording(touches: &[Touch]) -> PerfFile {
         };
         recording.sample(event, &values);
     }
-    PerfFile::of_bytes(recording.to_file()).unwrap()
+    SampleFile::of_bytes(recording.to_file()).unwrap()
 }
 
 /// What a sample is attributed to, with types by name, and what the code alone tells.
@@ -126,7 +127,7 @@ type Verdict = (String, String);
 
 /// By recording and time.
 fn verdicts(recordings: &[&[Touch]]) -> Vec<BTreeMap<u64, Verdict>> {
-    let files: Vec<PerfFile> = recordings.iter().map(|touches| recording(touches)).collect();
+    let files: Vec<SampleFile> = recordings.iter().map(|touches| recording(touches)).collect();
     with_program(|elf, program| {
         let attribution = Attribution::new(elf, program, &files).unwrap();
         let spell = |target: Target<_>| {

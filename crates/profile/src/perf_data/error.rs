@@ -88,6 +88,14 @@ pub enum Error {
         /// What is wrong, with the numbers.
         problem: String,
     },
+    /// A line of a text that can't be understood. Whoever knows the path writes `PATH:LINE: problem`.
+    #[error("line {line}: {problem}")]
+    Line {
+        /// Which, counted from 1.
+        line: u64,
+        /// What is wrong.
+        problem: String,
+    },
     /// A valid recording that uses a feature this reader does not know.
     #[error("unsupported {what} at {place}: {problem}")]
     Unsupported {
@@ -103,6 +111,10 @@ pub enum Error {
 impl Error {
     pub(crate) fn malformed(what: &'static str, place: Place, problem: impl Into<String>) -> Self {
         Self::Malformed { what, place, problem: problem.into() }
+    }
+
+    pub(crate) fn line(line: u64, problem: String) -> Self {
+        Self::Line { line, problem }
     }
 
     pub(crate) fn unsupported(what: &'static str, place: Place, problem: impl Into<String>) -> Self {

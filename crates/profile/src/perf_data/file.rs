@@ -41,7 +41,7 @@ impl PerfFile {
         Self::of_source(Source::Memory(bytes))
     }
 
-    fn of_source(source: Source) -> Result<Self, Error> {
+    pub(crate) fn of_source(source: Source) -> Result<Self, Error> {
         let opening = Opening::read(&source)?;
         let (facts, records) = match opening.mode {
             Mode::File => {

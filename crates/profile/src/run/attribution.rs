@@ -7,15 +7,16 @@ use crate::attribute::decide::decide;
 use crate::attribute::evidence::{Evidence, Seen};
 use crate::attribute::objects::{Object, Objects};
 use crate::attribute::target::{Target, TypeIndex};
-use crate::perf_data::{Error, PerfFile, Record};
+use crate::perf_data::{Error, Record};
 use crate::program::Program;
 use crate::sample::Sample;
+use crate::sample_file::SampleFile;
 use fieldline_debuginfo::Elf;
 use rustc_hash::FxHashSet;
 
 /// A recording with what turns its addresses into the program's.
 struct Source<'f> {
-    file: &'f PerfFile,
+    file: &'f SampleFile,
     linker: Linker,
     /// How many samples it has, and when they were taken.
     samples: usize,
@@ -57,7 +58,7 @@ impl<'f> Attribution<'f> {
     pub fn new<'a>(
         elf: &Elf<'a>,
         program: &'a mut Program<'a>,
-        files: &'f [PerfFile],
+        files: &'f [SampleFile],
     ) -> Result<Self, Error> {
         let (mut found, program) = Self::of_code(elf, program, files)?;
         for source in &mut found.sources {
@@ -73,7 +74,7 @@ impl<'f> Attribution<'f> {
     pub fn by_code<'a>(
         elf: &Elf<'a>,
         program: &'a mut Program<'a>,
-        files: &'f [PerfFile],
+        files: &'f [SampleFile],
     ) -> Result<Self, Error> {
         Ok(Self::of_code(elf, program, files)?.0)
     }
@@ -82,7 +83,7 @@ impl<'f> Attribution<'f> {
     fn of_code<'a>(
         elf: &Elf<'a>,
         program: &'a mut Program<'a>,
-        files: &'f [PerfFile],
+        files: &'f [SampleFile],
     ) -> Result<(Self, &'a Program<'a>), Error> {
         let mut sources = Self::open(elf, files)?;
         let addresses = sampled(&mut sources)?;
@@ -91,7 +92,7 @@ impl<'f> Attribution<'f> {
         Ok((Self { sources, answers: Answers::new(program, &addresses) }, program))
     }
 
-    fn open(elf: &Elf<'_>, files: &'f [PerfFile]) -> Result<Vec<Source<'f>>, Error> {
+    fn open(elf: &Elf<'_>, files: &'f [SampleFile]) -> Result<Vec<Source<'f>>, Error> {
         let open = |file| {
             let linker = Linker::new(elf, file)?;
             Ok(Source {

@@ -4,7 +4,8 @@ use super::attribution::Attribution;
 use super::dso::Dsos;
 use crate::attribute::reason::Reason;
 use crate::attribute::target::Target;
-use crate::perf_data::{Error, PerfFile};
+use crate::perf_data::Error;
+use crate::sample_file::SampleFile;
 use fieldline_layout::access::EventCoverage;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ pub struct DsoCoverage {
 ///
 /// # Errors
 /// If a record can't be read.
-pub fn coverage(attribution: &Attribution<'_>, files: &[PerfFile]) -> Result<Vec<DsoCoverage>, Error> {
+pub fn coverage(attribution: &Attribution<'_>, files: &[SampleFile]) -> Result<Vec<DsoCoverage>, Error> {
     let mut found: BTreeMap<(String, String), EventCoverage> = BTreeMap::new();
     let mut dsos = Dsos::default();
     for (recording, file) in files.iter().enumerate() {

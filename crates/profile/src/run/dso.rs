@@ -1,7 +1,8 @@
 //! Which program, library or module a sample's instruction is in (a DSO, as perf calls it).
 
-use crate::perf_data::{Mmap, PerfFile, Record, Task};
+use crate::perf_data::{Error, Mmap, Record, Task, is_kernel_image};
 use crate::sample::{CpuMode, Sample};
+use crate::sample_file::SampleFile;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ impl Dsos {
     ///
     /// # Errors
     /// If a record can't be read.
-    pub fn of_samples(&mut self, file: &PerfFile) -> Result<Vec<DsoIndex>, crate::perf_data::Error> {
+    pub fn of_samples(&mut self, file: &SampleFile) -> Result<Vec<DsoIndex>, Error> {
         self.maps.clear();
         let mut found = Vec::new();
         let mut records = file.records();
@@ -38,7 +39,10 @@ impl Dsos {
                 Record::Comm { pid, is_exec: true, .. } => {
                     self.maps.remove(&pid);
                 }
-                Record::Sample(sample) => found.push(self.of_sample(&sample)),
+                Record::Sample(sample) => found.push(match sample.dso {
+                    Some(dso) => self.intern(if is_kernel_image(dso) { "[kernel]" } else { dso }),
+                    None => self.of_sample(&sample),
+                }),
                 _ => {}
             }
         }

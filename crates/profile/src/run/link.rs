@@ -3,9 +3,11 @@
 //! A kernel is moved as a whole (KASLR): perf writes where a symbol of it was. A program is mapped by segments: each
 //! mapping says which part of the file it shows.
 
+use super::landmarks;
 use crate::attribute::reason::Reason;
-use crate::perf_data::{Error, Mmap, PerfFile};
+use crate::perf_data::{Error, Mmap};
 use crate::sample::{CpuMode, Sample};
+use crate::sample_file::SampleFile;
 use fieldline_debuginfo::Elf;
 use fieldline_debuginfo::dwarf::sections::hex;
 
@@ -25,7 +27,7 @@ pub struct Mismatch {
 ///
 /// # Errors
 /// If both have one and they differ.
-pub fn check_build_id(elf: &Elf<'_>, file: &PerfFile) -> Result<(), Mismatch> {
+pub fn check_build_id(elf: &Elf<'_>, file: &SampleFile) -> Result<(), Mismatch> {
     let Some(given) = elf.build_id() else { return Ok(()) };
     let recorded: Vec<String> = if is_kernel(elf) {
         file.facts().kernel_build_id().iter().map(|id| hex(id.as_bytes())).collect()
@@ -87,16 +89,30 @@ impl Linker {
     ///
     /// # Errors
     /// If the recording's first records can't be read.
-    pub fn new(elf: &Elf<'_>, file: &PerfFile) -> Result<Self, Error> {
+    pub fn new(elf: &Elf<'_>, file: &SampleFile) -> Result<Self, Error> {
         let is_kernel = is_kernel(elf);
-        Ok(Self {
+        let mut linker = Self {
             is_kernel,
             slide: if is_kernel { kernel_slide(elf, file)? } else { 0 },
             maps: Vec::new(),
             program: program_name(elf).to_owned(),
             build_id: elf.build_id().map(<[u8]>::to_vec),
             segments: elf.segments(),
-        })
+        };
+        if !is_kernel {
+            linker.maps = landmarks::program_slides(elf, &linker.program, file)
+                .into_iter()
+                .filter_map(|(pid, slide)| linker.whole_program(pid, slide))
+                .collect();
+        }
+        Ok(linker)
+    }
+
+    /// The program moved as a whole, as a text's symbols show it. Mappings, where there are such, come later and win.
+    fn whole_program(&self, pid: u32, slide: u64) -> Option<Map> {
+        let begin = self.segments.iter().map(|(address, _, _)| *address).min()?;
+        let end = self.segments.iter().map(|(address, size, _)| address.saturating_add(*size)).max()?;
+        Some(Map { pid, begin: begin.wrapping_add(slide), end: end.wrapping_add(slide), slide })
     }
 
     /// Takes note of a mapping.
@@ -154,10 +170,12 @@ impl Linker {
     }
 }
 
-/// Where a symbol of the kernel was, less where it is linked; 0 if the recording does not tell.
-fn kernel_slide(elf: &Elf<'_>, file: &PerfFile) -> Result<u64, Error> {
-    let Some(map) = file.kernel_image()? else { return Ok(0) };
-    let Some((symbol, was)) = map.reference_symbol() else { return Ok(0) };
+/// Where a symbol of the kernel was, less where it is linked; 0 if the recording does not tell. A text may show it by its
+/// samples' symbols.
+fn kernel_slide(elf: &Elf<'_>, file: &SampleFile) -> Result<u64, Error> {
+    let by_symbols = || Ok(landmarks::kernel_slide(elf, file).unwrap_or(0));
+    let Some(map) = file.kernel_image()? else { return by_symbols() };
+    let Some((symbol, was)) = map.reference_symbol() else { return by_symbols() };
     let linked = elf.symbols().find(|known| known.name == symbol).map(|known| known.address);
     Ok(linked.map_or(0, |linked| was.wrapping_sub(linked)))
 }

@@ -1,6 +1,7 @@
 //! Recordings from file to profile: which program, which instruction, what it touched, what that adds up to.
 //!
 //! * `link`: addresses of the recorded machine to addresses as linked.
+//! * `landmarks`: the same where a text names symbols only.
 //! * `attribution`: what each sample touched.
 //! * `context`: functions that a sample shows besides its own.
 //! * `structs`: all structs that an access is one to.
@@ -11,11 +12,13 @@ pub mod attribution;
 pub mod context;
 pub mod coverage;
 pub mod dso;
+pub mod landmarks;
 pub mod link;
 pub mod profile;
 pub mod structs;
 
 pub use attribution::{Attributed, Attribution};
 pub use coverage::{DsoCoverage, coverage};
+pub use landmarks::{Displaced, check_addresses};
 pub use link::{Linker, Mismatch, check_build_id};
 pub use profile::profile;

@@ -7,8 +7,9 @@ use crate::aggregate::{Builder, Function, Outcome, Row};
 use crate::attribute::target::Target;
 use crate::blind_spots::blind_spots;
 use crate::data_source::{Level, Snoop};
-use crate::perf_data::{Error, PerfFile};
+use crate::perf_data::Error;
 use crate::sample::Sample;
+use crate::sample_file::SampleFile;
 use crate::types::Definitions;
 use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_layout::access::{AccessProfile, Recording};
@@ -20,7 +21,7 @@ use fieldline_layout::access::{AccessProfile, Recording};
 pub fn profile(
     dwarf: &Dwarf<'_>,
     attribution: &Attribution<'_>,
-    files: &[PerfFile],
+    files: &[SampleFile],
     names: &[String],
     build_id: Option<&str>,
 ) -> Result<AccessProfile, Error> {
@@ -36,7 +37,7 @@ pub fn profile(
     Ok(sum.unwrap_or_else(AccessProfile::empty))
 }
 
-fn recording_facts(file: &PerfFile, name: &str, build_id: Option<&str>) -> Recording {
+fn recording_facts(file: &SampleFile, name: &str, build_id: Option<&str>) -> Recording {
     let facts = file.facts();
     let command = facts.command_line.join(" ");
     Recording {
@@ -54,7 +55,7 @@ fn profile_one(
     dwarf: &Dwarf<'_>,
     attribution: &Attribution<'_>,
     recording: usize,
-    file: &PerfFile,
+    file: &SampleFile,
     facts: &Recording,
 ) -> Result<AccessProfile, Error> {
     let events = file.facts().events.iter().map(|event| event.name.clone());
@@ -82,7 +83,8 @@ fn profile_one(
     let tally = file.tally()?;
     builder.set_lost(tally.lost_samples.saturating_add(tally.lost_records));
     let spots = blind_spots(file.facts(), &tally);
-    Ok(builder.finish(spots.iter().map(|spot| format!("{spot}; {}", spot.remedy())).collect()))
+    let spots = spots.iter().map(|spot| format!("{spot}; {}", spot.remedy()));
+    Ok(builder.finish(file.notes().into_iter().chain(spots).collect()))
 }
 
 fn row(sample: &Sample<'_>, attributed: &Attributed, places: &Touched, functions: &[Function]) -> Row {

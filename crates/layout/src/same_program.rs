@@ -1,0 +1,132 @@
+//! Whether profiles are of one program, so that their sum means something.
+
+use crate::access::{AccessProfile, TypeProfile};
+use std::fmt;
+
+/// Why two profiles can't be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OtherProgram {
+    /// Their samples were attributed with programs of different build ids.
+    BuildId {
+        /// A build id of the first, in hex.
+        first: String,
+        /// A build id of the second.
+        second: String,
+    },
+    /// Where a build id is missing: a struct that both name has another layout in each.
+    Layout {
+        /// Tag of the struct.
+        name: String,
+        /// Bytes in the first.
+        first: u64,
+        /// Bytes in the second.
+        second: u64,
+    },
+}
+
+impl fmt::Display for OtherProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuildId { first, second } => {
+                write!(
+                    f,
+                    "attributed with build id {second}, but the other with {first}: they are of two programs"
+                )
+            }
+            Self::Layout { name, first, second } if first == second => write!(
+                f,
+                "struct {name} has the same {first} bytes in both but other members: they are of two programs"
+            ),
+            Self::Layout { name, first, second } => write!(
+                f,
+                "struct {name} has {second} bytes, but {first} in the other: they are of two programs"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for OtherProgram {}
+
+impl AccessProfile {
+    /// Whether another profile may be of the same program: by build ids if both tell, by layouts else.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check_same_program(&self, other: &Self) -> Result<(), OtherProgram> {
+        match (self.build_ids(), other.build_ids()) {
+            (Some(ours), Some(theirs)) => {
+                let strange = theirs.into_iter().find(|id| !ours.contains(id));
+                match (ours.first(), strange) {
+                    (Some(first), Some(second)) => {
+                        Err(OtherProgram::BuildId { first: (*first).to_owned(), second: second.to_owned() })
+                    }
+                    _ => Ok(()),
+                }
+            }
+            _ => self.check_layouts(other),
+        }
+    }
+
+    /// The build ids of all recordings; none if one has none.
+    fn build_ids(&self) -> Option<Vec<&str>> {
+        let ids: Option<Vec<&str>> =
+            self.recordings.iter().map(|recording| recording.build_id.as_deref()).collect();
+        ids.filter(|ids| !ids.is_empty())
+    }
+
+    /// A struct that both name has some layout in common. Several structs of one program may share a name.
+    fn check_layouts(&self, other: &Self) -> Result<(), OtherProgram> {
+        let is_same = |one: &TypeProfile, two: &TypeProfile| {
+            one.name == two.name && one.size == two.size && one.fingerprint == two.fingerprint
+        };
+        for theirs in &other.types {
+            let mut named = self.types.iter().filter(|ours| ours.name == theirs.name).peekable();
+            let Some(first) = named.peek().map(|ours| ours.size) else { continue };
+            let is_known = |ours: &TypeProfile| other.types.iter().any(|theirs| is_same(ours, theirs));
+            if !named.any(is_known) {
+                return Err(OtherProgram::Layout { name: theirs.name.clone(), first, second: theirs.size });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Recording;
+
+    fn profile(build_id: Option<&str>, types: &[(&str, u64, u64)]) -> AccessProfile {
+        let of = |&(name, size, fingerprint): &(&str, u64, u64)| TypeProfile {
+            name: name.to_owned(),
+            size,
+            fingerprint,
+            ..TypeProfile::default()
+        };
+        AccessProfile {
+            recordings: vec![Recording { build_id: build_id.map(str::to_owned), ..Recording::default() }],
+            types: types.iter().map(of).collect(),
+            ..AccessProfile::empty()
+        }
+    }
+
+    #[test]
+    fn build_ids_decide_where_both_have_them() {
+        let a = profile(Some("aa"), &[("thing", 8, 1)]);
+        assert_eq!(a.check_same_program(&profile(Some("aa"), &[("thing", 16, 2)])), Ok(()));
+        let message = a.check_same_program(&profile(Some("bb"), &[])).unwrap_err().to_string();
+        assert!(message.contains("build id bb, but the other with aa"), "{message}");
+    }
+
+    #[test]
+    fn layouts_decide_where_one_has_none() {
+        let a = profile(Some("aa"), &[("thing", 8, 1), ("thing", 16, 2)]);
+        assert_eq!(a.check_same_program(&profile(None, &[("thing", 16, 2), ("other", 4, 3)])), Ok(()));
+        assert_eq!(a.check_same_program(&profile(None, &[("thing", 8, 1), ("thing", 32, 9)])), Ok(()));
+        let other = profile(None, &[("thing", 24, 5)]);
+        let expected = OtherProgram::Layout { name: "thing".to_owned(), first: 8, second: 24 };
+        assert_eq!(a.check_same_program(&other), Err(expected));
+        let same_size = a.check_same_program(&profile(None, &[("thing", 8, 5)])).unwrap_err().to_string();
+        assert!(same_size.contains("other members"), "{same_size}");
+    }
+}

@@ -1,0 +1,187 @@
+//! What perf counted, by event, type and offset.
+
+use super::{annotate, json, report};
+use fieldline_layout::access::Tally;
+use std::collections::BTreeMap;
+
+/// Bytes of the largest file that is read: reports have a row a member, so they are small.
+pub(super) const SIZE_LIMIT: usize = 256 << 20;
+
+/// Why a file could not be read. The path is the caller's to add.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing of a form that perf prints.
+    #[error(
+        "is neither of perf report -s type,typeoff,symbol -n --stdio, nor of perf annotate --data-type -n --stdio, nor \
+         a JSON of data types"
+    )]
+    Unknown,
+    /// It is larger than any such file.
+    #[error("has {size} bytes, more than the {SIZE_LIMIT} any report has")]
+    TooLarge {
+        /// Bytes.
+        size: usize,
+    },
+    /// A line that can't be understood. Whoever knows the path writes `PATH:LINE: problem`.
+    #[error("line {line}: {problem}")]
+    Line {
+        /// Which, counted from 1.
+        line: u64,
+        /// What is wrong.
+        problem: String,
+    },
+    /// JSON of another shape.
+    #[error("broken JSON of data types: {0}")]
+    Json(#[from] serde_json::Error),
+    /// JSON of another version.
+    #[error("is JSON of data types of version {found}, but version 1 is read")]
+    Version {
+        /// What it says.
+        found: u64,
+    },
+}
+
+impl Error {
+    pub(super) fn line(line: u64, problem: impl Into<String>) -> Self {
+        Self::Line { line, problem: problem.into() }
+    }
+}
+
+/// Which of perf's forms it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `perf report`.
+    Report,
+    /// `perf annotate`.
+    Annotate,
+    /// JSON.
+    Json,
+}
+
+/// What samples did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Loaded.
+    Load,
+    /// Stored.
+    Store,
+    /// perf does not say.
+    Unknown,
+}
+
+impl Operation {
+    /// As an event's name tells.
+    pub(super) fn of_event(event: &str) -> Self {
+        let event = event.to_ascii_lowercase();
+        match (event.contains("load"), event.contains("store")) {
+            (true, false) => Self::Load,
+            (false, true) => Self::Store,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Samples at one place of a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Index into [`TypeCounts::events`].
+    pub event: usize,
+    /// Path of the program, library or module, if told.
+    pub dso: Option<String>,
+    /// Its build id in hex, if told.
+    pub build_id: Option<String>,
+    /// The type as perf spells it, `struct NAME` or `(unknown)`.
+    pub type_name: String,
+    /// Bytes of the type, if told.
+    pub type_size: Option<u64>,
+    /// Bytes from the type's start; none for samples that perf counts to the type and to no member.
+    pub offset: Option<u64>,
+    /// Bytes of the member the offset is that of, 0 where perf tells the offset of the access itself.
+    pub size: u64,
+    /// The function, if told.
+    pub function: Option<String>,
+    /// What the samples did.
+    pub operation: Operation,
+    /// How many, and what they stand for: periods are 0 where perf tells none.
+    pub tally: Tally,
+}
+
+/// All counts of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeCounts {
+    /// Its form.
+    pub form: Form,
+    /// Names of the events.
+    pub events: Vec<String>,
+    /// The counts, in file order.
+    pub rows: Vec<Row>,
+    /// Events by name.
+    pub(super) known_events: BTreeMap<String, usize>,
+}
+
+impl TypeCounts {
+    pub(super) fn new(form: Form) -> Self {
+        Self { form, events: Vec::new(), rows: Vec::new(), known_events: BTreeMap::new() }
+    }
+
+    /// Index of an event, which becomes known.
+    pub(super) fn event(&mut self, name: &str) -> usize {
+        if let Some(known) = self.known_events.get(name) {
+            return *known;
+        }
+        self.events.push(name.to_owned());
+        self.known_events.insert(name.to_owned(), self.events.len() - 1);
+        self.events.len() - 1
+    }
+}
+
+/// Reads any of the forms, told by content.
+///
+/// # Errors
+/// If it is none of them, or broken.
+pub fn parse(bytes: &[u8]) -> Result<TypeCounts, Error> {
+    if bytes.len() > SIZE_LIMIT {
+        return Err(Error::TooLarge { size: bytes.len() });
+    }
+    let text = String::from_utf8_lossy(bytes);
+    if text.trim_start().starts_with(['{', '[']) {
+        return json::parse(&text);
+    }
+    let first =
+        text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
+    match () {
+        () if first.starts_with(annotate::HEAD) => annotate::parse(&text),
+        () if text.lines().any(report::is_head) => report::parse(&text),
+        () => Err(Error::Unknown),
+    }
+}
+
+/// A number as perf prints offsets: `0` or `0x1f`.
+pub(super) fn hexadecimal(word: &str) -> Option<u64> {
+    match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_files_are_refused() {
+        for text in ["", "hello", "# Overhead  Symbol\n", "\u{0}\u{1}"] {
+            assert!(matches!(parse(text.as_bytes()), Err(Error::Unknown)), "{text:?}");
+        }
+        assert!(matches!(parse(b"{\"version\": 2, \"dsos\": []}"), Err(Error::Version { found: 2 })));
+        assert!(matches!(parse(b"{\"version\": 1, \"dsos\": 7}"), Err(Error::Json(_))));
+    }
+
+    #[test]
+    fn names_of_events_tell_loads_from_stores() {
+        assert_eq!(Operation::of_event("cpu/mem-loads,ldlat=3/P"), Operation::Load);
+        assert_eq!(Operation::of_event("cpu/mem-stores/P"), Operation::Store);
+        assert_eq!(Operation::of_event("ibs_op//"), Operation::Unknown);
+        assert_eq!(Operation::of_event("arm_spe_0/load_filter=1,store_filter=1/"), Operation::Unknown);
+    }
+}

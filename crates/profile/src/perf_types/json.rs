@@ -1,0 +1,134 @@
+//! The JSON of data-type profiles, version 1: programs, their types, and for each event samples by offset. Unknown keys are
+//! passed over.
+
+use super::counts::{Error, Form, Operation, Row, TypeCounts};
+use fieldline_layout::access::Tally;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    version: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    dsos: Vec<Dso>,
+}
+
+#[derive(Deserialize)]
+struct Dso {
+    dso: String,
+    #[serde(default)]
+    build_id: Option<String>,
+    #[serde(default)]
+    types: Vec<Type>,
+}
+
+#[derive(Deserialize)]
+struct Type {
+    #[serde(rename = "type")]
+    name: String,
+    #[serde(default)]
+    size: Option<u64>,
+    #[serde(default)]
+    histograms: Vec<Histogram>,
+}
+
+#[derive(Deserialize)]
+struct Histogram {
+    event: String,
+    #[serde(default)]
+    samples: Vec<Samples>,
+}
+
+#[derive(Deserialize)]
+struct Samples {
+    offset: u64,
+    #[serde(default)]
+    nr_samples_load: u64,
+    #[serde(default)]
+    nr_samples_store: u64,
+    #[serde(default)]
+    period_load: u64,
+    #[serde(default)]
+    period_store: u64,
+}
+
+pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
+    // Older drafts are the list of programs alone.
+    let dsos: Vec<Dso> = if text.trim_start().starts_with('[') {
+        serde_json::from_str(text)?
+    } else {
+        let head: Head = serde_json::from_str(text)?;
+        if let Some(found) = head.version.filter(|version| *version != 1) {
+            return Err(Error::Version { found });
+        }
+        serde_json::from_str::<Document>(text)?.dsos
+    };
+    let mut counts = TypeCounts::new(Form::Json);
+    for dso in &dsos {
+        for of in &dso.types {
+            for histogram in &of.histograms {
+                let event = counts.event(&histogram.event);
+                counts
+                    .rows
+                    .extend(histogram.samples.iter().flat_map(|samples| rows(dso, of, event, samples)));
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// Loads and stores at one offset.
+fn rows(dso: &Dso, of: &Type, event: usize, at: &Samples) -> impl Iterator<Item = Row> {
+    let row = |operation, samples, period| Row {
+        event,
+        dso: Some(dso.dso.clone()),
+        build_id: dso.build_id.clone(),
+        type_name: of.name.clone(),
+        type_size: of.size,
+        offset: Some(at.offset),
+        size: 0,
+        function: None,
+        operation,
+        tally: Tally { samples, period },
+    };
+    let loads = row(Operation::Load, at.nr_samples_load, at.period_load);
+    let stores = row(Operation::Store, at.nr_samples_store, at.period_store);
+    [loads, stores].into_iter().filter(|row| row.tally.samples > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DSOS: &str = r#"[{"dso": "/x/vmlinux", "build_id": "ab01", "new": 1, "types": [
+        {"type": "struct thing", "size": 32, "members": [], "histograms": [
+            {"event": "loads", "total_samples": 9, "samples": [
+                {"offset": 8, "nr_samples_load": 4, "nr_samples_store": 2, "period_load": 40, "period_store": 20},
+                {"offset": 16, "nr_samples_load": 3}]}]}]},
+        {"dso": "[xfs]", "build_id": null}]"#;
+
+    #[test]
+    fn loads_and_stores_by_offset() {
+        let counts = parse(&format!("{{\"version\": 1, \"machine\": {{}}, \"dsos\": {DSOS}}}")).unwrap();
+        let rows: Vec<_> = counts.rows.iter().map(|row| (row.offset, row.operation, row.tally)).collect();
+        let expected = [
+            (Some(8), Operation::Load, Tally { samples: 4, period: 40 }),
+            (Some(8), Operation::Store, Tally { samples: 2, period: 20 }),
+            (Some(16), Operation::Load, Tally { samples: 3, period: 0 }),
+        ];
+        assert_eq!(rows, expected);
+        let row = &counts.rows[0];
+        assert_eq!(
+            (row.build_id.as_deref(), row.type_size, counts.events.len()),
+            (Some("ab01"), Some(32), 1)
+        );
+    }
+
+    #[test]
+    fn older_drafts_are_a_list() {
+        assert_eq!(parse(DSOS).unwrap().rows.len(), 3);
+    }
+}

@@ -1,0 +1,16 @@
+//! perf's own data-type results: counts by type and offset that perf worked out, imported as they are.
+//!
+//! * `counts`: what all forms come to.
+//! * `report`: `perf report -s type,typeoff[,symbol] -n --stdio`.
+//! * `annotate`: `perf annotate --data-type -n --stdio`.
+//! * `json`: the JSON of data-type profiles, version 1.
+//! * `sum`: counts to an `AccessProfile`.
+
+mod annotate;
+mod counts;
+mod json;
+mod report;
+mod sum;
+
+pub use counts::{Error, Form, Operation, Row, TypeCounts, parse};
+pub use sum::{Mismatch, profile, tags};

@@ -1,0 +1,107 @@
+//! What the text says of its recording: the comments of `perf script --header`, and what names of events tell.
+
+use crate::perf_data::{Attr, CpuCount, Facts};
+
+/// Arguments kept of the command.
+const ARGUMENTS: usize = 1024;
+
+/// Takes note of a comment, `# NAME : VALUE`.
+pub(crate) fn note_comment(facts: &mut Facts, line: &str) {
+    let Some((name, value)) = line.strip_prefix('#').and_then(|text| text.split_once(" : ")) else { return };
+    let value = value.trim();
+    let text = || (!value.is_empty()).then(|| value.to_owned());
+    match name.trim() {
+        "hostname" => facts.hostname = text(),
+        "os release" => facts.os_release = text(),
+        "perf version" => facts.perf_version = text(),
+        "arch" => facts.arch = text(),
+        "cpudesc" => facts.cpu_description = text(),
+        "cpuid" => facts.cpu_id = text(),
+        "cmdline" => {
+            facts.command_line = value.split_whitespace().take(ARGUMENTS).map(str::to_owned).collect();
+        }
+        "nrcpus online" => note_cpus(facts, value, |cpus| &mut cpus.online),
+        "nrcpus avail" => note_cpus(facts, value, |cpus| &mut cpus.available),
+        _ => {}
+    }
+}
+
+fn note_cpus(facts: &mut Facts, value: &str, slot: impl Fn(&mut CpuCount) -> &mut u32) {
+    if let Ok(count) = value.parse() {
+        *slot(facts.cpus.get_or_insert(CpuCount { online: 0, available: 0 })) = count;
+    }
+}
+
+/// `PERF_TYPE_HARDWARE` and `PERF_TYPE_SOFTWARE`; a type that no event has, for those whose name does not tell.
+const HARDWARE: u32 = 0;
+const SOFTWARE: u32 = 1;
+const UNKNOWN: u32 = u32::MAX;
+
+/// Flags as [`Attr::flags`] numbers them.
+const EXCLUDE_USER: u64 = 1 << 4;
+const EXCLUDE_KERNEL: u64 = 1 << 5;
+const PRECISE: u64 = 2 << 15;
+
+/// As much of an event's attribute as its name tells: whether a timer drives it, which code it excludes, whether it is
+/// precise.
+pub(crate) fn attr_of_name(name: &str) -> Attr {
+    let (base, modifiers) = split_modifiers(name);
+    let (kind, config) = match base {
+        "cpu-clock" => (SOFTWARE, 0),
+        "task-clock" => (SOFTWARE, 1),
+        "dummy" => (SOFTWARE, 9),
+        "cycles" | "cpu-cycles" => (HARDWARE, 0),
+        "instructions" => (HARDWARE, 1),
+        _ => (UNKNOWN, 0),
+    };
+    let has = |letter: char| modifiers.contains(letter);
+    let mut flags = 0;
+    if has('u') != has('k') {
+        flags |= if has('u') { EXCLUDE_KERNEL } else { EXCLUDE_USER };
+    }
+    if has('p') || has('P') {
+        flags |= PRECISE;
+    }
+    Attr { kind, config, flags, ..Attr::default() }
+}
+
+/// `EVENT:MODIFIERS` or `PMU/TERMS/MODIFIERS`.
+fn split_modifiers(name: &str) -> (&str, &str) {
+    let cut = name.rsplit_once('/').filter(|(base, _)| base.contains('/'));
+    let (base, modifiers) = cut.or_else(|| name.rsplit_once(':')).unwrap_or((name, ""));
+    let is_modifier = |letter: char| "ukhGHpPDSWeI".contains(letter);
+    if modifiers.chars().all(is_modifier) { (base, modifiers) } else { (name, "") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_describe_the_recording() {
+        let mut facts = Facts::default();
+        for line in
+            ["# hostname : box", "# cmdline : /usr/bin/perf mem record -a ", "# nrcpus online : 8", "# ==="]
+        {
+            note_comment(&mut facts, line);
+        }
+        assert_eq!(facts.hostname.as_deref(), Some("box"));
+        assert_eq!(facts.command_line.join(" "), "/usr/bin/perf mem record -a");
+        assert_eq!(facts.cpus.map(|cpus| cpus.online), Some(8));
+    }
+
+    #[test]
+    fn names_tell_timers_exclusions_and_precision() {
+        let clock = attr_of_name("cpu-clock:u");
+        assert_eq!(
+            (clock.kind, clock.config, clock.excludes_kernel(), clock.excludes_user()),
+            (1, 0, true, false)
+        );
+        assert!(attr_of_name("dummy:HG").is_dummy());
+        assert!(attr_of_name("cycles:P").precise_ip() > 0 && attr_of_name("cycles").precise_ip() == 0);
+        assert!(attr_of_name("cpu/mem-loads,ldlat=3/Pk").excludes_user());
+        assert!(!attr_of_name("cpu/mem-loads,ldlat=3/P").excludes_user());
+        assert_eq!(attr_of_name("sched:sched_switch").kind, UNKNOWN);
+        assert!(!attr_of_name("mem:0x1000:rw").excludes_kernel());
+    }
+}

@@ -1,0 +1,235 @@
+//! Which number of a line is what.
+//!
+//! The order is perf's: address, data source, weights, instruction. Which of them were asked for is the same for all lines
+//! of an event, so it is learnt from all of them: a symbol may look like a number, but not on every line.
+
+use super::sample_line::{NUMBERS, SampleLine};
+
+/// What the lines of one event have in common.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Columns {
+    /// Fewest numbers in front of the instruction, behind the data source's words if there are such.
+    before_ip: Option<usize>,
+    /// Fewest numbers in front of the words, on lines that have words.
+    before_words: Option<usize>,
+    /// Whether some value of a column can't be decimal, or is too large for a weight.
+    is_address: [bool; NUMBERS],
+    /// Whether some value is too large for a latency, so may be a data source.
+    is_wide: [bool; NUMBERS],
+    /// The same as `is_address` of numbers in front of the words.
+    is_address_before: [bool; NUMBERS],
+    has_event: bool,
+    has_ip: bool,
+}
+
+/// Where a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    /// Among the numbers in front of the data source's words.
+    BeforeWords(usize),
+    /// Among the others.
+    Number(usize),
+}
+
+/// What the numbers of an event's lines are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Roles {
+    period: Option<Slot>,
+    addr: Option<Slot>,
+    data_source: Option<Slot>,
+    /// The first column of the weights, and the instruction's.
+    weights: (usize, usize),
+    pub(crate) has_ip: bool,
+}
+
+/// The numbers of a line by their meaning.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Values<'l> {
+    pub(crate) period: Option<&'l str>,
+    pub(crate) addr: Option<&'l str>,
+    pub(crate) data_source: Option<&'l str>,
+    /// Of the access, of the instruction, to retirement.
+    pub(crate) weights: [Option<&'l str>; 3],
+    /// Index of the instruction among [`SampleLine::numbers`], unless it stands in a call chain or nowhere.
+    pub(crate) ip: Option<usize>,
+}
+
+/// Decimal digits that no weight has.
+const WEIGHT_DIGITS: usize = 10;
+
+fn is_address(word: &str) -> bool {
+    word.len() > WEIGHT_DIGITS || word.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Digits that no latency in cycles has, but every data source.
+const DATA_SOURCE_DIGITS: usize = 7;
+
+fn is_wide(word: &str) -> bool {
+    word.len() >= DATA_SOURCE_DIGITS || is_address(word)
+}
+
+fn fewest(known: &mut Option<usize>, count: usize) {
+    *known = Some(known.map_or(count, |known| known.min(count)));
+}
+
+impl Columns {
+    /// Takes note of a line; `has_frames` if a call chain follows it, which then holds the instruction.
+    pub(crate) fn note(&mut self, line: &SampleLine<'_>, has_frames: bool) {
+        let count = line.numbers.count();
+        self.has_ip |= has_frames || count > 0;
+        self.has_event |= line.event.is_some();
+        fewest(&mut self.before_ip, if has_frames { count } else { count.saturating_sub(1) });
+        if line.has_words() {
+            fewest(&mut self.before_words, line.before_words.count());
+        }
+        for (index, flag) in self.is_address.iter_mut().enumerate() {
+            *flag |= line.numbers.get(index).is_some_and(is_address);
+        }
+        for (index, flag) in self.is_wide.iter_mut().enumerate() {
+            *flag |= line.numbers.get(index).is_some_and(is_wide);
+        }
+        for (index, flag) in self.is_address_before.iter_mut().enumerate() {
+            *flag |= line.before_words.get(index).is_some_and(is_address);
+        }
+    }
+
+    /// What the numbers are, now that all lines were seen.
+    pub(crate) fn roles(&self) -> Roles {
+        let before_ip = self.before_ip.unwrap_or(0);
+        let roles = Roles { weights: (0, before_ip), has_ip: self.has_ip, ..Roles::default() };
+        match self.before_words {
+            Some(count) => self.with_words(count, roles),
+            None => self.without_words(before_ip, roles),
+        }
+    }
+
+    /// With words: the data source stands right in front of them, the address in front of it.
+    fn with_words(&self, count: usize, mut roles: Roles) -> Roles {
+        roles.data_source = count.checked_sub(1).map(Slot::BeforeWords);
+        let has_period = count > 1 && self.is_lone_period(&self.is_address_before);
+        roles.period = has_period.then_some(Slot::BeforeWords(0));
+        let first = usize::from(has_period);
+        roles.addr = (first + 1 < count).then_some(Slot::BeforeWords(first));
+        roles
+    }
+
+    /// Without words: weights are small and decimal, addresses are not, nor is a data source in figures.
+    fn without_words(&self, before_ip: usize, mut roles: Roles) -> Roles {
+        let is = |flags: &[bool; NUMBERS], index: usize| index < before_ip && flags.get(index) == Some(&true);
+        let mut next = 0;
+        if before_ip > 0 && self.is_lone_period(&self.is_address) {
+            roles.period = Some(Slot::Number(0));
+            next = 1;
+        }
+        if is(&self.is_address, next) {
+            roles.addr = Some(Slot::Number(next));
+            next += 1;
+            if is(&self.is_wide, next) {
+                roles.data_source = Some(Slot::Number(next));
+                next += 1;
+            }
+        }
+        roles.weights.0 = next;
+        roles
+    }
+
+    /// Without the event's name nothing parts the period from the numbers but that it is small and decimal.
+    fn is_lone_period(&self, is_address: &[bool; NUMBERS]) -> bool {
+        !self.has_event && !is_address.first().is_some_and(|is_address| *is_address)
+    }
+}
+
+impl Roles {
+    pub(crate) fn has_period(&self) -> bool {
+        self.period.is_some()
+    }
+
+    pub(crate) fn has_addr(&self) -> bool {
+        self.addr.is_some()
+    }
+
+    pub(crate) fn has_data_source(&self) -> bool {
+        self.data_source.is_some()
+    }
+
+    pub(crate) fn has_weight(&self) -> bool {
+        self.weights.0 < self.weights.1
+    }
+
+    /// The numbers of a line by their meaning; `None` if it has other numbers than its event's lines have.
+    pub(crate) fn values<'l>(&self, line: &SampleLine<'l>, has_frames: bool) -> Option<Values<'l>> {
+        let of_slot = |slot: Option<Slot>| match slot {
+            None => Some(None),
+            Some(Slot::BeforeWords(index)) => line.before_words.get(index).map(Some),
+            Some(Slot::Number(index)) => line.numbers.get(index).map(Some),
+        };
+        let (first, ip) = self.weights;
+        let mut values = Values {
+            period: of_slot(self.period)?,
+            addr: of_slot(self.addr)?,
+            data_source: of_slot(self.data_source)?,
+            ip: (!has_frames && line.numbers.count() > ip).then_some(ip),
+            ..Values::default()
+        };
+        for (slot, index) in values.weights.iter_mut().zip(first..ip) {
+            *slot = line.numbers.get(index);
+        }
+        Some(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::sample_line::Line;
+
+    /// The address, data source, first weight and instruction of the last line.
+    fn read(lines: &[&str]) -> [Option<String>; 4] {
+        let parsed: Vec<SampleLine<'_>> = lines
+            .iter()
+            .map(|line| match Line::parse(line) {
+                Line::Sample(sample) => sample,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let mut columns = Columns::default();
+        parsed.iter().for_each(|line| columns.note(line, false));
+        let last = parsed.last().unwrap();
+        let values = columns.roles().values(last, false).unwrap();
+        let ip = values.ip.and_then(|index| last.numbers.get(index));
+        [values.addr, values.data_source, values.weights[0], ip].map(|word| word.map(str::to_owned))
+    }
+
+    fn some(words: [&str; 4]) -> [Option<String>; 4] {
+        words.map(|word| (!word.is_empty()).then(|| word.to_owned()))
+    }
+
+    #[test]
+    fn each_choice_of_columns() {
+        let read_one = |numbers: &str| read(&[&format!("1.000001: x: {numbers} walk+0x4 (vmlinux)")]);
+        assert_eq!(read_one("ffffffff81000010"), some(["", "", "", "ffffffff81000010"]));
+        assert_eq!(read_one("ffff888000000010 4010"), some(["ffff888000000010", "", "", "4010"]));
+        assert_eq!(read_one("37 4010"), some(["", "", "37", "4010"]));
+        assert_eq!(read_one("ffff888000000010 37 4010"), some(["ffff888000000010", "", "37", "4010"]));
+        let raw = some(["ffff888000000010", "1e05080021", "37", "4010"]);
+        assert_eq!(read_one("ffff888000000010 1e05080021 37 4010"), raw);
+        let decimal = some(["ffff888000000010", "68100142", "37", "4010"]);
+        assert_eq!(read_one("ffff888000000010 68100142 37 4010"), decimal);
+        let words = "|OP LOAD|LVL L1 hit|LCK No|BLK  N/A";
+        assert_eq!(read_one(&format!("10 21 {words} 5 4010")), some(["10", "21", "5", "4010"]));
+        assert_eq!(read_one(&format!("21 {words} 4010")), some(["", "21", "", "4010"]));
+    }
+
+    #[test]
+    fn symbols_that_look_like_numbers_are_told_by_the_other_lines() {
+        let add = "1.000001: x: ffff888000000010 ffffffff81000010 add (vmlinux)";
+        let walk = "1.000001: x: ffff888000000018 ffffffff81000020 walk (vmlinux)";
+        assert_eq!(read(&[walk, add]), some(["ffff888000000010", "", "", "ffffffff81000010"]));
+    }
+
+    #[test]
+    fn without_an_event_a_small_number_in_front_is_the_period() {
+        let line = "a 7/8 [003] 1.000001: 200 ffff888000000010 ffffffff81000010 walk";
+        assert_eq!(read(&[line]), some(["ffff888000000010", "", "", "ffffffff81000010"]));
+    }
+}

@@ -10,7 +10,7 @@ use crate::lower_bound::Chunks;
 /// Visits looked at in one search.
 const BUDGET: usize = 12_000_000;
 /// Part of the budget after which it must be in sight that the rest is enough.
-const PROBE: usize = 16;
+const PROBE: usize = 32;
 /// By how much the first branches may be larger than those to come: the ones that cost least are tried first.
 const LARGER: f64 = 8.0;
 /// Chunks up to which a search is begun.

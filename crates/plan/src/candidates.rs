@@ -45,9 +45,15 @@ pub fn front(
     }
     let cost = State::of(problem, start).cost();
     beams.add(Found { order: start.to_vec(), cost });
+    // Lines of one step come back in the next.
+    let mut memos = vec![Memo::default(); WIDTH];
     for count in 0..SMALL.min(most) {
         let here = beams.by_moved.get(&count).cloned().unwrap_or_default();
-        let next: Vec<Vec<Found>> = here.par_iter().map(|found| branches(problem, found, count)).collect();
+        let next: Vec<Vec<Found>> = here
+            .par_iter()
+            .zip(&mut memos)
+            .map(|(found, memo)| branches(problem, found, count, memo))
+            .collect();
         next.into_iter().flatten().for_each(|found| beams.add(found));
     }
     beams.front(most)
@@ -134,16 +140,15 @@ fn returned(order: &[usize], unit: usize, away: &[usize]) -> Vec<usize> {
 }
 
 /// The cheapest orders one change away that move more members.
-fn branches(problem: &Problem<'_>, found: &Found, count: usize) -> Vec<Found> {
-    let mut memo = Memo::default();
-    let mut state = State::new(problem, &found.order, &mut memo);
+fn branches(problem: &Problem<'_>, found: &Found, count: usize, memo: &mut Memo) -> Vec<Found> {
+    let mut state = State::new(problem, &found.order, memo);
     let mover = Mover::new(problem);
     let (slack, start) = (SLACK * problem.scale() as f64, state.cost());
     let mut best: Vec<Found> = Vec::new();
     for (first, units) in changes(problem, &mover, &state) {
         let worst = best.get(BRANCHES - 1).map_or(u64::MAX, |worst| worst.cost);
         let bound = slack.min(worst.saturating_sub(start) as f64);
-        if !state.allows(first, &units) || !state.replace_below(first, &units, &mut memo, bound) {
+        if !state.allows(first, &units) || !state.replace_below(first, &units, memo, bound) {
             continue;
         }
         let cost = state.cost();

@@ -16,16 +16,17 @@ use std::cmp::Reverse;
 
 /// Temperatures of a chain.
 const REPLICAS: usize = 6;
-/// What a replica tries between exchanges: moves, placed byte by byte, and trades between lines, which cost a tenth of
-/// the time and find most of what there is to find.
-const MOVES: usize = 25;
-const TRADES: usize = 200;
+/// What a replica tries between exchanges: moves, placed byte by byte, and trades between lines. Without trades chains
+/// end in worse orders; more of them help no further.
+const MOVES: usize = 200;
+const TRADES: usize = 20;
 /// Random moves per replica that tell how hot is hot.
 const PROBES: usize = 200;
-/// Hottest temperature, as a share of what half of all costly moves cost more than. The coldest is what one in twenty
-/// costs less than.
+/// Hottest temperature, as a share of what half of all costly moves cost more than.
 const HOT: f64 = 0.5;
-/// Likewise, for chains that go on from what the first ones found.
+/// Coldest temperature, as a share of what one costly move in twenty costs less than.
+const COLD: f64 = 0.25;
+/// Hottest temperature of chains that go on from what the first ones found.
 const WARM: f64 = 0.25;
 /// How many go on.
 const AGAIN: u64 = 2;
@@ -50,12 +51,13 @@ pub struct Effort {
 
 impl Effort {
     /// What is enough for a problem: more touched units need more rounds, and more still the more places they can take.
-    /// Chains then end in orders of which several are equally good but for a hundredth, less than what visits drawn
-    /// again would change.
+    /// Many chains that begin anywhere find a better order than few longer ones; where all begin near the declared
+    /// order, fewer do.
     pub fn for_problem(problem: &Problem<'_>) -> Self {
         let touched = Mover::new(problem).touched();
         let spread = problem.constraints.units.len().clamp(UNITS, UNITS * 3 / 2);
-        Self { chains: 6, rounds: (5 * touched * spread / UNITS / 3).clamp(8, 128) }
+        let chains = if problem.constraints.units.len() <= SHUFFLED { 12 } else { 6 };
+        Self { chains, rounds: (5 * touched * spread / UNITS / 4).clamp(6, 56) }
     }
 }
 
@@ -170,17 +172,20 @@ impl<'p> Chain<'p> {
     fn calibrate(&mut self, hot: f64, random: &mut Random) {
         let mut increases: Vec<u64> = Vec::new();
         for replica in 0..self.replicas.len() {
+            self.trades.load(&self.replicas[replica], &mut self.memo);
             for _ in 0..PROBES {
                 increases.extend(self.probe(replica, random));
+                let trade = self.trades.probe(random, &mut self.memo);
+                increases.extend(trade.filter(|increase| *increase > 0.0).map(|increase| increase as u64));
             }
         }
         increases.sort_unstable();
         let share =
             |percent: usize| increases.get(increases.len() * percent / 100).copied().unwrap_or(1).max(1);
-        self.temperatures = temperatures(hot * share(50) as f64, share(5) as f64);
+        self.temperatures = temperatures(hot * share(50) as f64, COLD * share(5) as f64);
     }
 
-    /// By how much a random move increases the cost, if it does.
+    /// By how much a random move, placed byte by byte, increases the cost, if it does.
     fn probe(&mut self, replica: usize, random: &mut Random) -> Option<u64> {
         let state = &mut self.replicas[replica];
         let first = self.mover.draw(state, random)?;

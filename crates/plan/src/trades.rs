@@ -56,6 +56,14 @@ struct Lot {
     bin: Option<u32>,
 }
 
+/// Two bins, and the key of all that changes between them.
+#[derive(Clone, Copy, Debug)]
+struct Trade {
+    from: u32,
+    to: u32,
+    key: u64,
+}
+
 /// Units of one region that begin on one line.
 #[derive(Clone, Debug, Default)]
 struct Bin {
@@ -193,19 +201,33 @@ impl<'p> Trades<'p> {
 
     /// Tries a trade; makes it if the cost rises by less than `bound`.
     pub fn step(&mut self, random: &mut Random, memo: &mut Memo, bound: f64) {
-        let Some(unit) = self.hot.get(random.below(self.hot.len())).copied() else { return };
-        let Some(from) = self.lots[unit as usize].bin else { return };
+        let Some(trade) = self.draw(random) else { return };
+        let change = self.price(trade, memo, bound);
+        if change < bound {
+            self.change += change;
+            self.make(trade);
+        }
+    }
+
+    /// What a trade would cost.
+    pub fn probe(&mut self, random: &mut Random, memo: &mut Memo) -> Option<f64> {
+        let trade = self.draw(random)?;
+        Some(self.price(trade, memo, f64::INFINITY))
+    }
+
+    /// Draws units of two bins that can change places and don't touch the same.
+    fn draw(&mut self, random: &mut Random) -> Option<Trade> {
+        let unit = self.hot.get(random.below(self.hot.len())).copied()?;
+        let from = self.lots[unit as usize].bin?;
         let partners = &self.partners[self.lots[unit as usize].region];
         let partner = partners[random.below(partners.len())];
-        let Some(to) = self.lots[partner as usize].bin else { return };
+        let to = self.lots[partner as usize].bin?;
         if from == to || !self.balance((unit, from), (partner, to), random) {
-            return;
+            return None;
         }
-        let key = |units: &[u32]| units.iter().fold(0, |key, unit| key ^ self.lots[*unit as usize].key);
-        let key = key(&self.give) ^ key(&self.take);
-        if key != 0 && self.price(from, to, key, memo, bound) {
-            self.exchange(from, to);
-        }
+        let units = self.give.iter().chain(&self.take);
+        let key = units.fold(0, |key, unit| key ^ self.lots[*unit as usize].key);
+        (key != 0).then_some(Trade { from, to, key })
     }
 
     /// Draws units of two bins, the first given, until both sides are equally long.
@@ -232,38 +254,29 @@ impl<'p> Trades<'p> {
         true
     }
 
-    /// Whether lines of two bins that exchange cells with this key cost less than `bound` more; takes over what they
-    /// hold and cost then.
-    fn price(&mut self, from: u32, to: u32, key: u64, memo: &mut Memo, bound: f64) -> bool {
+    /// What it costs that two bins exchange units; something above `bound` if it is more than that.
+    fn price(&mut self, trade: Trade, memo: &mut Memo, bound: f64) -> f64 {
         self.mark(true);
         let mut change = 0_i64;
-        let mut is_cheap = true;
         self.priced.clear();
         for (number, side) in self.sides.iter().enumerate() {
-            let (one, other) = (side.line_of[from as usize], side.line_of[to as usize]);
+            let (one, other) = (side.line_of[trade.from as usize], side.line_of[trade.to as usize]);
             if one == other {
                 continue;
             }
             for (line, come) in [(one, &self.take), (other, &self.give)] {
                 let of = &side.lines[line as usize];
-                let value = self.value(of, of.key ^ key, come, memo);
+                let key = of.key ^ trade.key;
+                let value = self.value(of, key, come, memo);
                 change += (value as i64 - of.value as i64).saturating_mul(side.weight as i64);
-                self.priced.push((number, line, of.key ^ key, value));
+                self.priced.push((number, line, key, value));
             }
-            is_cheap = (change as f64) < bound;
-            if !is_cheap {
+            if change as f64 >= bound {
                 break;
             }
         }
         self.mark(false);
-        if is_cheap {
-            self.change += change as f64;
-            for (side, line, key, value) in self.priced.drain(..) {
-                let line = &mut self.sides[side].lines[line as usize];
-                (line.key, line.value) = (key, value);
-            }
-        }
-        is_cheap
+        change as f64
     }
 
     fn mark(&mut self, leaves: bool) {
@@ -306,8 +319,13 @@ impl<'p> Trades<'p> {
         }
     }
 
-    fn exchange(&mut self, from: u32, to: u32) {
-        for (units, leave, come) in [(&self.give, from, to), (&self.take, to, from)] {
+    /// Makes the trade priced last.
+    fn make(&mut self, trade: Trade) {
+        for (side, line, key, value) in self.priced.drain(..) {
+            let line = &mut self.sides[side].lines[line as usize];
+            (line.key, line.value) = (key, value);
+        }
+        for (units, leave, come) in [(&self.give, trade.from, trade.to), (&self.take, trade.to, trade.from)] {
             for unit in units {
                 let bin = &mut self.bins[leave as usize];
                 bin.units.retain(|other| other != unit);

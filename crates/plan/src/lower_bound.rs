@@ -271,8 +271,8 @@ fn least_size(problem: &Problem<'_>) -> u64 {
 /// Every `#if` condition is entered from another one, but for the first.
 fn least_guards(problem: &Problem<'_>) -> u64 {
     let units = 0..problem.constraints.units.len();
-    let guards: BTreeSet<Option<u32>> = units.map(|unit| problem.traits(unit).guard).collect();
-    problem.guard_weight * (guards.len() as u64).saturating_sub(1)
+    let guards: BTreeSet<Option<u32>> = units.map(|unit| problem.neighbours.traits(unit).guard).collect();
+    problem.neighbours.guard_weight() * (guards.len() as u64).saturating_sub(1)
 }
 
 #[cfg(test)]

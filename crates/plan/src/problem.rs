@@ -5,13 +5,14 @@
 
 use crate::cells::{Cell, Cells};
 use crate::counter::Counter;
+use crate::neighbours::Neighbours;
 use crate::random::Random;
 use crate::sharing::Sharing;
 use crate::visits::Visits;
-use crate::wish::{self, Terms};
+use crate::wish::Terms;
 use fieldline_layout::Layout;
 use fieldline_layout::abi::{self, Slot, Slots};
-use fieldline_layout::constraint::{Constraints, Unit};
+use fieldline_layout::constraint::Constraints;
 
 /// Line size, build and phase under which lines are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,26 +263,11 @@ impl Whole {
     }
 }
 
-/// What limits the neighbours of a unit, in short.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Traits {
-    pub(crate) region: u32,
-    pub(crate) guard: Option<u32>,
-    pub(crate) group: Option<u32>,
-    pub(crate) is_bit_run: bool,
-    pub(crate) keeps_order: bool,
-}
-
 /// Cost of a line of struct size, as a share of one line more touched in every visit: enough to prefer the smaller of
 /// two equally good structs, and of two nearly so.
 const SIZE_SHARE: u64 = 200;
 /// Cost of a line above the size limit, likewise.
 const OVER_SHARE: u64 = 8;
-/// Cost of two neighbours that aren't in the declared order, likewise: it settles only what visits leave open.
-const SEAM_SHARE: u64 = 4_000;
-/// Cost of two neighbours under different `#if` conditions, likewise.
-const GUARD_SHARE: u64 = 4000;
-
 /// Everything that doesn't change during a search.
 #[derive(Clone, Debug)]
 pub struct Problem<'a> {
@@ -295,12 +281,8 @@ pub struct Problem<'a> {
     pub visits: &'a Visits,
     /// How CPUs take lines from each other.
     pub sharing: &'a Sharing,
-    /// Cost of two neighbours that aren't in the declared order.
-    pub seam_weight: u64,
-    /// Cost of two neighbours under different `#if` conditions, which the source must separate.
-    pub guard_weight: u64,
-    /// Cost of two neighbours of which one belongs to a group that the other doesn't.
-    group_weight: u64,
+    /// What may stand next to what.
+    pub(crate) neighbours: Neighbours,
     /// Cost of a line of struct size.
     pub size_weight: u64,
     /// Cost of a line of struct size above the limit. No result exceeds it, but a way to one may.
@@ -310,7 +292,6 @@ pub struct Problem<'a> {
     /// By build and unit.
     parts: Vec<Vec<Vec<Part>>>,
     wholes: Vec<Vec<Whole>>,
-    traits: Vec<Traits>,
     kept: Vec<(usize, u64)>,
 }
 
@@ -352,15 +333,12 @@ impl<'a> Problem<'a> {
             views,
             visits,
             sharing,
-            seam_weight: scale / SEAM_SHARE,
-            guard_weight: scale / GUARD_SHARE,
-            group_weight: wish::group_seam(scale),
+            neighbours: Neighbours::new(constraints, scale),
             size_weight: scale / SIZE_SHARE,
             over_weight: scale / OVER_SHARE,
             counter,
             terms,
             wholes: parts.iter().map(|units| units.iter().map(|parts| Whole::new(parts)).collect()).collect(),
-            traits: constraints.units.iter().zip(wish::groups(constraints)).map(traits).collect(),
             parts,
             kept,
         }
@@ -395,34 +373,6 @@ impl<'a> Problem<'a> {
             true => self.sharing.excess(cells),
             false => self.sharing.excess(&self.terms.visited(cells)),
         }
-    }
-
-    /// Cost of what neighbours are: a reader must follow every seam, the source must separate `#if` conditions, nothing
-    /// may stand inside a group.
-    pub(crate) fn seam_cost(&self, units: impl Iterator<Item = usize>) -> u64 {
-        let mut before: Option<usize> = None;
-        let mut cost = 0;
-        for unit in units {
-            cost += before.map_or(0, |before| self.seam(before, unit));
-            before = Some(unit);
-        }
-        cost
-    }
-
-    /// Cost of two neighbours.
-    #[inline]
-    pub(crate) fn seam(&self, before: usize, unit: usize) -> u64 {
-        let (one, other) = (&self.traits[before], &self.traits[unit]);
-        let weight = |seam: bool, weight: u64| if seam { weight } else { 0 };
-        weight(before + 1 != unit, self.seam_weight)
-            + weight(one.guard != other.guard, self.guard_weight)
-            + weight(one.group != other.group, self.group_weight)
-    }
-
-    /// What limits a unit's neighbours.
-    #[inline]
-    pub(crate) fn traits(&self, unit: usize) -> Traits {
-        self.traits[unit]
     }
 
     /// What a unit's parts are together in a build.
@@ -482,15 +432,5 @@ impl<'a> Problem<'a> {
     pub(crate) fn size_cost(&self, build: &Build, size: u64) -> u64 {
         let over = size.saturating_sub(build.size_limit).div_ceil(build.line);
         size.div_ceil(build.line) * self.size_weight + over * self.over_weight
-    }
-}
-
-fn traits((unit, group): (&Unit, Option<u32>)) -> Traits {
-    Traits {
-        region: unit.region,
-        guard: unit.guard,
-        group,
-        is_bit_run: unit.is_bit_run,
-        keeps_order: unit.keeps_order(),
     }
 }

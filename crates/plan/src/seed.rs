@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 /// An order whose lines of `line` bytes hold what is touched together, if one keeps the constraints.
 pub fn grouped(problem: &Problem<'_>, start: &[usize], line: u64) -> Option<Vec<usize>> {
-    let region = |unit: &usize| problem.traits(*unit).region;
+    let region = |unit: &usize| problem.neighbours.traits(*unit).region;
     let order: Vec<usize> = start
         .chunk_by(|one, other| region(one) == region(other))
         .flat_map(|units| Filling::new(problem, units, line * 8).run())

@@ -100,7 +100,7 @@ fn churn_parts(problem: &Problem<'_>, order: &[usize]) -> [Part; 2] {
         order.windows(2).map(|pair| u64::from(differ(pair[0], pair[1]))).sum()
     };
     let seams = count(&|one, other| one + 1 != other);
-    let guard = |unit: usize| problem.traits(unit).guard;
+    let guard = |unit: usize| problem.neighbours.traits(unit).guard;
     let guards = count(&|one, other| guard(one) != guard(other));
     let part = |kind, count: u64, weight: u64| Part {
         kind,
@@ -109,7 +109,10 @@ fn churn_parts(problem: &Problem<'_>, order: &[usize]) -> [Part; 2] {
         cost: count * weight,
         amount: count as f64,
     };
-    [part(TermKind::Seams, seams, problem.seam_weight), part(TermKind::Guards, guards, problem.guard_weight)]
+    [
+        part(TermKind::Seams, seams, problem.neighbours.seam_weight()),
+        part(TermKind::Guards, guards, problem.neighbours.guard_weight()),
+    ]
 }
 
 fn rounded(amount: f64) -> f64 {

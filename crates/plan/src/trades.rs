@@ -144,7 +144,8 @@ impl<'p> Trades<'p> {
     fn fill_bins(&mut self, state: &State<'p>, view: &View) {
         let spans = state.spans(view.build);
         let mut last = None;
-        for (place, (unit, span)) in state.order().iter().zip(spans).enumerate() {
+        for (place, unit) in state.order().iter().enumerate() {
+            let span = spans[*unit];
             let (line, end) = view.lines_of(span.0, span.1.max(span.0 + 1));
             let lot = &mut self.lots[*unit];
             if last != Some((line, lot.region)) {
@@ -170,7 +171,7 @@ impl<'p> Trades<'p> {
         let mut side = Side { weight: view.weight, ..Side::default() };
         let mut numbers: Vec<Option<u32>> = Vec::new();
         for (number, bin) in (0..).zip(&self.bins) {
-            let line = view.line_of(spans[bin.first].0);
+            let line = view.line_of(spans[state.order()[bin.first]].0);
             if numbers.len() <= line {
                 numbers.resize(line + 1, None);
             }
@@ -183,12 +184,10 @@ impl<'p> Trades<'p> {
             of.bins.push(number);
             of.key = bin.units.iter().fold(of.key, |key, unit| key ^ self.lots[*unit as usize].key);
         }
-        for (unit, span) in state.order().iter().zip(spans) {
-            if self.lots[*unit].bin.is_some() {
-                continue;
-            }
+        for unit in state.order().iter().filter(|unit| self.lots[**unit].bin.is_none()) {
+            let start = spans[*unit].0;
             for part in self.problem.parts_in(view.build, *unit) {
-                let (first, last) = view.lines_of(span.0 + part.start, span.0 + part.end);
+                let (first, last) = view.lines_of(start + part.start, start + part.end);
                 for line in numbers.iter().skip(first).take(last + 1 - first).flatten() {
                     let line = &mut side.lines[*line as usize];
                     line.key ^= part.key;
@@ -371,7 +370,7 @@ impl Lot {
         let first = cells.len() as u32;
         cells.extend(problem.parts(unit).iter().map(|part| part.cell));
         let of = &problem.constraints.units[unit];
-        let traits = problem.traits(unit);
+        let traits = problem.neighbours.traits(unit);
         let whole = problem.whole_in(0, unit);
         let build = problem.builds.first();
         let is_plain = build.is_some_and(|build| build.granule(unit).is_some());

@@ -98,7 +98,7 @@ pub(crate) fn groups(constraints: &Constraints) -> Vec<Option<u32>> {
 pub(crate) struct Placed<'a> {
     pub(crate) builds: &'a [Build],
     pub(crate) views: &'a [View],
-    /// By build and place: first bit, and the bit behind the last.
+    /// By build and unit: first bit, and the bit behind the last.
     pub(crate) spans: &'a [Vec<(u64, u64)>],
     /// By unit, its place.
     pub(crate) place_of: &'a [usize],
@@ -141,7 +141,7 @@ impl Placed<'_> {
     }
 
     fn lines_of(&self, part: &UnitBits, view: &View) -> (usize, usize) {
-        let start = self.spans[view.build][self.place_of[part.unit]].0;
+        let start = self.spans[view.build][part.unit].0;
         view.lines_of(start + part.start, start + part.end)
     }
 

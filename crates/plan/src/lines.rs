@@ -1,0 +1,103 @@
+//! What lies on the lines of a view and what that costs, with a way back.
+
+/// Lines of one view.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lines {
+    /// By line, exclusive or of the keys of all parts on it; 0 for none.
+    keys: Vec<u64>,
+    /// By line, what that costs in a view of weight 1.
+    values: Vec<u64>,
+    /// First line that the last move may have changed.
+    first: usize,
+    /// What was there before it, and what that cost.
+    kept: Vec<(u64, u64)>,
+}
+
+impl Lines {
+    /// Removes everything.
+    pub(crate) fn clear(&mut self) {
+        self.keys.clear();
+        self.values.clear();
+        self.kept.clear();
+    }
+
+    /// How many lines there are, empty ones included.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// What lies on a line.
+    #[inline]
+    pub(crate) fn key(&self, line: usize) -> u64 {
+        self.keys[line]
+    }
+
+    /// Lines on which anything lies.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = usize> {
+        (0..self.keys.len()).filter(|line| self.keys[*line] != 0)
+    }
+
+    /// Sets what a line costs.
+    pub(crate) fn set_value(&mut self, line: usize, value: u64) {
+        self.values[line] = value;
+    }
+
+    /// Cost of all lines.
+    pub(crate) fn sum(&self) -> u64 {
+        self.values.iter().sum()
+    }
+
+    /// Makes room for a line.
+    #[inline]
+    pub(crate) fn reach(&mut self, line: usize) {
+        if self.keys.len() <= line {
+            self.keys.resize(line + 1, 0);
+            self.values.resize(line + 1, 0);
+        }
+    }
+
+    /// Forgets the way back: a move begins.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        self.kept.clear();
+    }
+
+    /// Remembers the way back for all that a move can change.
+    #[inline]
+    pub(crate) fn keep(&mut self, first: usize, last: usize) {
+        self.reach(last);
+        self.first = first;
+        let (keys, values) = (&self.keys[first..=last], &self.values[first..=last]);
+        self.kept.extend(keys.iter().copied().zip(values.iter().copied()));
+    }
+
+    /// Puts a part on lines, or takes it off them.
+    #[inline]
+    pub(crate) fn toggle(&mut self, (first, last): (usize, usize), key: u64) {
+        for line in &mut self.keys[first..=last] {
+            *line ^= key;
+        }
+    }
+
+    /// Lines looked at by the last move.
+    #[inline]
+    pub(crate) fn moved(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.kept.len()
+    }
+
+    /// Cost of a line before the last move, if other things lie on it now.
+    #[inline]
+    pub(crate) fn changed(&self, line: usize) -> Option<u64> {
+        let (key, value) = self.kept[line - self.first];
+        (key != self.keys[line]).then_some(value)
+    }
+
+    /// Takes the last move back.
+    #[inline]
+    pub(crate) fn restore(&mut self) {
+        for (line, (key, value)) in (self.first..).zip(&self.kept) {
+            (self.keys[line], self.values[line]) = (*key, *value);
+        }
+        self.kept.clear();
+    }
+}

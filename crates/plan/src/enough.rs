@@ -94,7 +94,7 @@ mod tests {
     use fieldline_layout::access::Tally;
 
     fn access(function: u32, offset: u64, samples: u64) -> Access {
-        let loads = Tally { samples, period: samples.into() };
+        let loads = Tally { samples, period: samples };
         Access { function, offset, size: 8, loads, ..Access::default() }
     }
 

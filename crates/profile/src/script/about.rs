@@ -4,9 +4,17 @@ use crate::perf_data::{Attr, CpuCount, Facts};
 
 /// Arguments kept of the command.
 const ARGUMENTS: usize = 1024;
+/// PMUs kept: a large server has a thousand.
+const PMUS: usize = 1 << 14;
+/// Kinds of cores kept.
+const KINDS: usize = 64;
 
 /// Takes note of a comment, `# NAME : VALUE`.
 pub(crate) fn note_comment(facts: &mut Facts, line: &str) {
+    if let Some(pmus) = line.strip_prefix("# pmu mappings: ") {
+        facts.pmus = pmus.split(',').take(PMUS).filter_map(pmu).collect();
+        return;
+    }
     let Some((name, value)) = line.strip_prefix('#').and_then(|text| text.split_once(" : ")) else { return };
     let value = value.trim();
     let text = || (!value.is_empty()).then(|| value.to_owned());
@@ -22,8 +30,18 @@ pub(crate) fn note_comment(facts: &mut Facts, line: &str) {
         }
         "nrcpus online" => note_cpus(facts, value, |cpus| &mut cpus.online),
         "nrcpus avail" => note_cpus(facts, value, |cpus| &mut cpus.available),
-        _ => {}
+        name => {
+            if let Some(pmu) = name.strip_suffix(" cpu list").filter(|_| facts.hybrid_cpus.len() < KINDS) {
+                facts.hybrid_cpus.push((pmu.to_owned(), value.to_owned()));
+            }
+        }
     }
+}
+
+/// `NAME = NUMBER`.
+fn pmu(text: &str) -> Option<(u32, String)> {
+    let (name, number) = text.split_once('=')?;
+    Some((number.trim().parse().ok()?, name.trim().to_owned()))
 }
 
 fn note_cpus(facts: &mut Facts, value: &str, slot: impl Fn(&mut CpuCount) -> &mut u32) {
@@ -88,6 +106,10 @@ mod tests {
         assert_eq!(facts.hostname.as_deref(), Some("box"));
         assert_eq!(facts.command_line.join(" "), "/usr/bin/perf mem record -a");
         assert_eq!(facts.cpus.map(|cpus| cpus.online), Some(8));
+        note_comment(&mut facts, "# pmu mappings: cpu_core = 4, cpu_atom = 10, nonsense, breakpoint = 5");
+        note_comment(&mut facts, "# cpu_atom cpu list : 16-23");
+        assert_eq!((facts.pmu_name(10), facts.pmus.len()), (Some("cpu_atom"), 3));
+        assert_eq!(facts.hybrid_cpus, [("cpu_atom".to_owned(), "16-23".to_owned())]);
     }
 
     #[test]

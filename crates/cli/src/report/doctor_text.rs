@@ -50,6 +50,7 @@ fn draw_recording(out: &mut String, judged: &Judged, paint: Paint) {
     draw_findings(out, looked, paint);
     let _ = writeln!(out, "{} {}", paint.bold("that machine samples by:"), looked.advice.summary);
     draw_commands(out, &looked.advice, paint);
+    draw_list(out, "do instead", &looked.advice.instead, paint);
 }
 
 fn draw_advice(out: &mut String, advice: &Advice, paint: Paint) {

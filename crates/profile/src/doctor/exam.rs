@@ -47,7 +47,7 @@ pub fn examine(file: &SampleFile, survey: &Survey, program: Option<&Program>) ->
     let spots = blind_spots(patient.facts, &survey.tally);
     let mut findings: Vec<Finding> = spots.iter().map(|spot| patient.of_spot(spot)).collect();
     findings.extend(kernel_place::unplaced(file, survey, program));
-    findings.extend(unread(&machine));
+    findings.extend(unread(&machine, Severity::CannotAnswer));
     findings.extend(patient.one_cpu());
     findings.extend(patient.l3_misses_only());
     findings.extend(file.notes().into_iter().map(|note| patient.of_note(note)));
@@ -76,8 +76,10 @@ impl Patient<'_> {
                 | BlindSpot::NoDataSource { .. }
                 | BlindSpot::Skid { .. }
         );
-        match self.advice.instead.first() {
-            Some(instead) if wants_hardware => format!("{}; {instead}", self.advice.summary),
+        match self.advice.can_answer {
+            false if wants_hardware => {
+                "record on a machine that samples memory accesses; this one can't".to_owned()
+            }
             _ => spot.remedy().to_owned(),
         }
     }

@@ -23,6 +23,8 @@ pub enum Sampler {
     CountersOnly(Vec<String>),
     /// Nothing but timers.
     TimersOnly,
+    /// Nothing tells: a recording without a description of its machine.
+    Unknown,
 }
 
 /// Cores with Intel's precise events.
@@ -88,7 +90,7 @@ impl Sampler {
         }
     }
 
-    /// By the processor alone; a recording of an unknown one may have been made with counters.
+    /// By the processor alone.
     fn of_processor(machine: &Machine) -> Self {
         let cpu = Pmu { name: "cpu".to_owned(), ..Pmu::default() };
         if machine.is_by("GenuineIntel") {
@@ -98,14 +100,8 @@ impl Sampler {
         } else if machine.is_arch("ppc") {
             Self::PowerMarked(cpu.name)
         } else {
-            Self::CountersOnly(Vec::new())
+            Self::Unknown
         }
-    }
-
-    /// It samples loads and stores with addresses.
-    #[must_use]
-    pub fn samples_accesses(&self) -> bool {
-        !matches!(self, Self::CountersOnly(_) | Self::TimersOnly)
     }
 }
 
@@ -164,5 +160,63 @@ impl Ibs {
             has_mode_filter: pmu.has_term("swfilt"),
             tells_modified: is_zen3.map(|is_zen3| !is_zen3),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Model;
+
+    fn recorded(vendor: &str, family: u32, model: u32, pmus: Option<&[&str]>) -> Machine {
+        let pmu = |name: &&str| Pmu { name: (*name).to_owned(), ..Pmu::default() };
+        Machine {
+            model: Some(Model { vendor: vendor.to_owned(), family, model }),
+            pmus: pmus.map(|names| names.iter().map(pmu).collect()),
+            ..Machine::default()
+        }
+    }
+
+    #[test]
+    fn a_recording_without_a_list_of_pmus_is_judged_by_its_processor() {
+        let Sampler::IntelPebs(cores) = Sampler::of(&recorded("GenuineIntel", 6, 143, None)) else {
+            panic!()
+        };
+        assert!(matches!(cores.as_slice(), [core] if core.pmu == "cpu" && core.needs_aux && core.has_stores));
+        let Sampler::IntelPebs(cores) = Sampler::of(&recorded("GenuineIntel", 6, 106, None)) else {
+            panic!()
+        };
+        assert!(!cores[0].needs_aux);
+        let Sampler::AmdIbs(ibs) = Sampler::of(&recorded("AuthenticAMD", 0x19, 0x21, None)) else { panic!() };
+        assert_eq!((ibs.tells_modified, ibs.has_l3_filter), (Some(false), None));
+        assert_eq!(Sampler::of(&recorded("AuthenticAMD", 6, 6, None)), Sampler::Unknown);
+        assert_eq!(Sampler::of(&Machine::default()), Sampler::Unknown);
+        let power = Machine { arch: Some("ppc64le".to_owned()), ..Machine::default() };
+        assert_eq!(Sampler::of(&power), Sampler::PowerMarked("cpu".to_owned()));
+    }
+
+    #[test]
+    fn names_of_pmus_decide_where_a_recording_lists_them() {
+        let of = |vendor, pmus: &[&str]| Sampler::of(&recorded(vendor, 0x19, 0x11, Some(pmus)));
+        assert!(
+            matches!(of("AuthenticAMD", &["cpu", "ibs_op"]), Sampler::AmdIbs(ibs) if ibs.tells_modified == Some(true))
+        );
+        assert_eq!(of("AuthenticAMD", &["cpu", "msr"]), Sampler::CountersOnly(vec!["cpu".to_owned()]));
+        assert_eq!(of("GenuineIntel", &["msr", "software"]), Sampler::TimersOnly);
+        let hybrid = Sampler::of(&recorded("GenuineIntel", 6, 154, Some(&["cpu_atom", "cpu_core"])));
+        let Sampler::IntelPebs(cores) = hybrid else { panic!() };
+        assert_eq!(cores.iter().map(|core| core.needs_aux).collect::<Vec<_>>(), [false, true]);
+        let spe = of("", &["arm_spe_0", "armv8_pmuv3_0", "arm_spe_1"]);
+        assert_eq!(spe, Sampler::ArmSpe(vec!["arm_spe_0".to_owned(), "arm_spe_1".to_owned()]));
+    }
+
+    #[test]
+    fn a_guest_without_precise_events_has_no_pebs() {
+        let mut guest = recorded("GenuineIntel", 6, 106, Some(&["cpu"]));
+        assert!(matches!(Sampler::of(&guest), Sampler::IntelPebs(_)));
+        for pmu in guest.pmus.iter_mut().flatten() {
+            pmu.caps.insert("max_precise".to_owned(), "0".to_owned());
+        }
+        assert_eq!(Sampler::of(&guest), Sampler::CountersOnly(vec!["cpu".to_owned()]));
     }
 }

@@ -14,7 +14,8 @@ const DEFAULT_RATE: i64 = 4000;
 /// Findings about a machine that was looked at; the gravest first.
 #[must_use]
 pub fn setup(machine: &Machine, advice: &Advice) -> Vec<Finding> {
-    let mut found: Vec<Finding> = cannot(machine, advice).into_iter().chain(unread(machine)).collect();
+    let mut found: Vec<Finding> = cannot(machine, advice).into_iter().collect();
+    found.extend(unread(machine, Severity::Limits));
     if let Some(settings) = &machine.settings {
         found.extend(paranoid(settings, advice));
         found.extend(hidden_kernel(settings, advice));

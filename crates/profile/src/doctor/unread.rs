@@ -6,12 +6,12 @@ use crate::machine::Machine;
 /// Architectures whose machine code `profile` reads.
 const ATTRIBUTED: [&str; 2] = ["x86_64", "amd64"];
 
-/// Says so if fieldline itself is what can't answer.
-pub(super) fn unread(machine: &Machine) -> Option<Finding> {
+/// Says so if fieldline itself is what can't answer. A recording not made yet may be attributed by perf.
+pub(super) fn unread(machine: &Machine, severity: Severity) -> Option<Finding> {
     let arch = machine.arch.as_deref().filter(|arch| !ATTRIBUTED.contains(arch))?;
     Some(Finding {
         key: "architecture".to_owned(),
-        severity: Severity::CannotAnswer,
+        severity,
         what: format!(
             "fieldline reads machine code of x86_64 only, so `fieldline profile` attributes nothing of {arch} yet"
         ),

@@ -28,7 +28,7 @@ pub(super) fn of_root(root: &Root, has_flag: bool, board: Option<&str>) -> Optio
     let is_host = root.text("proc/xen/capabilities").is_some_and(|text| text.contains("control_d"));
     match root.text("sys/hypervisor/type") {
         Some(kind) if !is_host && !kind.is_empty() => Some(kind),
-        _ => has_flag.then(|| "the processor's flag hypervisor says so".to_owned()),
+        _ => has_flag.then(|| "by the processor's flag hypervisor".to_owned()),
     }
 }
 

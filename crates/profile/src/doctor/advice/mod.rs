@@ -61,7 +61,12 @@ impl Advice {
             Sampler::PowerMarked(pmu) => power::advice(pmu),
             Sampler::CountersOnly(pmus) => without::counters(machine, pmus),
             Sampler::TimersOnly => without::timers(machine),
+            Sampler::Unknown => unknown(),
         };
+        if machine.pmus.is_none() && sampler != Sampler::Unknown {
+            advice.summary +=
+                " (by its processor; which PMUs it had is not recorded, and a virtual machine may have none)";
+        }
         advice.sampler = sampler;
         advice
     }
@@ -89,4 +94,18 @@ impl Advice {
     pub fn command_for(&self, seconds: u64) -> Option<String> {
         self.command().map(|command| command.replace(LOAD, &format!("-- sleep {seconds}")))
     }
+}
+
+/// Where a recording keeps silent about its machine.
+fn unknown() -> Advice {
+    let commands = vec![
+        Step::new(
+            format!("perf mem record --ldlat=3 -a {LOAD}"),
+            "on Intel, Arm and Power: perf picks the events that suit the machine",
+        ),
+        Step::new(format!("perf record -W -d -a -e ibs_op/cnt_ctl=1/ {LOAD}"), "on AMD"),
+        Step::new("fieldline doctor", "on the machine itself says more"),
+    ];
+    let cannot_show = vec!["what depends on the machine: the recording doesn't say which it was".to_owned()];
+    Advice::records("not recorded".to_owned(), commands, cannot_show)
 }

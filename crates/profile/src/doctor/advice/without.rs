@@ -11,9 +11,9 @@ use crate::machine::Machine;
 
 /// For machines whose counters know no addresses.
 pub(super) fn counters(machine: &Machine, pmus: &[String]) -> Advice {
-    let names = if pmus.is_empty() { "not known".to_owned() } else { pmus.join(", ") };
     let summary = format!(
-        "counters without data addresses ({names}): {}",
+        "counters without data addresses ({}): {}",
+        pmus.join(", "),
         missing(machine).unwrap_or("no PMU samples loads and stores")
     );
     let commands = vec![Step::new(

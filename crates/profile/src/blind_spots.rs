@@ -148,7 +148,9 @@ fn of_event(facts: &Facts, event: &Event, counts: &EventTally, found: &mut Vec<B
     if counts.with_level == 0 {
         found.push(BlindSpot::NoDataSource { event: name() });
     }
-    if is_hardware(event) && event.attr.precise_ip() == 0 && counts.exact == 0 {
+    // Hardware that tells the address knows the instruction: samples made of Arm's trace aren't marked as exact.
+    let is_exact = event.attr.precise_ip() > 0 || counts.exact > 0 || counts.with_address > 0;
+    if is_hardware(event) && !is_exact {
         found.push(BlindSpot::Skid { event: name() });
     }
     let needed = [(SampleFields::TIME, "time"), (SampleFields::CPU, "cpu"), (SampleFields::TID, "tid")];

@@ -19,6 +19,20 @@ const ENOUGH_SAMPLES: u64 = 50;
 /// Bit of `config` by which IBS samples only what missed L3 (`IBS_OP_L3MISSONLY` in `arch/x86/include/asm/perf_event.h`).
 const L3_MISS_ONLY: u64 = 1 << 16;
 
+/// Events that perf makes of Arm's trace (`arm_spe_synth_events` in `tools/perf/util/arm-spe.c`).
+const SPE_EVENTS: [&str; 10] = [
+    "l1d-miss",
+    "l1d-access",
+    "llc-miss",
+    "llc-access",
+    "tlb-miss",
+    "tlb-access",
+    "branch-miss",
+    "remote-access",
+    "memory",
+    "instructions",
+];
+
 /// What was found out about a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exam {
@@ -50,6 +64,8 @@ pub fn examine(file: &SampleFile, survey: &Survey, program: Option<&Program>) ->
     findings.extend(unread(&machine, Severity::CannotAnswer));
     findings.extend(patient.one_cpu());
     findings.extend(patient.l3_misses_only());
+    findings.extend(patient.watched_only());
+    findings.extend(patient.counted_repeatedly());
     findings.extend(file.notes().into_iter().map(|note| patient.of_note(note)));
     findings.sort_by_key(|finding| finding.severity);
     Exam { machine, advice, findings }
@@ -169,6 +185,40 @@ impl Patient<'_> {
             ),
             remedy: "leave l3missonly out".to_owned(),
             command: self.advice.command().map(str::to_owned),
+        })
+    }
+
+    fn watched_only(&self) -> Option<Finding> {
+        let watches = self.sampled().filter_map(|(event, _)| event.attr.data_breakpoint());
+        let watched: Vec<String> =
+            watches.map(|watch| format!("{} bytes at {:#x}", watch.length, watch.address)).collect();
+        (!watched.is_empty()).then(|| Finding {
+            key: "watched-only".to_owned(),
+            severity: Severity::Limits,
+            what:
+                "breakpoints show all accesses to the bytes they watch, and none to other members and objects"
+                    .to_owned(),
+            why: format!("attributes of type 5 (breakpoint): {}", watched.join(", ")),
+            remedy:
+                "watch other members in further recordings, and add their profiles up by `fieldline merge`"
+                    .to_owned(),
+            command: self.advice.command().map(str::to_owned),
+        })
+    }
+
+    fn counted_repeatedly(&self) -> Option<Finding> {
+        let is_of_trace = |name: &str| SPE_EVENTS.contains(&name.split(':').next().unwrap_or(name));
+        let of_trace = self.sampled().filter(|(event, _)| is_of_trace(&event.name));
+        let events: Vec<String> =
+            of_trace.map(|(event, counts)| format!("{} ({} samples)", event.name, counts.samples)).collect();
+        (events.len() > 1).then(|| Finding {
+            key: "counted-repeatedly".to_owned(),
+            severity: Severity::Limits,
+            what: "an access counts once for each event that the trace tells of it, cache, TLB and memory"
+                .to_owned(),
+            why: format!("events made of a trace: {}", events.join(", ")),
+            remedy: "make one sample of each access".to_owned(),
+            command: Some("perf inject --itrace=i1i -i perf.data -o samples.perf.data".to_owned()),
         })
     }
 

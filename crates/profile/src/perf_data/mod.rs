@@ -20,7 +20,7 @@ mod source;
 mod stream;
 mod tally;
 
-pub use attr::Attr;
+pub use attr::{Attr, DataBreakpoint};
 pub use bytes::Endian;
 pub use error::{Error, Place};
 pub use event_table::SampleId;

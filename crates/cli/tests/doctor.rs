@@ -56,7 +56,8 @@ fn each_machine_gets_the_commands_that_suit_its_pmu() {
         "perf record -W -d -a -e cpu/mem-loads/ -e cpu/mem-stores/ -- sleep 10",
     ]
     .as_slice();
-    let instructions = ["perf record -a -e instructions -- sleep 10"].as_slice();
+    let watch = "perf record -d -a -e mem:0xADDRESS/8:rw -- sleep 10";
+    let instructions = "perf record -a -e instructions -- sleep 10";
     let rows: [(&str, &str, i32, &[&str]); 12] = [
         (
             "intel-skylake",
@@ -99,9 +100,9 @@ fn each_machine_gets_the_commands_that_suit_its_pmu() {
         ),
         ("power9", "power-marked", 0, power),
         ("power10", "power-marked", 0, power),
-        ("intel-guest", "counters-only", 1, instructions),
-        ("arm-without-spe", "counters-only", 1, instructions),
-        ("guest-without-pmu", "timers-only", 1, &[]),
+        ("intel-guest", "counters-only", 1, &[instructions, watch]),
+        ("arm-without-spe", "counters-only", 1, &[instructions]),
+        ("guest-without-pmu", "timers-only", 1, &[watch]),
     ];
     for (name, sampler, wanted_code, wanted) in rows {
         let (code, here) = machine(name);
@@ -284,7 +285,7 @@ fn a_recording_without_fault_is_fit() {
 #[test]
 fn each_fault_is_found_with_its_evidence() {
     type Change = fn(&mut Case);
-    let rows: [(&str, &str, i32, &str, Change); 9] = [
+    let rows: [(&str, &str, i32, &str, Change); 10] = [
         ("load-threshold", "cannot-answer", 1, "asks for 30 cycles; 0 of its 300 loads", |case| {
             case.attr.config1 = 30;
             case.values.weight = 90;
@@ -318,6 +319,12 @@ fn each_fault_is_found_with_its_evidence() {
         }),
         ("no-field", "limits", 0, "sample_type", |case| {
             case.attr.sample_type = SampleFields(fields().0 & !SampleFields::TIME.0);
+        }),
+        ("watched-only", "limits", 0, "4 bytes at 0x1000", |case| {
+            case.name = "mem:0x1000:rw";
+            let (config1, config2) = (0x1000, 4);
+            case.attr =
+                Attr { kind: 5, breakpoint_kind: 3, config: 0, config1, config2, ..case.attr.clone() };
         }),
         ("architecture", "cannot-answer", 1, "is aarch64", |case| case.arch = "aarch64"),
     ];

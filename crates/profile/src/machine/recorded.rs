@@ -35,9 +35,16 @@ fn pmus(facts: &Facts) -> Vec<Pmu> {
         cpus: facts.hybrid_cpus.iter().find(|(pmu, _)| pmu == name).map(|(_, cpus)| cpus.clone()),
         ..Pmu::default()
     };
-    let mut all: Vec<Pmu> = facts.pmus.iter().map(pmu).collect();
+    let is_real = |(_, name): &&(u32, String)| name != "cpu" || !is_placeholder(facts);
+    let mut all: Vec<Pmu> = facts.pmus.iter().filter(is_real).map(pmu).collect();
     all.sort_by(|left, right| left.name.cmp(&right.name));
     all
+}
+
+/// perf lists a PMU `cpu` even where there is none (`perf_pmus__create_placeholder_core_pmu` in `tools/perf/util/pmu.c`), and then
+/// records that it has no capabilities; a real one of x86 or Power has some.
+fn is_placeholder(facts: &Facts) -> bool {
+    facts.pmu_caps.iter().any(|of| of.pmu == "cpu" && of.caps.is_empty())
 }
 
 /// What CPUID says of who made a processor (`arch/x86/kernel/cpu/{intel,amd,hygon,centaur}.c`). s390 has ids of the same form.
@@ -82,5 +89,16 @@ mod tests {
             (None, true)
         );
         assert_eq!(Machine::of_recording(&Facts::default()), Machine::default());
+    }
+
+    #[test]
+    fn a_cpu_without_capabilities_is_perfs_placeholder() {
+        let mut facts =
+            Facts { pmus: vec![(4, "cpu".to_owned()), (1, "software".to_owned())], ..Facts::default() };
+        let has_cpu = |facts: &Facts| Machine::of_recording(facts).pmu("cpu").is_some();
+        assert!(has_cpu(&facts));
+        facts.pmu_caps.push(PmuCaps { pmu: "cpu".to_owned(), caps: Vec::new() });
+        assert!(!has_cpu(&facts));
+        assert!(Machine::of_recording(&facts).pmu("software").is_some());
     }
 }

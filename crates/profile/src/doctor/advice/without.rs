@@ -16,10 +16,11 @@ pub(super) fn counters(machine: &Machine, pmus: &[String]) -> Advice {
         pmus.join(", "),
         missing(machine).unwrap_or("no PMU samples loads and stores")
     );
-    let commands = vec![Step::new(
+    let mut commands = vec![Step::new(
         format!("perf record -a -e instructions {LOAD}"),
         "second best: which functions run, not which members they touch",
     )];
+    commands.extend(watch(machine));
     let cannot_show = vec![
         "no addresses, no loads and stores, no caches: objects, visits and false sharing stay hidden"
             .to_owned(),
@@ -39,12 +40,24 @@ pub(super) fn timers(machine: &Machine) -> Advice {
          so code under spinlocks shows where interrupts are turned on again"
             .to_owned(),
     ];
-    refusal(machine, summary, Vec::new(), cannot_show)
+    refusal(machine, summary, watch(machine).into_iter().collect(), cannot_show)
 }
 
 fn refusal(machine: &Machine, summary: String, commands: Vec<Step>, cannot_show: Vec<String>) -> Advice {
     let instead = instead(machine);
     Advice { sampler: Sampler::TimersOnly, summary, can_answer: false, commands, instead, cannot_show }
+}
+
+/// Breakpoints need no PMU (`tools/perf/Documentation/perf-record.txt`, `mem:`); x86 has four (`HBP_NUM` in
+/// `arch/x86/include/asm/hw_breakpoint.h`).
+fn watch(machine: &Machine) -> Option<Step> {
+    let has_breakpoints = machine.is_arch("x86") && machine.pmu("breakpoint").is_some();
+    has_breakpoints.then(|| {
+        Step::new(
+            format!("perf record -d -a -e mem:0xADDRESS/8:rw {LOAD}"),
+            "every access to eight bytes at an address you know (four such events at once), so the members there and no others",
+        )
+    })
 }
 
 /// What a bare machine of this kind would have.

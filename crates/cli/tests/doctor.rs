@@ -1,6 +1,11 @@
 //! `fieldline doctor` on machines described by folders, and on recordings that can't answer for one reason each.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers of tests fail as tests do"
+)]
 
 use fieldline_profile::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
 use fieldline_profile::sample::{CpuMode, SampleFields};
@@ -199,6 +204,9 @@ struct Case {
     values: SampleValues<'static>,
     cpus: u64,
     has_map: bool,
+    /// By how much the kernel was moved, and whether any of its code was sampled.
+    slide: u64,
+    has_kernel: bool,
     pmus: &'static [(u32, &'static str)],
     cpu_id: &'static str,
     arch: &'static str,
@@ -225,6 +233,8 @@ impl Default for Case {
             values,
             cpus: 4,
             has_map: true,
+            slide: 0,
+            has_kernel: true,
             pmus: &[(4, "cpu"), (1, "software")],
             cpu_id: "GenuineIntel,6,143,8",
             arch: "x86_64",
@@ -245,13 +255,19 @@ impl Case {
             recording.kernel_map(TEXT, 0x100_0000, "_text", TEXT);
         }
         for index in 0..400_u64 {
-            let cpu_mode = if index.is_multiple_of(2) { CpuMode::Kernel } else { CpuMode::User };
+            let cpu_mode =
+                if self.has_kernel && index.is_multiple_of(2) { CpuMode::Kernel } else { CpuMode::User };
             let data_source = match self.values.data_source {
                 load if load & 2 != 0 && index % 4 == 3 => load ^ 2 | 4,
                 load => load,
             };
-            let place =
-                SampleValues { data_source, cpu_mode, ip: TEXT + index, time: 1000 + index, ..self.values };
+            let place = SampleValues {
+                data_source,
+                cpu_mode,
+                ip: TEXT + self.slide + index,
+                time: 1000 + index,
+                ..self.values
+            };
             recording.sample(event, &SampleValues { cpu: (index % self.cpus) as u32, ..place });
         }
         recording
@@ -378,6 +394,54 @@ fn whose_code_was_excluded_matters_for_the_program_asked_about() {
     let (code, judged) = case.judge(&[]);
     // Samples of kernel code were taken all the same, so nothing is said.
     assert_eq!((code, findings(&judged)), (Some(0), vec![]));
+}
+
+#[test]
+fn a_kernel_asked_about_has_to_be_sampled_and_placed() {
+    let kernel = fixture("attribution/idioms");
+    let args = ["--vmlinux", kernel.to_str().unwrap()];
+    let of = |case: &Case| {
+        let (code, judged) = case.judge(&args);
+        let first = judged["findings"][0].clone();
+        let word = |key: &str| first[key].as_str().unwrap_or_default().to_owned();
+        (code, word("key"), word("severity"), word("why"))
+    };
+    assert_eq!(of(&Case::default()).0, Some(0));
+    let (code, key, severity, why) = of(&Case { has_map: false, ..Case::default() });
+    assert_eq!((code, key.as_str(), severity.as_str()), (Some(0), "kernel-not-placed", "limits"));
+    assert!(why.ends_with("; 200 samples lie in vmlinux's text as linked"), "{why}");
+    let (code, key, severity, why) = of(&Case { has_map: false, slide: 0x1_0000_0000, ..Case::default() });
+    assert_eq!((code, key.as_str(), severity.as_str()), (Some(1), "kernel-not-placed", "cannot-answer"));
+    assert!(
+        why.contains("no sample of kernel code lies in vmlinux's text as linked, 0x81000000 for one"),
+        "{why}"
+    );
+    let (code, key, severity, why) = of(&Case { has_kernel: false, ..Case::default() });
+    assert_eq!((code, key.as_str(), severity.as_str()), (Some(1), "no-kernel-code", "cannot-answer"));
+    assert_eq!(why, "0 of 400 samples were taken in kernel mode");
+}
+
+/// Recordings with a known truth, where `FIELDLINE_DATA` names the folder that has them unpacked.
+#[test]
+fn recordings_of_a_kernel_are_judged_as_they_are_known_to_be() {
+    let Some(folder) = std::env::var_os("FIELDLINE_DATA").map(PathBuf::from) else {
+        println!("skipped: FIELDLINE_DATA does not name the folder of the recordings");
+        return;
+    };
+    for (name, code, gravest) in [
+        ("c1.mem.perf.data", 0, ("no-user-code", "note")),
+        ("c1.mem-ldlat30.perf.data", 1, ("load-threshold", "cannot-answer")),
+        ("c1.insn.perf.data", 0, ("no-data-source", "limits")),
+        ("b1.cpu-clock.perf.data", 1, ("clock-event", "cannot-answer")),
+    ] {
+        let path = folder.join(name);
+        if !path.is_file() {
+            println!("skipped: there is no {}", path.display());
+            continue;
+        }
+        let (found, value) = json(&["--perf", path.to_str().unwrap()]);
+        assert_eq!((found, findings(&value["recordings"][0])[0]), (Some(code), gravest), "{name}");
+    }
 }
 
 /// The demo's recording, the first so many samples of it.

@@ -1,9 +1,11 @@
 //! What the user types.
 
+mod doctor;
 mod gate;
 pub(crate) mod series;
 pub(crate) mod verify;
 
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use gate::{BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, InitArgs, Sink};
 
 use crate::matrix::{self, Also};
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Write a first fieldline.toml.
     Init(InitArgs),
+    /// Say what to record on this machine, or whether a recording can answer and what to record instead.
+    Doctor(DoctorArgs),
     /// Walk the road on a built-in example.
     Demo(DemoArgs),
 }

@@ -5,6 +5,7 @@
 
 mod args;
 mod command;
+mod diagnosis;
 mod document;
 mod documents;
 mod embedding;
@@ -76,6 +77,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Baseline(args) => command::baseline::run(args),
         Command::Check(args) => command::check::run(args),
         Command::Init(args) => command::init::run(args),
+        Command::Doctor(args) => command::doctor::run(args),
         Command::Demo(args) => command::demo::run(args),
     }
 }

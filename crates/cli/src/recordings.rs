@@ -44,7 +44,7 @@ impl Attributed<'_> {
 pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>) -> Result<T>) -> Result<T> {
     let bytes = FileBytes::open(&args.vmlinux)?;
     let elf = Elf::parse(&bytes)?;
-    let files = args.perf.iter().map(|path| open_recording(path)).collect::<Result<Vec<_>>>()?;
+    let files = args.perf.iter().map(|path| open(path)).collect::<Result<Vec<_>>>()?;
     for (file, path) in files.iter().zip(&args.perf) {
         check(&elf, file, path, args.force)?;
     }
@@ -67,7 +67,8 @@ pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>
     })
 }
 
-fn open_recording(path: &Path) -> Result<SampleFile> {
+/// Opens a recording.
+pub(crate) fn open(path: &Path) -> Result<SampleFile> {
     match SampleFile::open(path) {
         Err(Error::Line { line, problem }) => bail!("{}:{line}: {problem}", path.display()),
         opened => opened.with_context(|| path.display().to_string()),
@@ -90,6 +91,7 @@ fn check(elf: &Elf<'_>, file: &SampleFile, path: &Path, force: bool) -> Result<(
     }
 }
 
-fn base_name(path: &Path) -> String {
+/// The file's name without its folder.
+pub(crate) fn base_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

@@ -13,6 +13,16 @@ pub const FORMAT: &str = "fieldline-profile";
 /// Value of [`AccessProfile::version`] this crate writes and reads.
 pub const VERSION: u32 = 1;
 
+/// If fewer of the loads hit the nearest cache, a recording holds only slow ones.
+const LEAST_NEAR_LOADS: f64 = 0.1;
+
+/// Whether `near` loads served by the nearest cache, of `served` ones that say where they were served, are so few that
+/// a threshold hid the others. What is read together can't be told then.
+#[must_use]
+pub fn are_only_slow(near: u64, served: u64) -> bool {
+    served > 0 && (near as f64) < LEAST_NEAR_LOADS * served as f64
+}
+
 /// All accesses of one or several recordings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AccessProfile {

@@ -46,7 +46,7 @@ impl<'a> Explainer<'a> {
                 }
             }
         }
-        Self { profile, declared, heat, samples: model.samples, line: line.max(1) }
+        Self { profile, declared, heat, samples: model.enough.have, line: line.max(1) }
     }
 
     /// Explains why the member with a declared index is where it is in the new layout, whose members have `order`.

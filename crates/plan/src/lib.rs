@@ -7,7 +7,7 @@
 //! * `touch`: how often a function touches each cell when it runs.
 //! * `mixture`: which functions run in one go.
 //! * `draw` and `visits`: sets of cells that one CPU touches of one object in one go.
-//! * `evidence`: what that was learnt from.
+//! * `evidence`: what that was learnt from, and `enough`: whether it is enough.
 //! * `sharing`: how CPUs take lines from each other, and `false_sharing`: who loses them without cause.
 //! * `model`: all of that for one struct.
 //! * `counter`: weights of visits, summed fast.
@@ -33,6 +33,7 @@ pub mod confidence;
 mod counter;
 pub mod draw;
 pub mod elsewhere;
+pub mod enough;
 pub mod evidence;
 pub mod exact;
 pub mod explain;
@@ -66,5 +67,6 @@ mod unfit;
 pub mod visits;
 mod wish;
 
+pub use enough::{Enough, enough};
 pub use planner::{Choice, Options, Request, plan};
 pub use result::{Outcome, Plan, PlanError, StructPlan};

@@ -2,6 +2,7 @@
 
 use crate::cells::Cells;
 use crate::draw::{Class, draw, function_classes, mixture_classes};
+use crate::enough::Enough;
 use crate::evidence::Evidence;
 use crate::mixture::{Corpus, Mixture};
 use crate::names::Names;
@@ -26,12 +27,6 @@ const SKETCHED: usize = 2_048;
 const DRAWN_ALONE: usize = 4_096;
 /// Fewer windows with several samples can't tell operations apart.
 const FEWEST_WINDOWS: f32 = 500.0;
-/// Places that together make up less than this share of samples don't count towards how many samples are needed.
-const TAIL: f64 = 0.1;
-/// Samples needed for each function and place. With four an order is better than what people find by hand, with one
-/// it is better than the declared one on average only (measured by sampling known visits).
-const SAMPLES_PER_PLACE: u64 = 2;
-
 /// Visits of one struct and what they were learnt from.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -51,10 +46,8 @@ pub struct Model {
     pub sharing: Sharing,
     /// What the visits rest on.
     pub evidence: Evidence,
-    /// Samples of the struct.
-    pub samples: u64,
-    /// Samples an advice needs at least.
-    pub needed: u64,
+    /// Samples of the struct, and how many advice needs.
+    pub enough: Enough,
     /// Where objects begin modulo 256, and how many do.
     pub phases: BTreeMap<u64, u64>,
     /// Seed of whatever is drawn further on.
@@ -90,8 +83,7 @@ impl Model {
             sketch,
             sharing: Sharing::new(&cells, &by_cpu, &all, &lines, lost_line),
             evidence: Evidence::new(profile, &names, &touches, &together),
-            samples: accesses.iter().map(Access::samples).sum(),
-            needed: needed(&accesses),
+            enough: Enough::of(&accesses),
             phases: phases(profile, &sources),
             cells,
             touches,
@@ -110,12 +102,12 @@ impl Model {
 
     /// Whether there are enough samples for advice.
     pub fn is_sufficient(&self) -> bool {
-        self.samples >= self.needed && !self.together.is_empty()
+        self.enough.is_sufficient() && !self.together.is_empty()
     }
 }
 
 /// Accesses to the struct, in an order that doesn't depend on the profile's.
-fn accesses(profile: &AccessProfile, layout: &Layout, sources: &[Source]) -> Vec<Access> {
+pub(crate) fn accesses(profile: &AccessProfile, layout: &Layout, sources: &[Source]) -> Vec<Access> {
     let found = sources.iter().flat_map(|source| source::accesses(profile, *source, layout.size));
     let mut found: Vec<Access> = found.collect();
     found.sort_by_key(|access| (access.ip, access.offset, access.size, access.samples()));
@@ -176,23 +168,6 @@ fn declared_lines(layout: &Layout, constraints: &Constraints, cells: &Cells, lin
         lines.entry((start + cell.start) / line.max(1)).or_default().push(number);
     }
     lines.into_values().collect()
-}
-
-/// Samples that a number of functions and places needs, without the long tail of rare ones.
-fn needed(accesses: &[Access]) -> u64 {
-    let mut places: BTreeMap<(u32, u64), u64> = BTreeMap::new();
-    for access in accesses {
-        *places.entry((access.function, access.offset)).or_default() += access.samples();
-    }
-    let total: u64 = places.values().sum();
-    let mut counts: Vec<u64> = places.into_values().collect();
-    counts.sort_unstable();
-    let mut tail = 0;
-    let rare = counts.iter().take_while(|count| {
-        tail += **count;
-        (tail as f64) < TAIL * total as f64
-    });
-    (counts.len() - rare.count()) as u64 * SAMPLES_PER_PLACE
 }
 
 fn phases(profile: &AccessProfile, sources: &[Source]) -> BTreeMap<u64, u64> {

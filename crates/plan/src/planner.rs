@@ -34,9 +34,6 @@ use rayon::prelude::*;
 
 /// Results of a search that are worth tidying.
 const TIDIED: usize = 4;
-/// If fewer of the loads hit the nearest cache, the recording holds only slow ones.
-const LEAST_NEAR_LOADS: f64 = 0.1;
-
 /// What is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -108,8 +105,8 @@ pub fn plan_struct(profile: &AccessProfile, request: Request<'_>, options: &Opti
         Some((outcome, reason)) => unchanged(layout, outcome, &reason),
         None => Planner::new(layout, &constraints, &model, options).run(profile),
     };
-    result.samples = model.samples;
-    result.needed = model.needed;
+    result.samples = model.enough.have;
+    result.needed = model.enough.need;
     result.evidence = Some(model.evidence);
     result.held = held(&constraints);
     result
@@ -118,26 +115,9 @@ pub fn plan_struct(profile: &AccessProfile, request: Request<'_>, options: &Opti
 /// Why a model can't carry advice, if so.
 fn unfit(model: &Model) -> Option<(Outcome, String)> {
     if !model.is_sufficient() {
-        let (have, need) = (model.samples, model.needed.max(1));
-        return Some((Outcome::TooFewSamples, format!("too few samples: have {have}, need about {need}")));
+        return Some((Outcome::TooFewSamples, model.enough.shortage()));
     }
-    let served =
-        model.accesses.iter().flat_map(|access| &access.levels).filter(|(level, _)| *level != "HITM");
-    let served: u64 = served.map(|(_, loads)| loads).sum();
-    let near = model.accesses.iter().filter_map(|access| access.levels.get("L1"));
-    let near: u64 = near.sum();
-    let loads: u64 = model.accesses.iter().map(|access| access.loads.samples).sum();
-    let only_slow = served > 0 && (near as f64) < LEAST_NEAR_LOADS * served as f64;
-    (only_slow || loads == 0).then(|| {
-        let seen = if loads == 0 { "no loads".to_owned() } else { format!("{near} of {served} loads hit the nearest cache") };
-        (
-            Outcome::Refused,
-            format!(
-                "the recording can't say which members are read together: {seen}; record all loads, such as with \
-                 `perf mem record --ldlat 3`"
-            ),
-        )
-    })
+    model.enough.bias().map(|bias| (Outcome::Refused, bias))
 }
 
 pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {

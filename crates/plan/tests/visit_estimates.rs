@@ -204,6 +204,6 @@ fn a_struct_held_by_another_is_counted_once() {
         window.words.sort_unstable();
     }
     let (model, both) = estimate(&profile);
-    assert_eq!(model.samples, profile.types[0].samples());
+    assert_eq!(model.enough.have, profile.types[0].samples());
     assert!((both - alone).abs() <= 0.1 * alone, "{both} for {alone}");
 }

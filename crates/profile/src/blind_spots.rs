@@ -148,7 +148,8 @@ fn of_event(facts: &Facts, event: &Event, counts: &EventTally, found: &mut Vec<B
     if counts.with_level == 0 {
         found.push(BlindSpot::NoDataSource { event: name() });
     }
-    if is_hardware(event) && event.attr.precise_ip() == 0 && counts.exact == 0 {
+    let is_exact = event.attr.precise_ip() > 0 || counts.exact > 0 || is_of_trace(facts, counts);
+    if is_hardware(event) && !is_exact {
         found.push(BlindSpot::Skid { event: name() });
     }
     let needed = [(SampleFields::TIME, "time"), (SampleFields::CPU, "cpu"), (SampleFields::TID, "tid")];
@@ -162,6 +163,12 @@ fn of_event(facts: &Facts, event: &Event, counts: &EventTally, found: &mut Vec<B
 /// `cpu-clock` and `task-clock`, both driven by a timer.
 fn is_clock(event: &Event) -> bool {
     event.attr.kind == 1 && event.attr.config <= 1
+}
+
+/// Samples that perf made of Arm's trace: hardware events that aren't marked as exact though the trace names the instruction
+/// (`arm_spe_prep_sample` in `tools/perf/util/arm-spe.c`).
+fn is_of_trace(facts: &Facts, counts: &EventTally) -> bool {
+    facts.pmus.iter().any(|(_, name)| name.starts_with("arm_spe")) && counts.with_operation > 0
 }
 
 /// A hardware, cache or raw event of the processor's own PMU.

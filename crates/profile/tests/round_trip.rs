@@ -68,6 +68,10 @@ fn recording(endian: Endian) -> Recording {
     recording.cpus(4, 8);
     recording.command_line(&["perf", "mem", "record", "-a"]);
     recording.cacheline_size(128);
+    recording.cpu_id("GenuineIntel,6,151,2");
+    recording.pmus(&[(4, "cpu_core"), (10, "cpu_atom")]);
+    recording.hybrid_cpus(&[("cpu_core", "0-15"), ("cpu_atom", "16-23")]);
+    recording.pmu_cap("cpu_atom", "max_precise", "3");
     recording.build_id("[kernel.kallsyms]", CpuMode::Kernel, kernel_id());
     recording.kernel_map(KERNEL, 0x100_0000, "_text", KERNEL);
     let module = Mapping {
@@ -134,6 +138,10 @@ fn facts_of_every_form() {
         assert_eq!(facts.cpus.map(|cpus| (cpus.online, cpus.available)), Some((4, 8)), "{form}");
         assert_eq!(facts.command_line, ["perf", "mem", "record", "-a"], "{form}");
         assert_eq!(facts.cacheline_size, Some(128), "{form}");
+        assert_eq!(facts.cpu_id.as_deref(), Some("GenuineIntel,6,151,2"), "{form}");
+        assert_eq!((facts.pmu_name(10), facts.pmu_name(11)), (Some("cpu_atom"), None), "{form}");
+        assert_eq!(facts.hybrid_cpus.last().map(|kind| kind.1.as_str()), Some("16-23"), "{form}");
+        assert_eq!(facts.pmu_cap("cpu_atom", "max_precise"), Some("3"), "{form}");
         assert_eq!(facts.kernel_build_id(), Some(kernel_id()), "{form}");
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod baseline;
 pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod diff;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod init;

@@ -5,6 +5,7 @@ pub(crate) mod confidence_text;
 pub(crate) mod coverage;
 pub(crate) mod diff_markdown;
 pub(crate) mod diff_text;
+pub(crate) mod doctor_text;
 pub(crate) mod explain_text;
 pub(crate) mod findings;
 pub(crate) mod heat;

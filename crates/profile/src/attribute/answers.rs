@@ -103,6 +103,15 @@ impl Answers {
         Some((function, found.ok().map(|index| index as u32)))
     }
 
+    /// The instruction that touches memory and ends where another begins.
+    pub fn before(&self, address: u64) -> Option<u64> {
+        let function = self.function_at(address.checked_sub(1)?)?;
+        let instructions = &self.functions.get(function as usize)?.instructions;
+        let past = instructions.partition_point(|typed| typed.address < address);
+        let typed = instructions.get(past.checked_sub(1)?)?;
+        (typed.address.checked_add(u64::from(typed.length)) == Some(address)).then_some(typed.address)
+    }
+
     /// What is known of an instruction.
     pub fn at(&self, address: u64) -> Answer<'_> {
         let place = self.sampled.get(&address).copied().or_else(|| self.find(address));
@@ -165,6 +174,7 @@ impl TypedPart {
         let unread = typed.is_none();
         let instructions = typed.unwrap_or_default().into_iter().map(|typed| Typed {
             address: typed.address,
+            length: typed.length,
             operands: typed.operands.iter().map(|operand| names.operand(&world.types, operand)).collect(),
         });
         let function = TypedFunction {

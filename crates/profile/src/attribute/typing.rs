@@ -17,6 +17,8 @@ use crate::types::{Place, Shape, Ty};
 pub struct Typed<T> {
     /// Address of the instruction.
     pub address: u64,
+    /// Its bytes.
+    pub length: u8,
     /// Its operands, those written in it first. Instructions that the kernel may put there count with it.
     pub operands: Vec<Operand<T>>,
 }
@@ -37,7 +39,7 @@ pub fn typed(
             .map(|memory| operand(world, code, state, instruction.address, memory))
             .collect();
         if !operands.is_empty() {
-            all.push(Typed { address: instruction.address, operands });
+            all.push(Typed { address: instruction.address, length: instruction.length, operands });
         }
     });
     join_same(all)
@@ -76,7 +78,7 @@ fn patched(
             let movable = other.memory().filter(|memory| memory.address.base.is_some());
             let operands: Vec<_> = movable.map(|memory| operand(world, code, state, begin, memory)).collect();
             if !operands.is_empty() {
-                others.push(Typed { address: other.address, operands });
+                others.push(Typed { address: other.address, length: other.length, operands });
             }
         }
     }

@@ -28,9 +28,11 @@ pub struct Attr {
     pub read_format: u64,
     /// The 64 flag bits, bit 0 being `disabled`.
     pub flags: u64,
-    /// `config1`, for Intel's load latency events the threshold in cycles.
+    /// `bp_type`: which accesses a breakpoint catches, 1 reads, 2 writes, 4 execution.
+    pub breakpoint_kind: u32,
+    /// `config1`, for Intel's load latency events the threshold in cycles, for breakpoints the address.
     pub config1: u64,
-    /// `config2`.
+    /// `config2`, for breakpoints the length in bytes.
     pub config2: u64,
     /// `branch_sample_type`.
     pub branch_sample_type: u64,
@@ -83,7 +85,8 @@ impl Attr {
         attr.sample_type = SampleFields(at.u64()?);
         attr.read_format = at.u64()?;
         attr.flags = logical_flags(at.u64()?, endian);
-        at.take(8)?; // wakeup_events, bp_type
+        at.take(4)?; // wakeup_events
+        attr.breakpoint_kind = at.u32()?;
         attr.config1 = at.u64()?;
         attr.config2 = at.u64()?;
         attr.branch_sample_type = at.u64()?;
@@ -171,6 +174,33 @@ impl Attr {
     #[must_use]
     pub fn is_dummy(&self) -> bool {
         self.kind == 1 && self.config == 9
+    }
+}
+
+/// A breakpoint on data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataBreakpoint {
+    /// First byte watched.
+    pub address: u64,
+    /// Bytes watched.
+    pub length: u64,
+    /// Only writes are caught.
+    pub is_of_writes: bool,
+}
+
+impl Attr {
+    /// What is watched, if the event is a breakpoint on data (`PERF_TYPE_BREAKPOINT`, `HW_BREAKPOINT_*` of
+    /// `include/uapi/linux/hw_breakpoint.h`).
+    #[must_use]
+    pub fn data_breakpoint(&self) -> Option<DataBreakpoint> {
+        let (reads_or_writes, writes, executes) = (3, 2, 4);
+        let kind = self.breakpoint_kind;
+        let is_data = self.kind == 5 && kind & reads_or_writes != 0 && kind & executes == 0;
+        is_data.then_some(DataBreakpoint {
+            address: self.config1,
+            length: self.config2,
+            is_of_writes: kind == writes,
+        })
     }
 }
 

@@ -40,12 +40,25 @@ pub struct Facts {
     pub cacheline_size: Option<u32>,
     /// Numbers and names of the PMUs.
     pub pmus: Vec<(u32, String)>,
+    /// What PMUs say they can do, where it was recorded.
+    pub pmu_caps: Vec<PmuCaps>,
+    /// Each kind of core on a machine with several: its PMU and its CPUs, as in `0-15,32`.
+    pub hybrid_cpus: Vec<(String, String)>,
     /// Times of the first and the last sample, in nanoseconds.
     pub sample_times: Option<(u64, u64)>,
     /// Records are compressed.
     pub is_compressed: bool,
     /// Hardware trace data lies beside the records; only `perf` can make samples of it.
     pub has_aux_trace: bool,
+}
+
+/// The capabilities of one PMU: the files of its folder `caps` in sysfs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PmuCaps {
+    /// Name of the PMU.
+    pub pmu: String,
+    /// Name and value of each.
+    pub caps: Vec<(String, String)>,
 }
 
 /// How the recording was written.
@@ -169,6 +182,13 @@ impl Facts {
     #[must_use]
     pub fn pmu_name(&self, number: u32) -> Option<&str> {
         self.pmus.iter().find(|(pmu, _)| *pmu == number).map(|(_, name)| name.as_str())
+    }
+
+    /// The value of a PMU's capability.
+    #[must_use]
+    pub fn pmu_cap(&self, pmu: &str, name: &str) -> Option<&str> {
+        let mut caps = self.pmu_caps.iter().filter(|of| of.pmu == pmu).flat_map(|of| &of.caps);
+        caps.find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// Names the events that the recording left without.

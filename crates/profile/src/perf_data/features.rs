@@ -6,7 +6,7 @@
 use super::bytes::{Cursor, Endian, until_nul};
 use super::error::{Error, Place};
 use super::event_table::EventDescription;
-use super::facts::{BuildId, CpuCount, DsoBuildId, Facts};
+use super::facts::{BuildId, CpuCount, DsoBuildId, Facts, PmuCaps};
 use crate::sample::CpuMode;
 
 /// Numbers of the features, bits of the header's bitmap.
@@ -27,6 +27,9 @@ pub(crate) mod feature {
     pub(crate) const SAMPLE_TIME: u32 = 21;
     pub(crate) const DIR_FORMAT: u32 = 24;
     pub(crate) const COMPRESSED: u32 = 27;
+    pub(crate) const CPU_PMU_CAPS: u32 = 28;
+    pub(crate) const HYBRID_TOPOLOGY: u32 = 30;
+    pub(crate) const PMU_CAPS: u32 = 31;
 }
 
 /// `PERF_RECORD_MISC_BUILD_ID_SIZE`: the build id's length stands after its bytes.
@@ -38,8 +41,8 @@ const PATH_LIMIT: usize = 4096;
 /// Features of which nothing is read but that they are there.
 pub(crate) fn is_read(feature: u32) -> bool {
     use feature::{
-        ARCH, BUILD_ID, CACHE, CMDLINE, CPUDESC, CPUID, EVENT_DESC, HOSTNAME, NRCPUS, OSRELEASE,
-        PMU_MAPPINGS, SAMPLE_TIME, VERSION,
+        ARCH, BUILD_ID, CACHE, CMDLINE, CPU_PMU_CAPS, CPUDESC, CPUID, EVENT_DESC, HOSTNAME, HYBRID_TOPOLOGY,
+        NRCPUS, OSRELEASE, PMU_CAPS, PMU_MAPPINGS, SAMPLE_TIME, VERSION,
     };
     let read = [
         BUILD_ID,
@@ -55,6 +58,9 @@ pub(crate) fn is_read(feature: u32) -> bool {
         PMU_MAPPINGS,
         CACHE,
         SAMPLE_TIME,
+        CPU_PMU_CAPS,
+        HYBRID_TOPOLOGY,
+        PMU_CAPS,
     ];
     read.contains(&feature)
 }
@@ -91,6 +97,12 @@ impl Features {
             feature::PMU_MAPPINGS => facts.pmus = pmus(at("pmu mappings"))?,
             feature::CACHE => facts.cacheline_size = cacheline_size(at("cache section"))?,
             feature::SAMPLE_TIME => facts.sample_times = sample_times(at("sample times"))?,
+            feature::CPU_PMU_CAPS => {
+                let caps = PmuCaps { pmu: "cpu".to_owned(), caps: caps(&mut at("cpu pmu capabilities"))? };
+                facts.pmu_caps.push(caps);
+            }
+            feature::PMU_CAPS => facts.pmu_caps.extend(pmu_caps(at("pmu capabilities"))?),
+            feature::HYBRID_TOPOLOGY => facts.hybrid_cpus = hybrid_cpus(at("hybrid topology"))?,
             feature::AUXTRACE => facts.has_aux_trace = true,
             feature::COMPRESSED => facts.is_compressed = true,
             feature::DIR_FORMAT => {
@@ -147,6 +159,29 @@ fn strings(mut at: Cursor<'_>) -> Result<Vec<String>, Error> {
 fn pmus(mut at: Cursor<'_>) -> Result<Vec<(u32, String)>, Error> {
     let count = at.u32()?;
     (0..count).map(|_| Ok((at.u32()?, at.string()?))).collect()
+}
+
+/// Names and values (`write_pmu_caps` in `tools/perf/util/header.c`).
+fn caps(at: &mut Cursor<'_>) -> Result<Vec<(String, String)>, Error> {
+    let count = at.u32()?;
+    (0..count).map(|_| Ok((at.string()?, at.string()?))).collect()
+}
+
+/// Capabilities by PMU, all but those of the PMU `cpu`.
+fn pmu_caps(mut at: Cursor<'_>) -> Result<Vec<PmuCaps>, Error> {
+    let count = at.u32()?;
+    (0..count)
+        .map(|_| {
+            let caps = caps(&mut at)?;
+            Ok(PmuCaps { pmu: at.string()?, caps })
+        })
+        .collect()
+}
+
+/// PMU and list of CPUs for each kind of core.
+fn hybrid_cpus(mut at: Cursor<'_>) -> Result<Vec<(String, String)>, Error> {
+    let count = at.u32()?;
+    (0..count).map(|_| Ok((at.string()?, at.string()?))).collect()
 }
 
 /// The line size of the first-level cache that holds data, from `struct cpu_cache_level`s.
@@ -216,8 +251,29 @@ mod tests {
     }
 
     #[test]
+    fn capabilities_and_kinds_of_cores_are_kept_by_pmu() {
+        let count = |count: u32| count.to_le_bytes();
+        let one = section(&[&count(1), &text("ldlat"), &text("1")]);
+        let facts = read(feature::CPU_PMU_CAPS, &one).unwrap();
+        assert_eq!(facts.pmu_cap("cpu", "ldlat"), Some("1"));
+        let bytes = section(&[&count(2), &one, &text("ibs_op"), &count(0), &text("cpu_atom")]);
+        let facts = read(feature::PMU_CAPS, &bytes).unwrap();
+        assert_eq!((facts.pmu_cap("ibs_op", "ldlat"), facts.pmu_cap("cpu_atom", "ldlat")), (Some("1"), None));
+        let bytes = section(&[&count(1), &text("cpu_core"), &text("0-15")]);
+        let facts = read(feature::HYBRID_TOPOLOGY, &bytes).unwrap();
+        assert_eq!(facts.hybrid_cpus, [("cpu_core".to_owned(), "0-15".to_owned())]);
+    }
+
+    #[test]
     fn counts_larger_than_the_section_break_off() {
-        for number in [feature::CMDLINE, feature::PMU_MAPPINGS] {
+        let lists = [
+            feature::CMDLINE,
+            feature::PMU_MAPPINGS,
+            feature::CPU_PMU_CAPS,
+            feature::PMU_CAPS,
+            feature::HYBRID_TOPOLOGY,
+        ];
+        for number in lists {
             assert!(matches!(read(number, &[0xff; 12]), Err(Error::Truncated { .. })));
         }
         let bytes = section(&[&1_u32.to_le_bytes(), &[0xff; 4]]);

@@ -20,12 +20,12 @@ mod source;
 mod stream;
 mod tally;
 
-pub use attr::Attr;
+pub use attr::{Attr, DataBreakpoint};
 pub use bytes::Endian;
 pub use error::{Error, Place};
 pub use event_table::SampleId;
 pub(crate) use facts::is_kernel_image;
-pub use facts::{BuildId, CpuCount, DsoBuildId, Event, EventIndex, Facts, Mode};
+pub use facts::{BuildId, CpuCount, DsoBuildId, Event, EventIndex, Facts, Mode, PmuCaps};
 pub use file::{PerfFile, Records};
 pub use record::{Mmap, RawRecord, Record, Task};
 pub(crate) use source::Source;

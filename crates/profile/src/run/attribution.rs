@@ -1,12 +1,14 @@
 //! What each sample of some recordings touched.
 
 use super::link::Linker;
+use super::traps::Traps;
 use crate::aggregate::{Blocks, Clock};
 use crate::attribute::answers::Answers;
 use crate::attribute::decide::decide;
 use crate::attribute::evidence::{Evidence, Seen};
 use crate::attribute::objects::{Object, Objects};
-use crate::attribute::target::{Target, TypeIndex};
+use crate::attribute::reason::Reason;
+use crate::attribute::target::{Operand, Target, TypeIndex};
 use crate::perf_data::{Error, Record};
 use crate::program::Program;
 use crate::sample::Sample;
@@ -18,6 +20,7 @@ use rustc_hash::FxHashSet;
 struct Source<'f> {
     file: &'f SampleFile,
     linker: Linker,
+    traps: Traps,
     /// How many samples it has, and when they were taken.
     samples: usize,
     clock: Clock,
@@ -98,6 +101,7 @@ impl<'f> Attribution<'f> {
             Ok(Source {
                 file,
                 linker,
+                traps: Traps::of(file.facts()),
                 samples: 0,
                 clock: Clock::default(),
                 decided: Vec::new(),
@@ -158,7 +162,10 @@ fn sampled(sources: &mut [Source<'_>]) -> Result<Vec<u64>, Error> {
                 Record::Sample(sample) => {
                     source.samples += 1;
                     sample.time.into_iter().for_each(|time| source.clock.note(time));
-                    sampled.extend(source.linker.link(&sample));
+                    let linked = source.linker.link(&sample);
+                    // A byte of the instruction in front is enough to find its function.
+                    let is_trap = source.traps.of_sample(&sample).is_some();
+                    sampled.extend(linked.map(|ip| ip.wrapping_sub(u64::from(is_trap))));
                 }
                 _ => {}
             }
@@ -169,8 +176,8 @@ fn sampled(sources: &mut [Source<'_>]) -> Result<Vec<u64>, Error> {
     Ok(addresses)
 }
 
-/// Whether a sample says that it is of a store, or of a load.
-fn is_store(sample: &Sample<'_>) -> Option<bool> {
+/// Whether a data source says that it is of a store, or of a load.
+fn by_data_source(sample: &Sample<'_>) -> Option<bool> {
     let operation = sample.data_source?.operation();
     match (operation.is_load(), operation.is_store()) {
         (true, false) => Some(false),
@@ -180,9 +187,34 @@ fn is_store(sample: &Sample<'_>) -> Option<bool> {
 }
 
 impl Source<'_> {
+    /// The instruction that a sample means, as linked.
+    fn located(&self, answers: &Answers, sample: &Sample<'_>) -> Result<u64, Reason> {
+        let ip = self.linker.link(sample)?;
+        match self.traps.of_sample(sample) {
+            Some(_) => answers.before(ip).ok_or(Reason::NoMemoryOperand),
+            None => Ok(ip),
+        }
+    }
+
+    /// Whether a sample says that it is of a store, or of a load.
+    fn is_store(&self, sample: &Sample<'_>) -> Option<bool> {
+        let is_of_writes = self.traps.of_sample(sample).is_some_and(|watch| watch.is_of_writes);
+        by_data_source(sample).or(is_of_writes.then_some(true))
+    }
+
+    /// The sample as far as objects go. A watch's address is the access's only if that is as long as what is watched.
+    fn seen(&self, sample: &Sample<'_>, operand: Option<&Operand<TypeIndex>>) -> Seen {
+        let is_whole = self
+            .traps
+            .of_sample(sample)
+            .is_none_or(|watch| operand.is_some_and(|operand| u64::from(operand.size) == watch.length));
+        let address = sample.addr.filter(|_| is_whole).unwrap_or(0);
+        Seen { address, time: sample.time.unwrap_or(0), cpu: sample.cpu }
+    }
+
     fn by_code(&self, answers: &Answers, sample: &Sample<'_>) -> Attributed {
-        let is_store = is_store(sample);
-        let ip = match self.linker.link(sample) {
+        let is_store = self.is_store(sample);
+        let ip = match self.located(answers, sample) {
             Ok(ip) => ip,
             Err(reason) => {
                 return Attributed {
@@ -212,21 +244,24 @@ impl Source<'_> {
     fn use_addresses<'a>(&mut self, program: &'a Program<'a>, answers: &mut Answers) -> Result<(), Error> {
         let mut evidence = Evidence::default();
         let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();
-        self.each_sample(|linker, sample| {
-            let Ok(ip) = linker.link(sample) else { return };
-            if let Some(operand) = answers.at(ip).operand(is_store(sample)) {
-                evidence.add(seen(sample), operand, |ty| is_struct.get(ty.0 as usize).is_some_and(|is| *is));
+        self.each_sample(|sample| {
+            let Ok(ip) = self.located(answers, sample) else { return };
+            if let Some(operand) = answers.at(ip).operand(self.is_store(sample)) {
+                evidence.add(self.seen(sample, Some(operand)), operand, |ty| {
+                    is_struct.get(ty.0 as usize).is_some_and(|is| *is)
+                });
             }
         })?;
         let mut objects = Objects::new(program, answers, &evidence, self.linker.slide());
         let mut decided = Vec::with_capacity(self.samples);
-        self.each_sample(|linker, sample| {
-            let is_store = is_store(sample);
-            decided.push(match linker.link(sample) {
+        self.each_sample(|sample| {
+            let is_store = self.is_store(sample);
+            decided.push(match self.located(answers, sample) {
                 Ok(ip) => {
                     let answer = answers.at(ip);
                     let (operand, by_code) = (answer.operand(is_store).copied(), answer.target(is_store));
-                    decide(&mut objects, answers, seen(sample), operand.as_ref(), by_code)
+                    let seen = self.seen(sample, operand.as_ref());
+                    decide(&mut objects, answers, seen, operand.as_ref(), by_code)
                 }
                 Err(reason) => Target::Unknown(reason),
             });
@@ -236,17 +271,13 @@ impl Source<'_> {
         Ok(())
     }
 
-    fn each_sample(&self, mut each: impl FnMut(&Linker, &Sample<'_>)) -> Result<(), Error> {
+    fn each_sample(&self, mut each: impl FnMut(&Sample<'_>)) -> Result<(), Error> {
         let mut records = self.file.records();
         while let Some(record) = records.next_record()? {
             if let Record::Sample(sample) = record {
-                each(&self.linker, &sample);
+                each(&sample);
             }
         }
         Ok(())
     }
-}
-
-fn seen(sample: &Sample<'_>) -> Seen {
-    Seen { address: sample.addr.unwrap_or(0), time: sample.time.unwrap_or(0), cpu: sample.cpu }
 }

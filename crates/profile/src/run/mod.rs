@@ -3,6 +3,7 @@
 //! * `link`: addresses of the recorded machine to addresses as linked.
 //! * `landmarks`: the same where a text names symbols only.
 //! * `attribution`: what each sample touched.
+//! * `traps`: samples that name the instruction behind the access.
 //! * `context`: functions that a sample shows besides its own.
 //! * `structs`: all structs that an access is one to.
 //! * `profile`: sums over a recording.
@@ -16,6 +17,7 @@ pub mod landmarks;
 pub mod link;
 pub mod profile;
 pub mod structs;
+mod traps;
 
 pub use attribution::{Attributed, Attribution};
 pub use coverage::{DsoCoverage, coverage};

@@ -4,9 +4,17 @@ use crate::perf_data::{Attr, CpuCount, Facts};
 
 /// Arguments kept of the command.
 const ARGUMENTS: usize = 1024;
+/// PMUs kept: a large server has a thousand.
+const PMUS: usize = 1 << 14;
+/// Kinds of cores kept.
+const KINDS: usize = 64;
 
 /// Takes note of a comment, `# NAME : VALUE`.
 pub(crate) fn note_comment(facts: &mut Facts, line: &str) {
+    if let Some(pmus) = line.strip_prefix("# pmu mappings: ") {
+        facts.pmus = pmus.split(',').take(PMUS).filter_map(pmu).collect();
+        return;
+    }
     let Some((name, value)) = line.strip_prefix('#').and_then(|text| text.split_once(" : ")) else { return };
     let value = value.trim();
     let text = || (!value.is_empty()).then(|| value.to_owned());
@@ -22,8 +30,18 @@ pub(crate) fn note_comment(facts: &mut Facts, line: &str) {
         }
         "nrcpus online" => note_cpus(facts, value, |cpus| &mut cpus.online),
         "nrcpus avail" => note_cpus(facts, value, |cpus| &mut cpus.available),
-        _ => {}
+        name => {
+            if let Some(pmu) = name.strip_suffix(" cpu list").filter(|_| facts.hybrid_cpus.len() < KINDS) {
+                facts.hybrid_cpus.push((pmu.to_owned(), value.to_owned()));
+            }
+        }
     }
+}
+
+/// `NAME = NUMBER`.
+fn pmu(text: &str) -> Option<(u32, String)> {
+    let (name, number) = text.split_once('=')?;
+    Some((number.trim().parse().ok()?, name.trim().to_owned()))
 }
 
 fn note_cpus(facts: &mut Facts, value: &str, slot: impl Fn(&mut CpuCount) -> &mut u32) {
@@ -36,6 +54,8 @@ fn note_cpus(facts: &mut Facts, value: &str, slot: impl Fn(&mut CpuCount) -> &mu
 const HARDWARE: u32 = 0;
 const SOFTWARE: u32 = 1;
 const UNKNOWN: u32 = u32::MAX;
+/// `PERF_TYPE_BREAKPOINT`.
+const BREAKPOINT: u32 = 5;
 
 /// Flags as [`Attr::flags`] numbers them.
 const EXCLUDE_USER: u64 = 1 << 4;
@@ -45,6 +65,9 @@ const PRECISE: u64 = 2 << 15;
 /// As much of an event's attribute as its name tells: whether a timer drives it, which code it excludes, whether it is
 /// precise.
 pub(crate) fn attr_of_name(name: &str) -> Attr {
+    if let Some(attr) = name.strip_prefix("mem:").and_then(breakpoint) {
+        return attr;
+    }
     let (base, modifiers) = split_modifiers(name);
     let (kind, config) = match base {
         "cpu-clock" => (SOFTWARE, 0),
@@ -55,14 +78,42 @@ pub(crate) fn attr_of_name(name: &str) -> Attr {
         _ => (UNKNOWN, 0),
     };
     let has = |letter: char| modifiers.contains(letter);
-    let mut flags = 0;
-    if has('u') != has('k') {
-        flags |= if has('u') { EXCLUDE_KERNEL } else { EXCLUDE_USER };
-    }
+    let mut flags = excluded(modifiers);
     if has('p') || has('P') {
         flags |= PRECISE;
     }
     Attr { kind, config, flags, ..Attr::default() }
+}
+
+fn excluded(modifiers: &str) -> u64 {
+    match (modifiers.contains('u'), modifiers.contains('k')) {
+        (true, false) => EXCLUDE_KERNEL,
+        (false, true) => EXCLUDE_USER,
+        _ => 0,
+    }
+}
+
+/// `ADDRESS[/LENGTH][:ACCESS][:MODIFIERS]` of `mem:`, where ACCESS is `rw` unless given and LENGTH 4
+/// (`tools/perf/Documentation/perf-record.txt`).
+fn breakpoint(text: &str) -> Option<Attr> {
+    let mut words = text.split(':');
+    let place = words.next()?;
+    let (address, length) = place.split_once('/').unwrap_or((place, "4"));
+    let address = u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()?;
+    let access = words.clone().next().filter(|word| word.chars().all(|letter| "rwx".contains(letter)));
+    let kinds = access.map_or("rw", |access| {
+        words.next();
+        access
+    });
+    let bit = |letter, bit| if kinds.contains(letter) { bit } else { 0 };
+    Some(Attr {
+        kind: BREAKPOINT,
+        breakpoint_kind: bit('r', 1) | bit('w', 2) | bit('x', 4),
+        config1: address,
+        config2: length.parse().ok()?,
+        flags: excluded(words.next().unwrap_or_default()),
+        ..Attr::default()
+    })
 }
 
 /// `EVENT:MODIFIERS` or `PMU/TERMS/MODIFIERS`.
@@ -76,6 +127,7 @@ fn split_modifiers(name: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::perf_data::DataBreakpoint;
 
     #[test]
     fn comments_describe_the_recording() {
@@ -88,6 +140,10 @@ mod tests {
         assert_eq!(facts.hostname.as_deref(), Some("box"));
         assert_eq!(facts.command_line.join(" "), "/usr/bin/perf mem record -a");
         assert_eq!(facts.cpus.map(|cpus| cpus.online), Some(8));
+        note_comment(&mut facts, "# pmu mappings: cpu_core = 4, cpu_atom = 10, nonsense, breakpoint = 5");
+        note_comment(&mut facts, "# cpu_atom cpu list : 16-23");
+        assert_eq!((facts.pmu_name(10), facts.pmus.len()), (Some("cpu_atom"), 3));
+        assert_eq!(facts.hybrid_cpus, [("cpu_atom".to_owned(), "16-23".to_owned())]);
     }
 
     #[test]
@@ -103,5 +159,18 @@ mod tests {
         assert!(!attr_of_name("cpu/mem-loads,ldlat=3/P").excludes_user());
         assert_eq!(attr_of_name("sched:sched_switch").kind, UNKNOWN);
         assert!(!attr_of_name("mem:0x1000:rw").excludes_kernel());
+        let watch = |name| attr_of_name(name).data_breakpoint();
+        let expected = |length, is_of_writes| Some(DataBreakpoint { address: 0x1000, length, is_of_writes });
+        assert_eq!(
+            (watch("mem:0x1000/8:rw"), watch("mem:0x1000:w:u")),
+            (expected(8, false), expected(4, true))
+        );
+        assert_eq!(
+            (watch("mem:0x1000:k"), watch("mem:0x1000:x"), watch("mem:here")),
+            (expected(4, false), None, None)
+        );
+        assert!(
+            attr_of_name("mem:0x1000:u").excludes_kernel() && attr_of_name("mem:0x1000:rw:k").excludes_user()
+        );
     }
 }

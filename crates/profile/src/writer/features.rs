@@ -12,10 +12,14 @@ const OSRELEASE: u32 = 4;
 const ARCH: u32 = 6;
 const NRCPUS: u32 = 7;
 const CPUDESC: u32 = 8;
+const CPUID: u32 = 9;
 const CMDLINE: u32 = 11;
 const EVENT_DESC: u32 = 12;
+const PMU_MAPPINGS: u32 = 16;
 const CACHE: u32 = 20;
 const COMPRESSED: u32 = 27;
+const HYBRID_TOPOLOGY: u32 = 30;
+const PMU_CAPS: u32 = 31;
 
 /// `PERF_RECORD_MISC_BUILD_ID_SIZE`.
 const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
@@ -52,6 +56,38 @@ impl Recording {
     /// Name of its processor.
     pub fn cpu_description(&mut self, name: &str) {
         self.string_feature(CPUDESC, name);
+    }
+
+    /// Vendor, family, model and stepping of its processor.
+    pub fn cpu_id(&mut self, id: &str) {
+        self.string_feature(CPUID, id);
+    }
+
+    /// Numbers and names of its PMUs.
+    pub fn pmus(&mut self, pmus: &[(u32, &str)]) {
+        let mut section = self.bytes();
+        section.u32(u32::try_from(pmus.len()).unwrap_or(u32::MAX));
+        for (number, name) in pmus {
+            section.u32(*number).string(name);
+        }
+        self.feature(PMU_MAPPINGS, section.into_vec());
+    }
+
+    /// The kinds of cores: PMU and list of CPUs.
+    pub fn hybrid_cpus(&mut self, kinds: &[(&str, &str)]) {
+        let mut section = self.bytes();
+        section.u32(u32::try_from(kinds.len()).unwrap_or(u32::MAX));
+        for (pmu, cpus) in kinds {
+            section.string(pmu).string(cpus);
+        }
+        self.feature(HYBRID_TOPOLOGY, section.into_vec());
+    }
+
+    /// A capability of a PMU; the last call counts.
+    pub fn pmu_cap(&mut self, pmu: &str, name: &str, value: &str) {
+        let mut section = self.bytes();
+        section.u32(1).u32(1).string(name).string(value).string(pmu);
+        self.feature(PMU_CAPS, section.into_vec());
     }
 
     /// CPUs online and available.

@@ -1,0 +1,94 @@
+//! Machines that can't sample memory accesses: what is missing, and what to do instead.
+//!
+//! That a timer's samples miss code that runs with interrupts off: `perf_swevent_hrtimer` in `kernel/events/core.c` runs in
+//! the timer's interrupt. That KVM hands PEBS to guests: `vmx_pebs_supported` in `arch/x86/kvm/vmx/capabilities.h` (Linux
+//! 6.0, Ice Lake servers and newer). That guests see no IBS and no SPE: neither has a counterpart in `arch/x86/kvm/svm` and
+//! `arch/arm64/kvm` of Linux 6.12.
+
+use super::super::sampler::Sampler;
+use super::{Advice, LOAD, Step};
+use crate::machine::Machine;
+
+/// For machines whose counters know no addresses.
+pub(super) fn counters(machine: &Machine, pmus: &[String]) -> Advice {
+    let summary = format!(
+        "counters without data addresses ({}): {}",
+        pmus.join(", "),
+        missing(machine).unwrap_or("no PMU samples loads and stores")
+    );
+    let mut commands = vec![Step::new(
+        format!("perf record -a -e instructions {LOAD}"),
+        "second best: which functions run, not which members they touch",
+    )];
+    commands.extend(watch(machine));
+    let cannot_show = vec![
+        "no addresses, no loads and stores, no caches: objects, visits and false sharing stay hidden"
+            .to_owned(),
+        "a sample names an instruction behind the one that caused it, so the member is a guess".to_owned(),
+    ];
+    refusal(machine, summary, commands, cannot_show)
+}
+
+/// For machines with timers only.
+pub(super) fn timers(machine: &Machine) -> Advice {
+    let summary = match machine.guest {
+        Some(_) => "a virtual machine without a PMU: only timers (cpu-clock) sample here".to_owned(),
+        None => "no PMU: only timers (cpu-clock) sample here".to_owned(),
+    };
+    let cannot_show = vec![
+        "cpu-clock can't attribute kernel data: its samples have no addresses, and the timer waits while interrupts are off, \
+         so code under spinlocks shows where interrupts are turned on again"
+            .to_owned(),
+    ];
+    refusal(machine, summary, watch(machine).into_iter().collect(), cannot_show)
+}
+
+fn refusal(machine: &Machine, summary: String, commands: Vec<Step>, cannot_show: Vec<String>) -> Advice {
+    let instead = instead(machine);
+    Advice { sampler: Sampler::TimersOnly, summary, can_answer: false, commands, instead, cannot_show }
+}
+
+/// Breakpoints need no PMU (`tools/perf/Documentation/perf-record.txt`, `mem:`); x86 has four (`HBP_NUM` in
+/// `arch/x86/include/asm/hw_breakpoint.h`).
+fn watch(machine: &Machine) -> Option<Step> {
+    let has_breakpoints = machine.is_arch("x86") && machine.pmu("breakpoint").is_some();
+    has_breakpoints.then(|| {
+        Step::new(
+            format!("perf record -d -a -e mem:0xADDRESS/8:rw {LOAD}"),
+            "every access to eight bytes at an address you know (four such events at once), so the members there and no others",
+        )
+    })
+}
+
+/// What a bare machine of this kind would have.
+fn missing(machine: &Machine) -> Option<&'static str> {
+    if machine.is_by("GenuineIntel") {
+        Some("the event mem-loads is missing, so there is no PEBS")
+    } else if machine.is_by("AuthenticAMD") || machine.is_by("HygonGenuine") {
+        Some("the PMU ibs_op is missing")
+    } else if machine.is_arch("aarch64") {
+        Some(
+            "the PMU arm_spe_0 is missing: the processor may lack SPE, its driver may not be loaded (arm_spe_pmu), the \
+              kernel may need kpti=off, or the firmware may not describe it",
+        )
+    } else {
+        None
+    }
+}
+
+fn instead(machine: &Machine) -> Vec<String> {
+    let mut list = vec![
+        "record on a machine that can, booted with the same kernel build under the same load (the host of this virtual \
+         machine, a bare-metal instance): layouts and code are the build's, so its profile holds here"
+            .to_owned(),
+    ];
+    if machine.guest.is_some() && machine.is_by("GenuineIntel") {
+        list.push(
+            "or give the virtual machine a PMU: KVM hands PEBS to guests on Ice Lake servers and newer since Linux 6.0 (QEMU: \
+             -cpu host,pmu=on); `fieldline doctor` inside shows whether it came through"
+                .to_owned(),
+        );
+    }
+    list.push("or do without a recording: `fieldline plan --static` packs holes by size alone".to_owned());
+    list
+}

@@ -21,6 +21,7 @@ mod proof;
 mod recordings;
 mod report;
 mod select;
+mod separate;
 mod series;
 mod shelf;
 mod stages;

@@ -77,6 +77,19 @@ pub struct Elf<'d> {
     path: PathBuf,
 }
 
+/// A part of a file that is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Address as linked.
+    pub address: u64,
+    /// Bytes in memory.
+    pub size: u64,
+    /// Where its content begins in the file.
+    pub file_offset: u64,
+    /// Whether it holds machine code.
+    pub is_code: bool,
+}
+
 /// A function or object symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol<'d> {
@@ -169,6 +182,11 @@ impl<'d> Elf<'d> {
     /// Name and build id of the supplementary file made by `dwz` (.gnu_debugaltlink).
     pub fn alt_link(&self) -> Option<(&'d [u8], &'d [u8])> {
         self.file.gnu_debugaltlink().ok().flatten()
+    }
+
+    /// Name of the file with the debug info this one was stripped of (.gnu_debuglink).
+    pub fn debug_link(&self) -> Option<&'d [u8]> {
+        self.file.gnu_debuglink().ok().flatten().map(|(name, _)| name)
     }
 
     /// Whether a section of that name has content in the file.
@@ -322,13 +340,44 @@ impl<'d> Elf<'d> {
         self.file.section_by_name(name).map(|section| (section.address(), section.size()))
     }
 
-    /// Loaded segments: address, size, file offset.
-    pub fn segments(&self) -> Vec<(u64, u64, u64)> {
-        use object::ObjectSegment;
-        self.file
-            .segments()
-            .map(|segment| (segment.address(), segment.size(), segment.file_range().0))
-            .collect()
+    /// Loaded segments, in the order of the file.
+    pub fn segments(&self) -> Vec<Segment> {
+        use object::{ObjectSegment, SegmentFlags};
+        let segment = |segment: object::Segment<'d, '_>| Segment {
+            address: segment.address(),
+            size: segment.size(),
+            file_offset: segment.file_range().0,
+            is_code: match segment.flags() {
+                SegmentFlags::Elf { p_flags, .. } => p_flags.contains(object::elf::PF_X),
+                _ => false,
+            },
+        };
+        self.file.segments().map(segment).collect()
+    }
+
+    /// Whether it is a kernel module (include/linux/module.h: `this_module` stands in a section of its own).
+    pub fn is_module(&self) -> bool {
+        self.file.section_by_name(".gnu.linkonce.this_module").is_some()
+    }
+
+    /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment: it ends where the thread pointer
+    /// points to (variant II of Drepper, "ELF Handling For Thread-Local Storage", section 3). `None` if there is none.
+    pub fn thread_local(&self) -> Option<u64> {
+        let sections = self.file.sections().filter(|section| match section.flags() {
+            object::SectionFlags::Elf { sh_flags, .. } => sh_flags.contains(object::elf::SHF_TLS),
+            _ => false,
+        });
+        let mut range: Option<(u64, u64, u64)> = None;
+        for section in sections {
+            let (begin, end) = (section.address(), section.address().saturating_add(section.size()));
+            let align = section.align().max(1);
+            range = Some(match range {
+                None => (begin, end, align),
+                Some((first, last, most)) => (first.min(begin), last.max(end), most.max(align)),
+            });
+        }
+        let (begin, end, align) = range?;
+        (end - begin).checked_next_multiple_of(align)
     }
 }
 

@@ -9,5 +9,5 @@ pub mod dwarf;
 pub mod elf;
 mod error;
 
-pub use elf::{Elf, FileBytes};
+pub use elf::{Elf, FileBytes, Segment};
 pub use error::{Error, Result};

@@ -393,6 +393,27 @@ fn scalar_align(size: u64) -> u64 {
     size.clamp(1, 16).next_power_of_two().min(16)
 }
 
+/// The namespaces in front of a name, if there are any, and the name: `geo` and `Ring<a::B, 4>` of `geo::Ring<a::B, 4>`.
+pub fn split_path(name: &str) -> (Option<&str>, &str) {
+    let mut depth = 0usize;
+    let mut cut = None;
+    let bytes = name.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'<' | b'(' | b'{' => depth += 1,
+            // Not of an arrow.
+            b'>' if at > 0 && bytes.get(at - 1) != Some(&b'-') => depth = depth.saturating_sub(1),
+            b')' | b'}' => depth = depth.saturating_sub(1),
+            b':' if depth == 0 && bytes.get(at + 1) == Some(&b':') => cut = Some(at),
+            _ => {}
+        }
+    }
+    match cut.and_then(|at| Some((name.get(..at)?, name.get(at + 2..)?))) {
+        Some((path, bare)) => (Some(path), bare),
+        None => (None, name),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

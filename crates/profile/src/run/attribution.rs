@@ -1,11 +1,12 @@
 //! What each sample of some recordings touched.
 
-use super::link::Linker;
+use super::link::{Linked, Linker};
 use crate::aggregate::{Blocks, Clock};
 use crate::attribute::answers::Answers;
 use crate::attribute::decide::decide;
 use crate::attribute::evidence::{Evidence, Seen};
 use crate::attribute::objects::{Object, Objects};
+use crate::attribute::slides::in_space;
 use crate::attribute::target::{Target, TypeIndex};
 use crate::perf_data::{Error, Record};
 use crate::program::Program;
@@ -131,36 +132,58 @@ impl<'f> Attribution<'f> {
         recording: usize,
         mut each: impl FnMut(&Sample<'_>, &Attributed) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(source) = self.sources.get(recording) else { return Ok(()) };
-        let mut records = source.file.records();
-        let mut decided = source.decided.iter();
+        let Some(mut part) = self.part(recording) else { return Ok(()) };
+        let mut records = part.file().records();
         while let Some(record) = records.next_record()? {
             if let Record::Sample(sample) = record {
-                let mut attributed = source.by_code(&self.answers, &sample);
-                if let Some(target) = decided.next() {
-                    attributed.target = *target;
-                }
+                let attributed = part.attribute(&sample);
                 each(&sample, &attributed)?;
             }
         }
         Ok(())
     }
+
+    /// What there is of one recording.
+    pub(super) fn part(&self, recording: usize) -> Option<Part<'_, 'f>> {
+        let source = self.sources.get(recording)?;
+        Some(Part { source, answers: &self.answers, decided: source.decided.iter() })
+    }
 }
 
-/// Instructions that were sampled, as linked, in order of address. Mappings are taken note of on the way.
+/// One recording's samples, to be gone over once in file order.
+pub(super) struct Part<'p, 'f> {
+    source: &'p Source<'f>,
+    answers: &'p Answers,
+    decided: std::slice::Iter<'p, Target<TypeIndex>>,
+}
+
+impl<'f> Part<'_, 'f> {
+    /// The recording.
+    pub(super) fn file(&self) -> &'f SampleFile {
+        self.source.file
+    }
+
+    /// What the next sample touched.
+    pub(super) fn attribute(&mut self, sample: &Sample<'_>) -> Attributed {
+        let mut attributed = self.source.by_code(self.answers, sample);
+        if let Some(target) = self.decided.next() {
+            attributed.target = *target;
+        }
+        attributed
+    }
+}
+
+/// Instructions that were sampled, as linked, in order of address.
 fn sampled(sources: &mut [Source<'_>]) -> Result<Vec<u64>, Error> {
     let mut sampled: FxHashSet<u64> = FxHashSet::default();
     for source in sources {
+        source.note_mappings()?;
         let mut records = source.file.records();
         while let Some(record) = records.next_record()? {
-            match record {
-                Record::Mmap(mmap) => source.linker.note(&mmap),
-                Record::Sample(sample) => {
-                    source.samples += 1;
-                    sample.time.into_iter().for_each(|time| source.clock.note(time));
-                    sampled.extend(source.linker.link(&sample));
-                }
-                _ => {}
+            if let Record::Sample(sample) = record {
+                source.samples += 1;
+                sample.time.into_iter().for_each(|time| source.clock.note(time));
+                sampled.extend(source.linker.link(&sample));
             }
         }
     }
@@ -180,6 +203,19 @@ fn is_store(sample: &Sample<'_>) -> Option<bool> {
 }
 
 impl Source<'_> {
+    /// Learns what was mapped where, before any sample is looked at: records may stand out of order.
+    fn note_mappings(&mut self) -> Result<(), Error> {
+        if self.linker.is_kernel() {
+            return Ok(());
+        }
+        let mut records = self.file.records();
+        while let Some(record) = records.next_record()? {
+            self.linker.note(&record);
+        }
+        self.linker.settle();
+        Ok(())
+    }
+
     fn by_code(&self, answers: &Answers, sample: &Sample<'_>) -> Attributed {
         let is_store = is_store(sample);
         let ip = match self.linker.link(sample) {
@@ -213,20 +249,20 @@ impl Source<'_> {
         let mut evidence = Evidence::default();
         let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();
         self.each_sample(|linker, sample| {
-            let Ok(ip) = linker.link(sample) else { return };
-            if let Some(operand) = answers.at(ip).operand(is_store(sample)) {
-                evidence.add(seen(sample), operand, |ty| is_struct.get(ty.0 as usize).is_some_and(|is| *is));
+            let Ok(linked) = linker.locate(sample) else { return };
+            if let Some(operand) = answers.at(linked.ip).operand(is_store(sample)) {
+                evidence.add(seen(sample, linker, linked), operand, |ty| is_struct.get(ty.0 as usize).is_some_and(|is| *is));
             }
         })?;
-        let mut objects = Objects::new(program, answers, &evidence, self.linker.slide());
+        let mut objects = Objects::new(program, answers, &evidence, self.linker.slides());
         let mut decided = Vec::with_capacity(self.samples);
         self.each_sample(|linker, sample| {
             let is_store = is_store(sample);
-            decided.push(match linker.link(sample) {
-                Ok(ip) => {
-                    let answer = answers.at(ip);
+            decided.push(match linker.locate(sample) {
+                Ok(linked) => {
+                    let answer = answers.at(linked.ip);
                     let (operand, by_code) = (answer.operand(is_store).copied(), answer.target(is_store));
-                    decide(&mut objects, answers, seen(sample), operand.as_ref(), by_code)
+                    decide(&mut objects, answers, seen(sample, linker, linked), operand.as_ref(), by_code)
                 }
                 Err(reason) => Target::Unknown(reason),
             });
@@ -247,6 +283,11 @@ impl Source<'_> {
     }
 }
 
-fn seen(sample: &Sample<'_>) -> Seen {
-    Seen { address: sample.addr.unwrap_or(0), time: sample.time.unwrap_or(0), cpu: sample.cpu }
+fn seen(sample: &Sample<'_>, linker: &Linker, linked: Linked) -> Seen {
+    Seen {
+        address: in_space(sample.addr.unwrap_or(0), linked.space),
+        time: sample.time.unwrap_or(0),
+        cpu: sample.cpu,
+        owner: if linker.is_program() { sample.tid } else { sample.cpu },
+    }
 }

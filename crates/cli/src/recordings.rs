@@ -7,9 +7,9 @@ use fieldline_debuginfo::dwarf::sections::{hex, open_alt_link};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::access::AccessProfile;
+use fieldline_profile::attribute::answers::Answers;
 use fieldline_profile::perf_data::Error;
 use fieldline_profile::program::Program;
-use fieldline_profile::attribute::answers::Answers;
 use fieldline_profile::run::{self, Attribution, DsoCoverage, Joint};
 use fieldline_profile::sample_file::SampleFile;
 use std::path::Path;
@@ -65,7 +65,9 @@ pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>
     let files = args.perf.iter().map(|path| open_recording(path)).collect::<Result<Vec<_>>>()?;
     let opened = args.programs.iter().map(|path| open_program(path, args)).collect::<Result<Vec<_>>>()?;
     let elfs = opened.iter().map(|file| Ok(Elf::parse(&file.program)?)).collect::<Result<Vec<_>>>()?;
-    for (elf, (file, path)) in elfs.iter().flat_map(|elf| files.iter().zip(&args.perf).map(move |of| (elf, of))) {
+    for (elf, (file, path)) in
+        elfs.iter().flat_map(|elf| files.iter().zip(&args.perf).map(move |of| (elf, of)))
+    {
         check(elf, file, path, args.force)?;
     }
     let debugs = opened.iter().map(|file| Ok(Elf::parse(file.debug.as_ref().unwrap_or(&file.program))?));

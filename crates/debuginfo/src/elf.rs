@@ -290,20 +290,25 @@ impl<'d> Elf<'d> {
 
     /// Symbols with an address, in table order.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol<'d>> + '_ {
-        self.file.symbols().filter(|symbol| symbol.is_definition() || symbol.address() != 0).filter_map(
-            |symbol| {
-                let name = symbol.name().ok().filter(|name| !name.is_empty())?;
-                let kind = symbol.kind();
-                let in_text = kind == object::SymbolKind::Unknown && symbol.section_index().is_some();
-                Some(Symbol {
-                    address: symbol.address(),
-                    size: symbol.size(),
-                    name,
-                    is_function: kind == object::SymbolKind::Text || in_text,
-                    is_data: matches!(kind, object::SymbolKind::Data | object::SymbolKind::Tls),
-                })
-            },
-        )
+        // What threads have copies of is counted from 0.
+        let is_threads = |symbol: &object::Symbol<'_, '_>| {
+            symbol.kind() == object::SymbolKind::Tls && symbol.section_index().is_some()
+        };
+        let has_place = move |symbol: &object::Symbol<'_, '_>| {
+            symbol.is_definition() || symbol.address() != 0 || is_threads(symbol)
+        };
+        self.file.symbols().filter(has_place).filter_map(|symbol| {
+            let name = symbol.name().ok().filter(|name| !name.is_empty())?;
+            let kind = symbol.kind();
+            let in_text = kind == object::SymbolKind::Unknown && symbol.section_index().is_some();
+            Some(Symbol {
+                address: symbol.address(),
+                size: symbol.size(),
+                name,
+                is_function: kind == object::SymbolKind::Text || in_text,
+                is_data: matches!(kind, object::SymbolKind::Data | object::SymbolKind::Tls),
+            })
+        })
     }
 
     /// `len` bytes as linked at `address`, out of the section that holds them; `None` outside the file's content.

@@ -3,6 +3,7 @@
 //! The same table serves DWARF and BTF. What only one of them knows (declaration lines, explicit alignments) is
 //! optional.
 
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -139,6 +140,29 @@ pub struct MemberDecl {
     pub is_base: bool,
 }
 
+/// Who orders the members of an aggregate in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemberOrder {
+    /// Whoever declared them: they lie as they are written.
+    #[default]
+    Declared,
+    /// In Rust the compiler, unless it is told not to (`#[repr(C)]`), which debug info does not say. They lie as written,
+    /// so it may have been.
+    PerhapsCompiler,
+    /// The compiler of Rust: they don't lie as written.
+    Compiler,
+    /// The compiler of C++, which puts base classes and the pointer to virtual functions where it wants.
+    Inherited,
+}
+
+impl MemberOrder {
+    /// Whether they lie as declared, for certain.
+    pub fn is_declared(&self) -> bool {
+        *self == Self::Declared
+    }
+}
+
 /// A struct, union or class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aggregate {
@@ -156,6 +180,8 @@ pub struct Aggregate {
     pub is_declaration: bool,
     /// Where it is declared, if debug info says so.
     pub decl: Option<Decl>,
+    /// Who orders the members.
+    pub order: MemberOrder,
 }
 
 /// An enumeration.
@@ -440,6 +466,7 @@ mod tests {
             members: vec![member.clone(), member],
             is_declaration: false,
             decl: None,
+            order: MemberOrder::default(),
         };
         table.set(id, Type::Aggregate(aggregate));
         assert_eq!(table.align_of(id), 4);
@@ -476,6 +503,7 @@ mod tests {
             members: vec![member(0), member(64), member(128)],
             is_declaration: false,
             decl: None,
+            order: MemberOrder::default(),
         };
         table.set(id, Type::Aggregate(aggregate));
         id

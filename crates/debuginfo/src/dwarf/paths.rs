@@ -26,7 +26,8 @@ impl Paths {
     pub(crate) fn new(dwarf: &Dwarf<'_>, unit: u32) -> Self {
         let mut paths = Self::default();
         let Ok(scan) = UnitScan::new(dwarf, unit) else { return paths };
-        if has_scopes(dwarf, unit, scan.root) {
+        // A partial unit may not say which language it is of.
+        if !dwarf.language(unit).is_some_and(is_flat) {
             let mut walk = Walk { dwarf, scan: &scan, unit, found: &mut paths.found };
             walk.children(scan.root, &Arc::from(""), MAX_DEPTH);
             paths.found.sort_unstable();
@@ -38,16 +39,6 @@ impl Paths {
     pub(crate) fn of(&self, offset: usize) -> Option<&Arc<str>> {
         let place = self.found.binary_search_by_key(&offset, |(at, _)| *at).ok()?;
         self.found.get(place).map(|(_, path)| path)
-    }
-}
-
-/// Whether a unit's language nests types. A partial unit may not say which it is.
-fn has_scopes(dwarf: &Dwarf<'_>, unit: u32, root: usize) -> bool {
-    let entry = dwarf.die(DieRef { unit, offset: root });
-    let language = entry.ok().and_then(|entry| entry.attr_value(gimli::DW_AT_language));
-    match language {
-        Some(Value::Language(language)) => !is_flat(language),
-        _ => true,
     }
 }
 
@@ -128,6 +119,16 @@ impl AllPaths {
 }
 
 impl Dwarf<'_> {
+    /// The language a unit is written in, if it says so.
+    pub(crate) fn language(&self, unit: u32) -> Option<DwLang> {
+        let offset = self.entry(unit).ok()?.header.root_offset().0;
+        let root = self.die(DieRef { unit, offset }).ok()?;
+        match root.attr_value(gimli::DW_AT_language)? {
+            Value::Language(language) => Some(language),
+            _ => None,
+        }
+    }
+
     /// The namespaces and classes around a type, `::` between them; `None` at the top of a unit.
     pub fn path_of(&self, die: DieRef) -> Option<Arc<str>> {
         let all = self.paths.get_or_init(|| AllPaths::new(self.unit_count()));

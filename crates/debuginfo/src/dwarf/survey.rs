@@ -102,7 +102,8 @@ impl Survey {
         let dies = same
             .take_while(|(hash, kind, _)| (*hash, *kind) == key)
             .map(|(.., offset)| DieRef { unit: self.unit, offset: *offset as usize });
-        let is_it = |die: &DieRef| dwarf.name_of(*die) == Some(name) || dwarf.linkage_name_of(*die) == Some(name);
+        let is_it =
+            |die: &DieRef| dwarf.name_of(*die) == Some(name) || dwarf.linkage_name_of(*die) == Some(name);
         dies.into_iter().find(is_it)
     }
 

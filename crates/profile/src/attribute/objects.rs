@@ -2,8 +2,8 @@
 
 use super::answers::{Answers, entry};
 use super::evidence::{Evidence, PAGE, Votes};
-use super::target::{TypeEntry, TypeIndex};
 use super::slides::Slides;
+use super::target::{TypeEntry, TypeIndex};
 use crate::program::Program;
 use crate::types::{Place, Shape, Ty, TypeSpace};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -251,7 +251,9 @@ impl Source<'_> {
         self.each_sample(|linker, sample| {
             let Ok(linked) = linker.locate(sample) else { return };
             if let Some(operand) = answers.at(linked.ip).operand(is_store(sample)) {
-                evidence.add(seen(sample, linker, linked), operand, |ty| is_struct.get(ty.0 as usize).is_some_and(|is| *is));
+                evidence.add(seen(sample, linker, linked), operand, |ty| {
+                    is_struct.get(ty.0 as usize).is_some_and(|is| *is)
+                });
             }
         })?;
         let mut objects = Objects::new(program, answers, &evidence, self.linker.slides());

@@ -22,8 +22,8 @@ pub mod spaces;
 pub mod structs;
 
 pub use attribution::{Attributed, Attribution};
-pub use joint::Joint;
 pub use coverage::{DsoCoverage, coverage};
+pub use joint::Joint;
 pub use landmarks::{Displaced, check_addresses};
 pub use link::{Linked, Linker, Mismatch, check_build_id};
 pub use profile::{Part, profile};

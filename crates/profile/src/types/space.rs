@@ -5,8 +5,8 @@
 
 use super::definitions::Definitions;
 use super::place::Place;
-use fieldline_layout::types::split_path;
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf, TypeReader};
+use fieldline_layout::types::split_path;
 use fieldline_layout::types::{AggregateKind, Type, TypeId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;

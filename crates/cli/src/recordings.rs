@@ -5,7 +5,7 @@ use crate::{output, separate};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::sections::{hex, open_alt_link};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, module};
 use fieldline_layout::access::AccessProfile;
 use fieldline_profile::attribute::answers::Answers;
 use fieldline_profile::perf_data::Error;
@@ -96,9 +96,14 @@ pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>
 }
 
 fn open_program(path: &Path, args: &Recordings) -> Result<Files> {
-    let program = FileBytes::open(path)?;
-    let debug = separate::open(&Elf::parse(&program)?, &args.debug_dir)?;
+    let program = open_linked(FileBytes::open(path)?)?;
+    let debug = separate::open(&Elf::parse(&program)?, &args.debug_dir)?.map(open_linked).transpose()?;
     Ok(Files { program, debug })
+}
+
+/// A file of a program; a kernel module as the kernel loads it.
+pub(crate) fn open_linked(file: FileBytes) -> Result<FileBytes> {
+    Ok(module::linked(&file)?.unwrap_or(file))
 }
 
 fn open_recording(path: &Path) -> Result<SampleFile> {

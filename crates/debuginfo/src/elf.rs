@@ -1,7 +1,7 @@
 //! ELF files: opening, sections (decompressed, relocated), symbols, machine code by address.
 
 use crate::error::{Error, Result};
-use object::{Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget};
+use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationKind, RelocationTarget};
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -208,16 +208,7 @@ impl<'d> Elf<'d> {
     fn content(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
         let error =
             |what: String| Error::Elf { file: self.name.clone(), place: format!("section {name}"), what };
-        let compressed = section.compressed_data().map_err(|source| error(source.to_string()))?;
-        let limit = (compressed.data.len() as u64).saturating_mul(MAX_EXPANSION).saturating_add(4096);
-        if compressed.format != object::CompressionFormat::None && compressed.uncompressed_size > limit {
-            let size = compressed.uncompressed_size;
-            return Err(error(format!(
-                "claims to hold {size} bytes in {} compressed",
-                compressed.data.len()
-            )));
-        }
-        compressed.decompress().map_err(|source| error(source.to_string()))
+        unpacked(section).map_err(error)
     }
 
     /// A debug section, decompressed and with relocations applied where the file is relocatable. Such files may have
@@ -365,6 +356,23 @@ impl<'d> Elf<'d> {
         self.file.section_by_name(".gnu.linkonce.this_module").is_some()
     }
 
+    /// Words of the global offset table that the loader fills with the address of a symbol (R_X86_64_GLOB_DAT of the System V
+    /// ABI for x86-64): where the word is as linked, the symbol's name, and its address, 0 if another file defines it.
+    pub fn table_words(&self) -> Vec<(u64, &'d str, u64)> {
+        let Some((begin, size)) = self.section_range(".got") else { return Vec::new() };
+        let Some(relocations) = self.file.dynamic_relocations() else { return Vec::new() };
+        let Some(table) = self.file.dynamic_symbol_table() else { return Vec::new() };
+        let words = relocations.filter(|(at, _)| at.wrapping_sub(begin) < size);
+        words
+            .filter_map(|(at, relocation)| {
+                let RelocationTarget::Symbol(index) = relocation.target() else { return None };
+                let symbol = table.symbol_by_index(index).ok()?;
+                let is_thread_local = symbol.kind() == object::SymbolKind::Tls;
+                (!is_thread_local).then_some((at, symbol.name().ok()?, symbol.address()))
+            })
+            .collect()
+    }
+
     /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment: it ends where the thread pointer
     /// points to (variant II of Drepper, "ELF Handling For Thread-Local Storage", section 3). `None` if there is none.
     pub fn thread_local(&self) -> Option<u64> {
@@ -384,6 +392,17 @@ impl<'d> Elf<'d> {
         let (begin, end, align) = range?;
         (end - begin).checked_next_multiple_of(align)
     }
+}
+
+/// A section's content, decompressed.
+pub(crate) fn unpacked<'d>(section: &object::Section<'d, '_>) -> std::result::Result<Cow<'d, [u8]>, String> {
+    let compressed = section.compressed_data().map_err(|source| source.to_string())?;
+    let limit = (compressed.data.len() as u64).saturating_mul(MAX_EXPANSION).saturating_add(4096);
+    if compressed.format != object::CompressionFormat::None && compressed.uncompressed_size > limit {
+        let size = compressed.uncompressed_size;
+        return Err(format!("claims to hold {size} bytes in {} compressed", compressed.data.len()));
+    }
+    compressed.decompress().map_err(|source| source.to_string())
 }
 
 fn read_uint(bytes: &[u8], little: bool) -> u64 {

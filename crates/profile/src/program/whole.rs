@@ -11,6 +11,7 @@ use fieldline_debuginfo::dwarf::survey::{Kind, Survey};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
 use fieldline_debuginfo::{Elf, Result};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -31,6 +32,8 @@ pub struct Program<'a> {
     pub helpers: Helpers,
     /// Its per-CPU data, or that of threads.
     pub per_cpu: PerCpu,
+    /// Words that the loader fills with a variable's address, by their own: the variable's name and address.
+    pub table_words: FxHashMap<u64, (&'a str, u64)>,
     /// Address where the kernel's text begins (`_text`); 0 of other programs.
     pub text_start: u64,
     units: UnitMap,
@@ -55,6 +58,16 @@ pub struct PerCpu {
 }
 
 impl PerCpu {
+    fn of(elf: &Elf<'_>, symbols: &Symbols<'_>) -> Self {
+        if let Some(size) = elf.thread_local() {
+            return Self::of_threads(size);
+        }
+        let section = elf.section_range(".data..percpu").filter(|_| elf.is_module());
+        let of_module = section.map(|(begin, size)| begin..begin.saturating_add(size));
+        let of_kernel = Self::new(symbols);
+        Self { range: of_module.unwrap_or(of_kernel.range.clone()), ..of_kernel }
+    }
+
     /// Of a program: what each thread has a copy of, whose symbols hold the distance from the start of that.
     fn of_threads(size: u64) -> Self {
         // The first word behind the data is its own address: the thread pointer.
@@ -96,7 +109,8 @@ impl<'a> Program<'a> {
             data: elf.data_sections().into_iter().map(|(_, address, bytes)| (address, bytes)).collect(),
             patches: Patches::new(elf, &symbols),
             helpers: Helpers::new(&symbols),
-            per_cpu: elf.thread_local().map_or_else(|| PerCpu::new(&symbols), PerCpu::of_threads),
+            per_cpu: PerCpu::of(elf, &symbols),
+            table_words: elf.table_words().into_iter().map(|(at, name, to)| (at, (name, to))).collect(),
             text_start,
             symbols,
             units: units?,

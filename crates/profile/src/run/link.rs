@@ -32,15 +32,9 @@ pub struct Mismatch {
 /// If both have one and they differ.
 pub fn check_build_id(elf: &Elf<'_>, file: &SampleFile) -> Result<(), Mismatch> {
     let Some(given) = elf.build_id() else { return Ok(()) };
-    let recorded: Vec<String> = if is_kernel(elf) {
-        file.facts().kernel_build_id().iter().map(|id| hex(id.as_bytes())).collect()
-    } else {
-        let same_name = file
-            .facts()
-            .build_ids
-            .iter()
-            .filter(|dso| is_named(&dso.filename, program_name(elf), elf.is_module()));
-        same_name.map(|dso| hex(dso.build_id.as_bytes())).collect()
+    let recorded: Vec<String> = match is_kernel(elf) {
+        true => file.facts().kernel_build_id().iter().map(|id| hex(id.as_bytes())).collect(),
+        false => recorded_of_name(program_name(elf), elf.is_module(), file),
     };
     let given = hex(given);
     match recorded.first() {
@@ -49,6 +43,22 @@ pub fn check_build_id(elf: &Elf<'_>, file: &SampleFile) -> Result<(), Mismatch> 
         }
         _ => Ok(()),
     }
+}
+
+/// Build ids that a recording has of files of a name, from the list that perf makes and from mappings. What can't be read
+/// is an error later.
+fn recorded_of_name(name: &str, is_module: bool, file: &SampleFile) -> Vec<String> {
+    let listed = file.facts().build_ids.iter().filter(|dso| is_named(&dso.filename, name, is_module));
+    let mut found: Vec<String> = listed.map(|dso| hex(dso.build_id.as_bytes())).collect();
+    let mut records = file.records();
+    while let Ok(Some(record)) = records.next_record() {
+        if let Record::Mmap(Mmap { build_id: Some(id), filename, .. }) = &record
+            && is_named(filename, name, is_module)
+        {
+            found.push(hex(id.as_bytes()));
+        }
+    }
+    found
 }
 
 /// Old perf files pad build ids with zeros to 20 bytes.

@@ -1,6 +1,7 @@
 //! The commands on programs, libraries, separate debug files and kernel modules.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+#![allow(clippy::print_stdout, reason = "a test that is skipped says why")]
 
 #[path = "../../profile/tests/built/mod.rs"]
 #[allow(dead_code, reason = "other tests ask the programs for their members")]

@@ -2,6 +2,8 @@
 //! where the program may have been mapped. Which members a function touches is plain from its source; where they are,
 //! the program says itself.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+
 mod built;
 
 use built::{Built, compiler};
@@ -159,8 +161,10 @@ fn c_in_a_position_independent_program_and_its_library() {
     let taken = touched(&[&depot, &library], "take");
     assert_eq!(taken, set([at("shelf", "first"), at("shelf", "taken"), at("parcel", "next")]));
     let found = touched(&[&depot, &library], "ledger_find");
+    // The library finds its own variable by a word of the offset table, which is in no struct.
     let members = ["account+0", "account+48", "ledger+0", "ledger_statistics+0", "ledger_statistics+8"];
-    assert_eq!(found, set(members.map(str::to_owned)));
+    let table = "+unknown_pointer".to_owned();
+    assert_eq!(found, members.map(str::to_owned).into_iter().chain([table]).collect());
     // Thread-local variables are told apart from those at the same distance from the start of the file.
     let worked = touched(&[&depot, &library], "work");
     let own = ["tally+0", "tally+8"].map(str::to_owned);
@@ -182,8 +186,12 @@ fn classes_with_bases_templates_and_namespaces() {
     let bus = "fleet::Bus";
     let costs = ["distance", "seats", "begin", "end"].map(|member| at(bus, member));
     assert_eq!(touched(&[&fleet], "Bus4cost"), set(costs));
-    let rested = ["fleet::Bus::Driver+0", "fleet::Bus::Driver+4"].map(str::to_owned);
-    assert_eq!(touched(&[&fleet], "4rest"), set(rested));
+    // All callers pass the driver of a bus.
+    let driver = built.offset(bus, "driver");
+    assert_eq!(
+        touched(&[&fleet], "4rest"),
+        set([driver, driver + 4].map(|offset| format!("{bus}+{offset}")))
+    );
 }
 
 #[test]

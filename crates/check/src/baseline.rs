@@ -3,6 +3,7 @@
 //! Declaration lines and files are left out: they change without the layout.
 
 use crate::field::prune;
+use fieldline_layout::types::MemberOrder;
 use fieldline_layout::{Layout, Member};
 use serde::{Deserialize, Serialize};
 
@@ -103,8 +104,18 @@ impl Kept {
         }
         let members_gone = Vec::new();
         let (file, line, items) = (None, 0, Vec::new());
-        let empty =
-            Layout { kind, name, size, align, explicit_align, file, line, members: members_gone, items };
+        let empty = Layout {
+            kind,
+            name,
+            size,
+            align,
+            explicit_align,
+            file,
+            line,
+            order: MemberOrder::default(),
+            members: members_gone,
+            items,
+        };
         Ok(Layout::from_members(&empty, members, size))
     }
 }

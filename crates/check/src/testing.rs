@@ -26,6 +26,7 @@ pub(crate) fn typed(name: Option<&str>, type_name: &str, offset: u64, size: u64)
 pub(crate) fn layout(size: u64, members: Vec<Member>) -> Layout {
     let empty = Layout {
         kind: "struct".to_owned(),
+        order: fieldline_layout::types::MemberOrder::default(),
         name: "sample".to_owned(),
         size,
         align: 8,

@@ -11,7 +11,7 @@ pub(crate) use gate::{BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, InitA
 use crate::matrix::{self, Also};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fieldline_plan::Choice;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Finds which struct members are hot and touched together, lays them out on cachelines, and writes the patch.
 #[derive(Debug, Parser)]
@@ -111,9 +111,13 @@ pub(crate) enum Style {
 /// A program and its recordings.
 #[derive(Debug, Args)]
 pub(crate) struct Recordings {
-    /// The vmlinux (or program) with debug info that was running.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) vmlinux: PathBuf,
+    /// The vmlinux, program, shared library or kernel module with debug info that was running; given several
+    /// times, they are attributed together. Commands that work on what comes out take one of them.
+    #[arg(long = "vmlinux", visible_alias = "program", value_name = "FILE", required = true)]
+    pub(crate) programs: Vec<PathBuf>,
+    /// Folder with debug files of programs that were stripped: by build id or by name. /usr/lib/debug is looked at too.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) debug_dir: Vec<PathBuf>,
     /// perf.data files, of file or pipe mode, or texts of perf script (docs/formats.md says with which fields).
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) perf: Vec<PathBuf>,
@@ -123,6 +127,13 @@ pub(crate) struct Recordings {
     /// Attribute by instruction alone, as if the recording had no data addresses.
     #[arg(long)]
     pub(crate) no_addresses: bool,
+}
+
+impl Recordings {
+    /// The first program: the one whose structs are planned.
+    pub(crate) fn first_program(&self) -> &Path {
+        self.programs.first().map_or(Path::new(""), PathBuf::as_path)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -143,7 +154,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "REPORT", required = true)]
     pub(crate) reports: Vec<PathBuf>,
     /// The vmlinux (or program) with debug info that was running.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: PathBuf,
     /// Where to write the profile (JSON); a summary is printed in any case.
     #[arg(short, long, value_name = "FILE")]
@@ -172,7 +183,7 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "PLACE", required = true)]
     pub(crate) places: Vec<String>,
     /// The vmlinux (or program) with debug info.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: PathBuf,
 }
 
@@ -185,7 +196,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: PathBuf,
     /// The program the profile was made with, to name members; offsets only if not given.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: Option<PathBuf>,
     /// Cacheline sizes to show, in bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
@@ -212,7 +223,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "NUMBER", requires = "packing")]
     pub(crate) shuffle: Option<u64>,
     /// The program the profile was made with.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: PathBuf,
     /// A kernel tree: comments and #ifdefs of the source then constrain the order.
     #[arg(long, value_name = "DIR")]
@@ -273,7 +284,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
     /// vmlinux or program with DWARF or BTF, or raw BTF.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
     pub(crate) vmlinux: PathBuf,
     /// A kernel tree: comments and #ifdefs of the source then bar places or are mentioned.
     #[arg(long, value_name = "DIR")]
@@ -327,7 +338,7 @@ pub(crate) struct SimulateFrom {
     #[arg(long, value_name = "FILE", requires = "vmlinux", conflicts_with = "trace")]
     pub(crate) profile: Option<PathBuf>,
     /// The program the profile was made with.
-    #[arg(long, value_name = "FILE", requires = "profile")]
+    #[arg(long, visible_alias = "program", value_name = "FILE", requires = "profile")]
     pub(crate) vmlinux: Option<PathBuf>,
     /// Objects of each struct to draw visits of. The default is more than the modelled caches hold.
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]

@@ -98,7 +98,8 @@ impl Diagnosis {
         let structs = match vmlinux {
             Some(vmlinux) => {
                 let of = Recordings {
-                    vmlinux: vmlinux.to_owned(),
+                    programs: vec![vmlinux.to_owned()],
+                    debug_dir: Vec::new(),
                     perf: perf.to_vec(),
                     force: false,
                     no_addresses: false,

@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 use fieldline_debuginfo::btf::{self, Btf, BtfTypeId, Kind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, DieRef, Opened, TypeReader};
 use fieldline_debuginfo::{Elf, Error, FileBytes};
+use fieldline_layout::types::split_path;
 use fieldline_layout::{Layout, TypeId, TypeTable};
 use std::borrow::Cow;
 use std::path::Path;
@@ -136,9 +137,26 @@ impl<'a, 's> Types<'a, 's> {
 
     /// All definitions of each of some names.
     pub(crate) fn find_many(&self, names: &[&str]) -> Result<Vec<Vec<Entry>>> {
+        let bare: Vec<&str> = names.iter().map(|name| split_path(name).1).collect();
+        let mut found = match self {
+            Self::Dwarf { dwarf, census } => find_in_dwarf(dwarf, *census, &bare)?,
+            Self::Btf { btf, .. } => find_in_btf(btf, &bare),
+        };
+        for (name, entries) in names.iter().zip(&mut found) {
+            if let (Some(path), _) = split_path(name) {
+                let whole = self.whole_dwarf()?;
+                entries.retain(|entry| {
+                    whole.zip(entry.die()).is_some_and(|(dwarf, die)| is_in(dwarf, die, path))
+                });
+            }
+        }
+        Ok(found)
+    }
+
+    fn whole_dwarf(&self) -> Result<Option<&dwarf::Dwarf<'s>>> {
         match self {
-            Self::Dwarf { dwarf, census } => find_in_dwarf(dwarf, *census, names),
-            Self::Btf { btf, .. } => Ok(find_in_btf(btf, names)),
+            Self::Dwarf { dwarf, .. } => Ok(Some(dwarf.all()?)),
+            Self::Btf { .. } => Ok(None),
         }
     }
 
@@ -211,6 +229,13 @@ impl<'a, 's> Types<'a, 's> {
             format!("{}: struct {name} has another layout here than where the profile was made", self.file())
         })
     }
+}
+
+/// Whether a type stands in some namespaces, of which outer ones may be left out.
+fn is_in(dwarf: &dwarf::Dwarf<'_>, die: DieRef, path: &str) -> bool {
+    let whole = dwarf.path_of(die);
+    let rest = whole.as_deref().and_then(|whole| whole.strip_suffix(path));
+    rest.is_some_and(|front| front.is_empty() || front.ends_with("::"))
 }
 
 /// `struct foo` and `foo` mean the same.

@@ -22,6 +22,7 @@ mod proof;
 mod recordings;
 mod report;
 mod select;
+mod separate;
 mod series;
 mod shelf;
 mod stages;

@@ -39,6 +39,7 @@ pub(crate) fn resolve(types: &Types<'_, '_>, spec: &MemberSpec, build_line: u64)
         members: vec![member],
         is_declaration: false,
         decl: None,
+        order: fieldline_layout::types::MemberOrder::default(),
     });
     let holder = table.push(holder);
     let layout = Layout::of(&table, holder);

@@ -12,6 +12,7 @@ const MARKER: &str = "__cacheline_group_";
 pub(crate) fn of_plan(of: &StructPlan, built: Option<&Layout>) -> Layout {
     let empty = Layout {
         kind: "struct".to_owned(),
+        order: fieldline_layout::types::MemberOrder::default(),
         name: of.name.clone(),
         size: of.chosen.size,
         align: 1,
@@ -163,6 +164,7 @@ pub(crate) mod tests {
         let members: Vec<Member> = members.iter().map(member).collect();
         let empty = Layout {
             kind: "struct".to_owned(),
+            order: fieldline_layout::types::MemberOrder::default(),
             name: "pair".to_owned(),
             size: 0,
             align: 8,

@@ -1,22 +1,23 @@
 //! A program and its recordings, opened, checked to belong together, and attributed.
 
 use crate::args::Recordings;
-use crate::output;
+use crate::{output, separate};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::sections::{hex, open_alt_link};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, module};
 use fieldline_layout::access::AccessProfile;
+use fieldline_profile::attribute::answers::Answers;
 use fieldline_profile::perf_data::Error;
 use fieldline_profile::program::Program;
-use fieldline_profile::run::{self, Attribution, DsoCoverage};
+use fieldline_profile::run::{self, Attribution, DsoCoverage, Joint};
 use fieldline_profile::sample_file::SampleFile;
 use std::path::Path;
 
 /// What work on attributed recordings is given.
 pub(crate) struct Attributed<'w> {
-    pub(crate) attribution: &'w Attribution<'w>,
-    pub(crate) dwarf: &'w Dwarf<'w>,
+    attributions: &'w [Attribution<'w>],
+    dwarfs: Vec<&'w Dwarf<'w>>,
     files: &'w [SampleFile],
     names: Vec<String>,
     build_id: Option<String>,
@@ -25,13 +26,25 @@ pub(crate) struct Attributed<'w> {
 impl Attributed<'_> {
     /// The profile of all recordings.
     pub(crate) fn profile(&self) -> Result<AccessProfile> {
+        let parts = self.dwarfs.iter().zip(self.attributions);
+        let parts: Vec<_> = parts.map(|(dwarf, attribution)| run::Part { dwarf, attribution }).collect();
         let build_id = self.build_id.as_deref();
-        Ok(run::profile(self.dwarf, self.attribution, self.files, &self.names, build_id)?)
+        Ok(run::profile(&parts, self.joint(), self.files, &self.names, build_id)?)
     }
 
     /// What was attributed, and why not the rest, by event and program.
     pub(crate) fn coverage(&self) -> Result<Vec<DsoCoverage>> {
-        Ok(run::coverage(self.attribution, self.files)?)
+        Ok(run::coverage(self.joint(), self.files)?)
+    }
+
+    /// All programs together.
+    pub(crate) fn joint(&self) -> Joint<'_, '_> {
+        Joint { attributions: self.attributions }
+    }
+
+    /// What the code of a program tells.
+    pub(crate) fn answers(&self, program: usize) -> Option<&Answers> {
+        self.attributions.get(program).map(|attribution| &attribution.answers)
     }
 
     /// How many recordings there are.
@@ -40,31 +53,57 @@ impl Attributed<'_> {
     }
 }
 
-/// Opens a program and its recordings, attributes their samples, and works on the result.
+/// The files of a program.
+struct Files {
+    program: FileBytes,
+    /// Its debug info, if that is in another file.
+    debug: Option<FileBytes>,
+}
+
+/// Opens programs and their recordings, attributes the samples, and works on the result.
 pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>) -> Result<T>) -> Result<T> {
-    let bytes = FileBytes::open(&args.vmlinux)?;
-    let elf = Elf::parse(&bytes)?;
     let files = args.perf.iter().map(|path| open(path)).collect::<Result<Vec<_>>>()?;
-    for (file, path) in files.iter().zip(&args.perf) {
-        check(&elf, file, path, args.force)?;
+    let opened = args.programs.iter().map(|path| open_program(path, args)).collect::<Result<Vec<_>>>()?;
+    let elfs = opened.iter().map(|file| Ok(Elf::parse(&file.program)?)).collect::<Result<Vec<_>>>()?;
+    for (elf, (file, path)) in
+        elfs.iter().flat_map(|elf| files.iter().zip(&args.perf).map(move |of| (elf, of)))
+    {
+        check(elf, file, path, args.force)?;
     }
-    let sup_bytes = open_alt_link(&elf)?;
-    let sup = sup_bytes.as_ref().map(Elf::parse).transpose()?;
-    let sections = DebugSections::load(&elf, sup.as_ref())?;
-    let dwarf = Dwarf::new(&sections)?;
-    let mut program = Program::new(&elf, &dwarf)?;
-    let attribution = if args.no_addresses {
-        Attribution::by_code(&elf, &mut program, &files)?
-    } else {
-        Attribution::new(&elf, &mut program, &files)?
-    };
+    let debugs = opened.iter().map(|file| Ok(Elf::parse(file.debug.as_ref().unwrap_or(&file.program))?));
+    let debugs = debugs.collect::<Result<Vec<_>>>()?;
+    let sup_bytes = debugs.iter().map(|debug| Ok(open_alt_link(debug)?)).collect::<Result<Vec<_>>>()?;
+    let sups = sup_bytes.iter().map(|bytes| Ok(bytes.as_ref().map(Elf::parse).transpose()?));
+    let sups = sups.collect::<Result<Vec<_>>>()?;
+    let sections = debugs.iter().zip(&sups).map(|(debug, sup)| Ok(DebugSections::load(debug, sup.as_ref())?));
+    let sections = sections.collect::<Result<Vec<_>>>()?;
+    let dwarfs = sections.iter().map(|sections| Ok(Dwarf::new(sections)?)).collect::<Result<Vec<_>>>()?;
+    let programs = elfs.iter().zip(&debugs).zip(&dwarfs);
+    let programs = programs.map(|((elf, debug), dwarf)| Ok(Program::with_debug(elf, debug, dwarf)?));
+    let mut programs = programs.collect::<Result<Vec<_>>>()?;
+    let attributions = elfs.iter().zip(&mut programs).map(|(elf, program)| match args.no_addresses {
+        true => Ok(Attribution::by_code(elf, program, &files)?),
+        false => Ok(Attribution::new(elf, program, &files)?),
+    });
+    let attributions = attributions.collect::<Result<Vec<_>>>()?;
     work(&Attributed {
-        attribution: &attribution,
-        dwarf: &dwarf,
+        attributions: &attributions,
+        dwarfs: dwarfs.iter().collect(),
         files: &files,
         names: args.perf.iter().map(|path| base_name(path)).collect(),
-        build_id: elf.build_id().map(hex),
+        build_id: elfs.first().and_then(Elf::build_id).map(hex),
     })
+}
+
+fn open_program(path: &Path, args: &Recordings) -> Result<Files> {
+    let program = open_linked(FileBytes::open(path)?)?;
+    let debug = separate::open(&Elf::parse(&program)?, &args.debug_dir)?.map(open_linked).transpose()?;
+    Ok(Files { program, debug })
+}
+
+/// A file of a program; a kernel module as the kernel loads it.
+pub(crate) fn open_linked(file: FileBytes) -> Result<FileBytes> {
+    Ok(module::linked(&file)?.unwrap_or(file))
 }
 
 /// Opens a recording.

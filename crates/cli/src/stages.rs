@@ -98,8 +98,9 @@ pub(crate) fn layout_of(
 ) -> Result<Layout> {
     let known = profile.iter().flat_map(|profile| &profile.types);
     let sampled = known.filter(|of| of.name == name).max_by_key(|of| of.samples());
-    match sampled {
-        Some(of) => types.layout_like(name, of.fingerprint),
+    match sampled.or_else(|| profile?.type_named(name)) {
+        // As the profile calls it: with the namespaces around it.
+        Some(of) => Ok(Layout { name: of.name.clone(), ..types.layout_like(&of.name, of.fingerprint)? }),
         None => types.layouts(name)?.into_iter().next().with_context(|| format!("{name} is no struct")),
     }
 }

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use fieldline_layout::constraint::Note;
 use fieldline_layout::layout::Layout;
+use fieldline_layout::types::split_path;
 use fieldline_plan::StructPlan;
 use fieldline_source::{
     Annotated, Body, Edits, ExpectedMember, Heading, Join, Marked, Marking, Query, Refusal, Reordering,
@@ -33,7 +34,7 @@ pub(crate) struct Declaration {
 impl From<&Layout> for Declaration {
     fn from(layout: &Layout) -> Self {
         Self {
-            name: layout.name.clone(),
+            name: split_path(&layout.name).1.to_owned(),
             file: layout.file.clone(),
             line: layout.line,
             members: layout.members.iter().map(|member| (member.name.clone(), member.line)).collect(),
@@ -44,7 +45,7 @@ impl From<&Layout> for Declaration {
 impl From<&StructPlan> for Declaration {
     fn from(plan: &StructPlan) -> Self {
         Self {
-            name: plan.name.clone(),
+            name: split_path(&plan.name).1.to_owned(),
             file: plan.file.clone(),
             line: plan.line,
             members: plan.declared.members.iter().map(|member| (member.name.clone(), member.line)).collect(),

@@ -1,7 +1,7 @@
 //! ELF files: opening, sections (decompressed, relocated), symbols, machine code by address.
 
 use crate::error::{Error, Result};
-use object::{Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget};
+use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationKind, RelocationTarget};
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -75,6 +75,19 @@ pub struct Elf<'d> {
     file: object::File<'d>,
     name: String,
     path: PathBuf,
+}
+
+/// A part of a file that is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Address as linked.
+    pub address: u64,
+    /// Bytes in memory.
+    pub size: u64,
+    /// Where its content begins in the file.
+    pub file_offset: u64,
+    /// Whether it holds machine code.
+    pub is_code: bool,
 }
 
 /// A function or object symbol.
@@ -171,6 +184,11 @@ impl<'d> Elf<'d> {
         self.file.gnu_debugaltlink().ok().flatten()
     }
 
+    /// Name of the file with the debug info this one was stripped of (.gnu_debuglink).
+    pub fn debug_link(&self) -> Option<&'d [u8]> {
+        self.file.gnu_debuglink().ok().flatten().map(|(name, _)| name)
+    }
+
     /// Whether a section of that name has content in the file.
     pub fn has_section(&self, name: &str) -> bool {
         self.file
@@ -190,16 +208,7 @@ impl<'d> Elf<'d> {
     fn content(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
         let error =
             |what: String| Error::Elf { file: self.name.clone(), place: format!("section {name}"), what };
-        let compressed = section.compressed_data().map_err(|source| error(source.to_string()))?;
-        let limit = (compressed.data.len() as u64).saturating_mul(MAX_EXPANSION).saturating_add(4096);
-        if compressed.format != object::CompressionFormat::None && compressed.uncompressed_size > limit {
-            let size = compressed.uncompressed_size;
-            return Err(error(format!(
-                "claims to hold {size} bytes in {} compressed",
-                compressed.data.len()
-            )));
-        }
-        compressed.decompress().map_err(|source| error(source.to_string()))
+        unpacked(section).map_err(error)
     }
 
     /// A debug section, decompressed and with relocations applied where the file is relocatable. Such files may have
@@ -272,20 +281,25 @@ impl<'d> Elf<'d> {
 
     /// Symbols with an address, in table order.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol<'d>> + '_ {
-        self.file.symbols().filter(|symbol| symbol.is_definition() || symbol.address() != 0).filter_map(
-            |symbol| {
-                let name = symbol.name().ok().filter(|name| !name.is_empty())?;
-                let kind = symbol.kind();
-                let in_text = kind == object::SymbolKind::Unknown && symbol.section_index().is_some();
-                Some(Symbol {
-                    address: symbol.address(),
-                    size: symbol.size(),
-                    name,
-                    is_function: kind == object::SymbolKind::Text || in_text,
-                    is_data: matches!(kind, object::SymbolKind::Data | object::SymbolKind::Tls),
-                })
-            },
-        )
+        // What threads have copies of is counted from 0.
+        let is_threads = |symbol: &object::Symbol<'_, '_>| {
+            symbol.kind() == object::SymbolKind::Tls && symbol.section_index().is_some()
+        };
+        let has_place = move |symbol: &object::Symbol<'_, '_>| {
+            symbol.is_definition() || symbol.address() != 0 || is_threads(symbol)
+        };
+        self.file.symbols().filter(has_place).filter_map(|symbol| {
+            let name = symbol.name().ok().filter(|name| !name.is_empty())?;
+            let kind = symbol.kind();
+            let in_text = kind == object::SymbolKind::Unknown && symbol.section_index().is_some();
+            Some(Symbol {
+                address: symbol.address(),
+                size: symbol.size(),
+                name,
+                is_function: kind == object::SymbolKind::Text || in_text,
+                is_data: matches!(kind, object::SymbolKind::Data | object::SymbolKind::Tls),
+            })
+        })
     }
 
     /// `len` bytes as linked at `address`, out of the section that holds them; `None` outside the file's content.
@@ -322,14 +336,73 @@ impl<'d> Elf<'d> {
         self.file.section_by_name(name).map(|section| (section.address(), section.size()))
     }
 
-    /// Loaded segments: address, size, file offset.
-    pub fn segments(&self) -> Vec<(u64, u64, u64)> {
-        use object::ObjectSegment;
-        self.file
-            .segments()
-            .map(|segment| (segment.address(), segment.size(), segment.file_range().0))
+    /// Loaded segments, in the order of the file.
+    pub fn segments(&self) -> Vec<Segment> {
+        use object::{ObjectSegment, SegmentFlags};
+        let segment = |segment: object::Segment<'d, '_>| Segment {
+            address: segment.address(),
+            size: segment.size(),
+            file_offset: segment.file_range().0,
+            is_code: match segment.flags() {
+                SegmentFlags::Elf { p_flags, .. } => p_flags.contains(object::elf::PF_X),
+                _ => false,
+            },
+        };
+        self.file.segments().map(segment).collect()
+    }
+
+    /// Whether it is a kernel module (include/linux/module.h: `this_module` stands in a section of its own).
+    pub fn is_module(&self) -> bool {
+        self.file.section_by_name(".gnu.linkonce.this_module").is_some()
+    }
+
+    /// Words of the global offset table that the loader fills with the address of a symbol (R_X86_64_GLOB_DAT of the System V
+    /// ABI for x86-64): where the word is as linked, the symbol's name, and its address, 0 if another file defines it.
+    pub fn table_words(&self) -> Vec<(u64, &'d str, u64)> {
+        let Some((begin, size)) = self.section_range(".got") else { return Vec::new() };
+        let Some(relocations) = self.file.dynamic_relocations() else { return Vec::new() };
+        let Some(table) = self.file.dynamic_symbol_table() else { return Vec::new() };
+        let words = relocations.filter(|(at, _)| at.wrapping_sub(begin) < size);
+        words
+            .filter_map(|(at, relocation)| {
+                let RelocationTarget::Symbol(index) = relocation.target() else { return None };
+                let symbol = table.symbol_by_index(index).ok()?;
+                let is_thread_local = symbol.kind() == object::SymbolKind::Tls;
+                (!is_thread_local).then_some((at, symbol.name().ok()?, symbol.address()))
+            })
             .collect()
     }
+
+    /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment: it ends where the thread pointer
+    /// points to (variant II of Drepper, "ELF Handling For Thread-Local Storage", section 3). `None` if there is none.
+    pub fn thread_local(&self) -> Option<u64> {
+        let sections = self.file.sections().filter(|section| match section.flags() {
+            object::SectionFlags::Elf { sh_flags, .. } => sh_flags.contains(object::elf::SHF_TLS),
+            _ => false,
+        });
+        let mut range: Option<(u64, u64, u64)> = None;
+        for section in sections {
+            let (begin, end) = (section.address(), section.address().saturating_add(section.size()));
+            let align = section.align().max(1);
+            range = Some(match range {
+                None => (begin, end, align),
+                Some((first, last, most)) => (first.min(begin), last.max(end), most.max(align)),
+            });
+        }
+        let (begin, end, align) = range?;
+        (end - begin).checked_next_multiple_of(align)
+    }
+}
+
+/// A section's content, decompressed.
+pub(crate) fn unpacked<'d>(section: &object::Section<'d, '_>) -> std::result::Result<Cow<'d, [u8]>, String> {
+    let compressed = section.compressed_data().map_err(|source| source.to_string())?;
+    let limit = (compressed.data.len() as u64).saturating_mul(MAX_EXPANSION).saturating_add(4096);
+    if compressed.format != object::CompressionFormat::None && compressed.uncompressed_size > limit {
+        let size = compressed.uncompressed_size;
+        return Err(format!("claims to hold {size} bytes in {} compressed", compressed.data.len()));
+    }
+    compressed.decompress().map_err(|source| source.to_string())
 }
 
 fn read_uint(bytes: &[u8], little: bool) -> u64 {

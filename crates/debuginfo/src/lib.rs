@@ -8,6 +8,7 @@ pub mod btf;
 pub mod dwarf;
 pub mod elf;
 mod error;
+pub mod module;
 
-pub use elf::{Elf, FileBytes};
+pub use elf::{Elf, FileBytes, Segment};
 pub use error::{Error, Result};

@@ -5,6 +5,7 @@
 //! Names of members never enter.
 
 use crate::blocks::BlockCount;
+use crate::types::split_path;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -271,10 +272,18 @@ impl AccessProfile {
         }
     }
 
-    /// The profile of a struct.
+    /// The profile of a struct, the one with most samples if several fit: its name may lack namespaces in front.
     pub fn type_named(&self, name: &str) -> Option<&TypeProfile> {
-        self.types.iter().find(|profile| profile.name == name)
+        let whole = self.types.iter().find(|profile| profile.name == name);
+        let fits = |of: &&TypeProfile| is_end_of(name, &of.name);
+        whole.or_else(|| self.types.iter().filter(fits).max_by_key(|of| of.samples()))
     }
+}
+
+/// Whether a name is that of a struct, without some of the namespaces in front.
+fn is_end_of(name: &str, whole: &str) -> bool {
+    let parted = |name| split_path(name).0.is_some();
+    parted(whole) && whole.strip_suffix(name).is_some_and(|front| front.ends_with("::"))
 }
 
 impl TypeProfile {

@@ -17,6 +17,7 @@ pub use lines::{LineKind, LinePin, LineWish, UnitBits};
 
 use crate::abi::{self, Cause, Slot, Slots};
 use crate::layout::{Layout, Member, Role};
+use crate::types::MemberOrder;
 use std::fmt;
 
 /// Alignments from here on are meant for cachelines, not for a scalar or a double-word exchange.
@@ -110,6 +111,8 @@ pub struct Constraints {
 pub enum Refusal {
     /// Members of a union lie over one another.
     Union,
+    /// The compiler orders the members.
+    Order(MemberOrder),
     /// A packed struct describes bytes outside the program.
     Packed,
     /// The header is part of the kernel's user interface.
@@ -135,6 +138,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Union => f.write_str("it is a union"),
+            Self::Order(order) => f.write_str(why_not(*order)),
             Self::Packed => f.write_str("it is packed, so its order is an exchange format"),
             Self::UserInterface(file) => write!(f, "{file} is user interface"),
             Self::Reserved(member) => {
@@ -149,6 +153,19 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+fn why_not(order: MemberOrder) -> &'static str {
+    match order {
+        MemberOrder::Compiler => {
+            "the Rust compiler orders its members itself, and they don't lie as written; with #[repr(C)] they would"
+        }
+        MemberOrder::Inherited => {
+            "it has base classes or virtual functions, and where those stand is the C++ compiler's choice; a plan needs \
+             the members in a struct of their own"
+        }
+        MemberOrder::Declared | MemberOrder::PerhapsCompiler => "its members lie as declared",
+    }
+}
 
 /// Where an order breaks a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,6 +280,9 @@ fn is_permutation(order: &[usize], count: usize) -> bool {
 fn refuse(layout: &Layout, slots: &Slots, wishes: &Wishes) -> Result<(), Refusal> {
     if layout.is_union() {
         return Err(Refusal::Union);
+    }
+    if !matches!(layout.order, MemberOrder::Declared | MemberOrder::PerhapsCompiler) {
+        return Err(Refusal::Order(layout.order));
     }
     if slots.packed() {
         return Err(Refusal::Packed);

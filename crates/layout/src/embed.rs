@@ -126,6 +126,7 @@ mod tests {
             members,
             is_declaration: false,
             decl: None,
+            order: crate::types::MemberOrder::default(),
         }))
     }
 

@@ -4,7 +4,9 @@
 //! exactly one item, members that share bits (of a union) to one item together. Nobody else computes gaps.
 
 use crate::declaration::{flat_arrays, type_name};
-use crate::types::{Aggregate, AggregateKind, Aligns, Decl, MemberDecl, Type, TypeId, TypeTable};
+use crate::types::{
+    Aggregate, AggregateKind, Aligns, Decl, MemberDecl, MemberOrder, Type, TypeId, TypeTable,
+};
 use serde::{Deserialize, Serialize};
 
 /// How deep aggregates held by value are opened.
@@ -192,7 +194,10 @@ pub struct Layout {
     /// Line that declares it, 0 when unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub line: u32,
-    /// Members in declaration order.
+    /// Who orders the members.
+    #[serde(default, skip_serializing_if = "MemberOrder::is_declared")]
+    pub order: MemberOrder,
+    /// Members in declaration order; of Rust in order of place.
     pub members: Vec<Member>,
     /// Members and gaps in order of their place; they tile the struct.
     pub items: Vec<Item>,
@@ -216,6 +221,7 @@ impl Layout {
             explicit_align: aggregate.align,
             file: (!file.is_empty()).then(|| file.into_string()),
             line,
+            order: aggregate.order,
             items: tile(&members, aggregate.size.saturating_mul(8)),
             members,
         })

@@ -3,6 +3,7 @@
 //! The same table serves DWARF and BTF. What only one of them knows (declaration lines, explicit alignments) is
 //! optional.
 
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -139,6 +140,29 @@ pub struct MemberDecl {
     pub is_base: bool,
 }
 
+/// Who orders the members of an aggregate in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemberOrder {
+    /// Whoever declared them: they lie as they are written.
+    #[default]
+    Declared,
+    /// In Rust the compiler, unless it is told not to (`#[repr(C)]`), which debug info does not say. They lie as written,
+    /// so it may have been.
+    PerhapsCompiler,
+    /// The compiler of Rust: they don't lie as written.
+    Compiler,
+    /// The compiler of C++, which puts base classes and the pointer to virtual functions where it wants.
+    Inherited,
+}
+
+impl MemberOrder {
+    /// Whether they lie as declared, for certain.
+    pub fn is_declared(&self) -> bool {
+        *self == Self::Declared
+    }
+}
+
 /// A struct, union or class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aggregate {
@@ -156,6 +180,8 @@ pub struct Aggregate {
     pub is_declaration: bool,
     /// Where it is declared, if debug info says so.
     pub decl: Option<Decl>,
+    /// Who orders the members.
+    pub order: MemberOrder,
 }
 
 /// An enumeration.
@@ -393,6 +419,27 @@ fn scalar_align(size: u64) -> u64 {
     size.clamp(1, 16).next_power_of_two().min(16)
 }
 
+/// The namespaces in front of a name, if there are any, and the name: `geo` and `Ring<a::B, 4>` of `geo::Ring<a::B, 4>`.
+pub fn split_path(name: &str) -> (Option<&str>, &str) {
+    let mut depth = 0usize;
+    let mut cut = None;
+    let bytes = name.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'<' | b'(' | b'{' => depth += 1,
+            // Not of an arrow.
+            b'>' if at > 0 && bytes.get(at - 1) != Some(&b'-') => depth = depth.saturating_sub(1),
+            b')' | b'}' => depth = depth.saturating_sub(1),
+            b':' if depth == 0 && bytes.get(at + 1) == Some(&b':') => cut = Some(at),
+            _ => {}
+        }
+    }
+    match cut.and_then(|at| Some((name.get(..at)?, name.get(at + 2..)?))) {
+        Some((path, bare)) => (Some(path), bare),
+        None => (None, name),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -419,6 +466,7 @@ mod tests {
             members: vec![member.clone(), member],
             is_declaration: false,
             decl: None,
+            order: MemberOrder::default(),
         };
         table.set(id, Type::Aggregate(aggregate));
         assert_eq!(table.align_of(id), 4);
@@ -455,6 +503,7 @@ mod tests {
             members: vec![member(0), member(64), member(128)],
             is_declaration: false,
             decl: None,
+            order: MemberOrder::default(),
         };
         table.set(id, Type::Aggregate(aggregate));
         id

@@ -53,7 +53,9 @@ fn attributed(file: SampleFile) -> (Verdicts, AccessProfile) {
         Ok::<(), Error>(())
     };
     attribution.each(0, each).unwrap();
-    let profile = run::profile(&dwarf, &attribution, &files, &["recording".to_owned()], None).unwrap();
+    let parts = [run::Part { dwarf: &dwarf, attribution: &attribution }];
+    let joint = run::Joint { attributions: std::slice::from_ref(&attribution) };
+    let profile = run::profile(&parts, joint, &files, &["recording".to_owned()], None).unwrap();
     (verdicts, profile)
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) perf: Vec<PathBuf>,
     /// The vmlinux (or program) that was running: also judges the samples on structs.
-    #[arg(long, value_name = "FILE", requires = "perf")]
+    #[arg(long, visible_alias = "program", value_name = "FILE", requires = "perf")]
     pub(crate) vmlinux: Option<PathBuf>,
     /// Folder whose proc and sys describe the machine.
     #[arg(long, value_name = "DIR", default_value = "/", conflicts_with = "perf")]

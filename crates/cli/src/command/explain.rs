@@ -2,9 +2,9 @@
 
 use crate::Outcome;
 use crate::args::ExplainArgs;
-use crate::output;
 use crate::report::color::Paint;
 use crate::report::explain_text;
+use crate::{output, recordings};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::sections::open_alt_link;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader};
@@ -15,7 +15,7 @@ use fieldline_profile::attribute::target::{Target, TypeEntry};
 use fieldline_profile::program::Program;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
-    let bytes = FileBytes::open(&args.vmlinux)?;
+    let bytes = recordings::open_linked(FileBytes::open(&args.vmlinux)?)?;
     let elf = Elf::parse(&bytes)?;
     let sup_bytes = open_alt_link(&elf)?;
     let sup = sup_bytes.as_ref().map(Elf::parse).transpose()?;

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         types: &args.types,
         profile: Some(&profile),
         shuffle: None,
-        vmlinux: &args.recordings.vmlinux,
+        vmlinux: args.recordings.first_program(),
         tree: Some(&args.tree),
         pins: args.pins.as_deref(),
         lines: &args.lines,

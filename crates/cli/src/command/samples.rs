@@ -11,13 +11,13 @@ pub(crate) fn run(args: &SamplesArgs) -> Result<Outcome> {
     recordings::attributed(&args.recordings, |attributed| {
         let mut out = output::buffered();
         writeln!(out, "# ip addr type offset reason")?;
-        let answers = &attributed.attribution.answers;
         for recording in 0..attributed.count() {
-            attributed.attribution.each(recording, |sample, found| {
+            attributed.joint().each(recording, |sample, program, found| {
                 let (ip, addr) = (sample.ip.unwrap_or(0), sample.addr.unwrap_or(0));
                 match found.target {
                     Target::Place { ty, offset } => {
-                        let name = answers.ty(ty).map_or("?", |entry| &entry.name.name);
+                        let name = attributed.answers(program).and_then(|answers| answers.ty(ty));
+                        let name = name.map_or("?", |entry| &entry.name.name);
                         writeln!(out, "{ip:x} {addr:x} {} {offset} -", name.replace(' ', "_"))?;
                     }
                     Target::Unknown(reason) => writeln!(out, "{ip:x} {addr:x} - - {reason}")?,

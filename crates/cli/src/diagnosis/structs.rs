@@ -32,7 +32,7 @@ pub(super) fn needs(of: &Recordings, types: &[String], judged: &[Judged]) -> Res
     }
     let profile = recordings::attributed(of, |attributed| attributed.profile())?;
     let names = if types.is_empty() { busiest(&profile) } else { types.to_vec() };
-    let layouts = input::with_types(&of.vmlinux, None, None, |found| {
+    let layouts = input::with_types(of.first_program(), None, None, |found| {
         names
             .iter()
             .map(|name| stages::layout_of(found, Some(&profile), input::bare(name)))

@@ -32,6 +32,7 @@ fn layout() -> Layout {
     members[4].members = vec![member("inner", 0, 8)];
     let empty = Layout {
         kind: "struct".to_owned(),
+        order: fieldline_layout::types::MemberOrder::default(),
         name: "queue".to_owned(),
         size: 104,
         align: 8,

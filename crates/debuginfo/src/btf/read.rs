@@ -238,6 +238,7 @@ fn aggregate(
         members,
         is_declaration,
         decl: None,
+        order: fieldline_layout::types::MemberOrder::default(),
     })
 }
 

@@ -28,6 +28,7 @@ pub(crate) enum Attr {
     ConstValue,
     Signature,
     External,
+    LinkageName,
     Vector,
 }
 
@@ -52,6 +53,7 @@ fn attr(name: DwAt) -> Option<Attr> {
         gimli::DW_AT_const_value => Attr::ConstValue,
         gimli::DW_AT_signature => Attr::Signature,
         gimli::DW_AT_external => Attr::External,
+        gimli::DW_AT_linkage_name | gimli::DW_AT_MIPS_linkage_name => Attr::LinkageName,
         gimli::DW_AT_GNU_vector => Attr::Vector,
         _ => return None,
     })

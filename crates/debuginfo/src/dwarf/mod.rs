@@ -10,6 +10,7 @@
 //! * `find`: the definitions of names, and `typedefs`: of typedefs.
 //! * `index`: all definitions of a file.
 //! * `addresses`: which unit holds the code at an address.
+//! * `paths`: namespaces and classes around types.
 //! * `survey`: functions, variables and types at the top of a unit.
 //! * `scopes`: a function's scopes, variables and calls.
 //! * `locations`: where a variable is.
@@ -21,6 +22,7 @@ pub mod index;
 pub mod locations;
 mod needles;
 pub mod opened;
+mod paths;
 pub mod reader;
 mod scan;
 pub mod scopes;

@@ -7,8 +7,8 @@ use super::units::{DieRef, Dwarf, Space, text};
 use super::{R, units};
 use crate::error::Result;
 use fieldline_layout::types::{
-    Aggregate, AggregateKind, Base, Decl, Encoding, Enumeration, MemberDecl, PointerKind, Prototype,
-    Qualifier, Type, TypeId, TypeTable,
+    Aggregate, AggregateKind, Base, Decl, Encoding, Enumeration, MemberDecl, MemberOrder, PointerKind,
+    Prototype, Qualifier, Type, TypeId, TypeTable,
 };
 use gimli::{AttributeValue as Value, DebuggingInformationEntry, DwAt, DwTag, Unit};
 use rustc_hash::FxHashMap;
@@ -34,6 +34,8 @@ pub struct TypeReader<'a, 's> {
     dies: FxHashMap<TypeId, DieRef>,
     units: FxHashMap<u32, Rc<Unit<R<'s>>>>,
     files: FxHashMap<(u32, u64), Option<Box<str>>>,
+    /// Whether units are of Rust.
+    rust: FxHashMap<u32, bool>,
 }
 
 impl<'a, 's> TypeReader<'a, 's> {
@@ -46,6 +48,7 @@ impl<'a, 's> TypeReader<'a, 's> {
             dies: FxHashMap::default(),
             units: FxHashMap::default(),
             files: FxHashMap::default(),
+            rust: FxHashMap::default(),
         }
     }
 
@@ -202,12 +205,39 @@ impl<'a, 's> TypeReader<'a, 's> {
             members: Vec::new(),
             is_declaration: flag(die, gimli::DW_AT_declaration),
             decl: None,
+            order: MemberOrder::default(),
         };
         if !name_is_enough {
             aggregate.members = self.members(at, kind, depth)?;
+            aggregate.order = self.order(at, &mut aggregate.members);
             aggregate.decl = self.decl(at, die)?;
         }
         Ok((Type::Aggregate(aggregate), !name_is_enough))
+    }
+
+    /// Who orders the members. Those of Rust are put in order of place.
+    fn order(&mut self, at: DieRef, members: &mut [MemberDecl]) -> MemberOrder {
+        let is_virtual = |member: &MemberDecl| {
+            member.is_base || member.name.as_deref().is_some_and(|name| name.starts_with("_vptr"))
+        };
+        if !self.is_rust(at.unit) {
+            return match members.iter().any(is_virtual) {
+                true => MemberOrder::Inherited,
+                false => MemberOrder::Declared,
+            };
+        }
+        let as_written = members.is_sorted_by_key(|member| member.bit_offset);
+        members.sort_by_key(|member| member.bit_offset);
+        if as_written { MemberOrder::PerhapsCompiler } else { MemberOrder::Compiler }
+    }
+
+    fn is_rust(&mut self, unit: u32) -> bool {
+        if let Some(known) = self.rust.get(&unit) {
+            return *known;
+        }
+        let is_rust = self.dwarf.language(unit) == Some(gimli::DW_LANG_Rust);
+        self.rust.insert(unit, is_rust);
+        is_rust
     }
 
     fn members(&mut self, at: DieRef, kind: AggregateKind, depth: u32) -> Result<Vec<MemberDecl>> {
@@ -224,13 +254,37 @@ impl<'a, 's> TypeReader<'a, 's> {
             };
             if is_member {
                 members.push(self.member(at, child, depth)?);
+            } else if child.tag() == gimli::DW_TAG_variant_part {
+                let part = DieRef { unit: at.unit, offset: child.offset().0 };
+                self.variants(part, &mut members, depth)?;
             }
         }
         Ok(members)
     }
 
+    /// Of what an enum of Rust holds: the number that tells which variant it is, and the variants, which lie over one
+    /// another (DWARF 5 section 5.7.10).
+    fn variants(&mut self, part: DieRef, members: &mut Vec<MemberDecl>, depth: u32) -> Result<()> {
+        for child in self.dwarf.children(part)? {
+            match child.tag() {
+                gimli::DW_TAG_member => members.push(self.member(part, &child, depth)?),
+                gimli::DW_TAG_variant => {
+                    let variant = DieRef { unit: part.unit, offset: child.offset().0 };
+                    for inner in self.dwarf.children(variant)? {
+                        if inner.tag() == gimli::DW_TAG_member {
+                            members.push(self.member(variant, &inner, depth)?);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn member(&mut self, at: DieRef, die: &Die<'s>, depth: u32) -> Result<MemberDecl> {
         let is_static = die.tag() == gimli::DW_TAG_variable
+            || self.is_found_at_run_time(at, die)
             || flag(die, gimli::DW_AT_external)
             || flag(die, gimli::DW_AT_declaration);
         let want = if is_static { Want::Name } else { Want::Whole };
@@ -246,6 +300,23 @@ impl<'a, 's> TypeReader<'a, 's> {
             is_static,
             is_base: die.tag() == gimli::DW_TAG_inheritance,
         })
+    }
+
+    /// Whether only the object says where it is: a virtual base class. It has no place in the class itself.
+    fn is_found_at_run_time(&self, at: DieRef, die: &Die<'s>) -> bool {
+        let Some(Value::Exprloc(expression)) = die.attr_value(gimli::DW_AT_data_member_location) else {
+            return false;
+        };
+        let Ok(entry) = self.dwarf.entry(at.unit) else { return false };
+        let first = expression.operations(entry.header.encoding()).next();
+        let is_place = |operation: &gimli::Operation<R<'s>>| {
+            matches!(
+                operation,
+                gimli::Operation::PlusConstant { .. } | gimli::Operation::UnsignedConstant { .. }
+            )
+        };
+        die.tag() == gimli::DW_TAG_inheritance
+            && !matches!(&first, Ok(Some(operation)) if is_place(operation))
     }
 
     /// Offset of a member in bits. DWARF 4 and later give bit-fields by DW_AT_data_bit_offset; older ones by

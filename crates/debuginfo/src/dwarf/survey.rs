@@ -94,7 +94,7 @@ impl Survey {
         function.filter(|_| address < *end)
     }
 
-    /// The first DIE of a kind with a name.
+    /// The first DIE of a kind with a name, or with that as the linker's name.
     pub fn named(&self, dwarf: &Dwarf<'_>, kind: Kind, name: &[u8]) -> Option<DieRef> {
         let key = (hash(name), kind);
         let first = self.names.partition_point(|(hash, kind, _)| (*hash, *kind) < key);
@@ -102,7 +102,9 @@ impl Survey {
         let dies = same
             .take_while(|(hash, kind, _)| (*hash, *kind) == key)
             .map(|(.., offset)| DieRef { unit: self.unit, offset: *offset as usize });
-        dies.into_iter().find(|die| dwarf.name_of(*die) == Some(name))
+        let is_it =
+            |die: &DieRef| dwarf.name_of(*die) == Some(name) || dwarf.linkage_name_of(*die) == Some(name);
+        dies.into_iter().find(is_it)
     }
 
     /// Hashes (see [`name_hash`]) and DIEs of all names of a kind.
@@ -236,6 +238,19 @@ impl Walk<'_, '_> {
         if let (Some(bytes), Ok(offset)) = (bytes, u32::try_from(at)) {
             self.found.names.push((hash(bytes), kind, offset));
         }
+        self.linkage_name(kind, at, seen);
+    }
+
+    /// What the linker calls it, in languages where that is another name.
+    fn linkage_name(&mut self, kind: Kind, at: usize, seen: Seen<'_>) {
+        let bytes = match self.scan.get(seen, Attr::LinkageName) {
+            Raw::Inline(bytes) => Some(bytes),
+            Raw::Str(form, value) => self.dwarf.string(self.unit, form, value),
+            _ => None,
+        };
+        if let (Some(bytes), Ok(offset)) = (bytes, u32::try_from(at)) {
+            self.found.names.push((hash(bytes), kind, offset));
+        }
     }
 
     /// A function that has code of its own: neither a declaration nor one that exists inlined only.
@@ -306,6 +321,14 @@ impl<'s> Dwarf<'s> {
             die = self.origin(die, &entry)?;
         }
         None
+    }
+
+    /// What the linker calls a DIE, where that differs from its name (DW_AT_linkage_name).
+    pub fn linkage_name_of(&self, die: DieRef) -> Option<&'s [u8]> {
+        self.along_origins(die, |entry, unit| {
+            let value = entry.attr_value(gimli::DW_AT_linkage_name);
+            self.name_bytes(unit, value.or_else(|| entry.attr_value(gimli::DW_AT_MIPS_linkage_name))?)
+        })
     }
 
     fn name_bytes(&self, unit: u32, value: Value<super::R<'s>>) -> Option<&'s [u8]> {

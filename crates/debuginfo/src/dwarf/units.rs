@@ -1,6 +1,7 @@
 //! Units and where they begin; DIEs by offset.
 
 use super::R;
+use super::paths::AllPaths;
 use super::sections::DebugSections;
 use crate::error::{Error, Result};
 use fieldline_layout::types::Target;
@@ -15,6 +16,7 @@ pub struct Dwarf<'s> {
     pub(crate) inner: gimli::Dwarf<R<'s>>,
     pub(crate) units: Vec<UnitEntry<'s>>,
     signatures: OnceLock<FxHashMap<u64, DieRef>>,
+    pub(super) paths: OnceLock<AllPaths>,
     file: &'s str,
     /// The machine it is for.
     pub target: Target,
@@ -68,6 +70,7 @@ impl<'s> Dwarf<'s> {
         let mut dwarf = Self {
             units: Vec::new(),
             signatures: OnceLock::new(),
+            paths: OnceLock::new(),
             file: &sections.file,
             target: Target { pointer_size: sections.pointer_size, big_endian: sections.is_big_endian() },
             inner,

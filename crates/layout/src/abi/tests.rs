@@ -42,6 +42,7 @@ fn holding(outer: Member, members: Vec<Member>) -> Member {
 fn layout(size: u64, members: Vec<Member>) -> Layout {
     let empty = Layout {
         kind: "struct".to_owned(),
+        order: crate::types::MemberOrder::default(),
         name: "sample".to_owned(),
         size,
         align: 8,

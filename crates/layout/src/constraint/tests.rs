@@ -28,6 +28,7 @@ fn bit_field(name: &str, bit_offset: u64) -> Member {
 fn layout(size: u64, members: Vec<Member>) -> Layout {
     let empty = Layout {
         kind: "struct".to_owned(),
+        order: crate::types::MemberOrder::default(),
         name: "sample".to_owned(),
         size,
         align: 8,

@@ -27,6 +27,7 @@ fn layout(members: &[(&str, u64, u64)]) -> Layout {
     let members = offsets.map(|((name, size, align), offset)| member(name, *offset, *size, *align)).collect();
     let empty = Layout {
         kind: "struct".to_owned(),
+        order: fieldline_layout::types::MemberOrder::default(),
         name: "sample".to_owned(),
         size: placed.size,
         align: placed.align,

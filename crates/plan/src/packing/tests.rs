@@ -29,6 +29,7 @@ pub(crate) fn layout(members: &[(u64, u64)]) -> Layout {
         .collect();
     let empty = Layout {
         kind: "struct".to_owned(),
+        order: fieldline_layout::types::MemberOrder::default(),
         name: "sample".to_owned(),
         size: placed.size,
         align: placed.align,

@@ -38,6 +38,7 @@ pub(crate) fn aligned(name: &str, sizes: &[(u64, u64)]) -> Layout {
         .collect();
     let empty = Layout {
         kind: "struct".to_owned(),
+        order: fieldline_layout::types::MemberOrder::default(),
         name: name.to_owned(),
         size: placed.size,
         align: placed.align,

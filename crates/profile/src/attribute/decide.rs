@@ -104,8 +104,8 @@ fn misplaced(objects: &Objects<'_>, seen: Seen, operand: &Operand<TypeIndex>) ->
     let fixed = operand.fixed?;
     let exact = matches!(operand.target, Target::Place { .. });
     let expected = match fixed.per_cpu {
-        true => fixed.address.wrapping_add(objects.per_cpu_offset(seen.cpu?)?),
-        false => fixed.address.wrapping_add(objects.slide()),
+        true => fixed.address.wrapping_add(objects.per_cpu_offset(seen.owner?)?),
+        false => fixed.address.wrapping_add(objects.slide(seen.address)),
     };
     (exact && expected != seen.address).then_some(Reason::BadAddress)
 }

@@ -13,6 +13,8 @@ pub struct Seen {
     pub time: u64,
     /// CPU, if it was recorded.
     pub cpu: Option<u32>,
+    /// Whose own data it touches where there is such: the CPU's of a kernel, the thread's of a program.
+    pub owner: Option<u32>,
 }
 
 /// A candidate for an object: samples of one type agree that it begins somewhere.
@@ -39,7 +41,7 @@ const SURE: u64 = 3;
 pub struct Evidence {
     /// By type and base.
     pub candidates: FxHashMap<(TypeIndex, u64), Votes>,
-    /// By CPU and offset of its data.
+    /// By CPU (or thread) and offset of its data.
     per_cpu: BTreeMap<(u32, u64), u64>,
     /// Numbers of pages that hold stacks.
     pub stacks: FxHashSet<u64>,
@@ -55,7 +57,7 @@ impl Evidence {
         }
         match (operand.fixed, operand.target) {
             (Some(fixed), _) if fixed.per_cpu => {
-                if let Some(cpu) = seen.cpu {
+                if let Some(cpu) = seen.owner {
                     let offset = seen.address.wrapping_sub(fixed.address);
                     *self.per_cpu.entry((cpu, offset)).or_default() += 1;
                 }
@@ -99,7 +101,7 @@ impl Evidence {
         distances.filter(|distance| *distance >= reached).min().unwrap_or(size).min(size)
     }
 
-    /// Where each CPU's data begins: what most of its samples agree on.
+    /// Where each CPU's (or thread's) data begins: what most of its samples agree on.
     pub fn per_cpu_offsets(&self) -> BTreeMap<u32, u64> {
         let mut best: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
         for ((cpu, offset), samples) in &self.per_cpu {

@@ -3,6 +3,7 @@
 //! * `explain`: how an instruction came to its answer.
 //! * `evidence`: what sampled addresses show of objects.
 //! * `objects`: instances of structs in memory.
+//! * `slides`: addresses of several processes.
 //! * `decide`: what a sample touched, by code and address together.
 //! * `reason`: why a sample has no answer.
 //! * `target`: what an operand in memory is, as far as the code tells.
@@ -17,5 +18,6 @@ pub mod explain;
 pub mod objects;
 pub mod reason;
 pub mod rounds;
+pub mod slides;
 pub mod target;
 pub mod typing;

@@ -2,6 +2,7 @@
 
 use super::answers::{Answers, entry};
 use super::evidence::{Evidence, PAGE, Votes};
+use super::slides::Slides;
 use super::target::{TypeEntry, TypeIndex};
 use crate::program::Program;
 use crate::types::{Place, Shape, Ty, TypeSpace};
@@ -32,8 +33,8 @@ pub struct Objects<'a> {
     tys: Vec<Ty>,
     indices: FxHashMap<Ty, TypeIndex>,
     /// Recorded address less address as linked.
-    slide: u64,
-    /// Where each CPU's data begins.
+    slides: Slides,
+    /// Where each CPU's (or thread's) data begins.
     per_cpu: BTreeMap<u32, u64>,
     objects: Vec<Object>,
     /// Numbers of pages that hold stacks.
@@ -55,14 +56,14 @@ pub struct Cover {
 }
 
 impl<'a> Objects<'a> {
-    /// Objects that samples agree on. `slide`: recorded address less address as linked.
-    pub fn new(program: &'a Program<'a>, answers: &Answers, evidence: &Evidence, slide: u64) -> Self {
+    /// Objects that samples agree on. `slides`: recorded address less address as linked.
+    pub fn new(program: &'a Program<'a>, answers: &Answers, evidence: &Evidence, slides: Slides) -> Self {
         let mut objects = Self {
             program,
             types: program.types(),
             tys: Vec::new(),
             indices: FxHashMap::default(),
-            slide,
+            slides,
             per_cpu: evidence.per_cpu_offsets(),
             objects: Vec::new(),
             stacks: evidence.stacks.clone(),
@@ -148,14 +149,14 @@ impl<'a> Objects<'a> {
         &mut self.types
     }
 
-    /// The offset of a CPU's data.
-    pub fn per_cpu_offset(&self, cpu: u32) -> Option<u64> {
-        self.per_cpu.get(&cpu).copied()
+    /// The offset of a CPU's (or thread's) data.
+    pub fn per_cpu_offset(&self, owner: u32) -> Option<u64> {
+        self.per_cpu.get(&owner).copied()
     }
 
-    /// Recorded address less address as linked, of code and variables.
-    pub fn slide(&self) -> u64 {
-        self.slide
+    /// Recorded address less address as linked, of the variables in an address's space.
+    pub fn slide(&self, address: u64) -> u64 {
+        self.slides.at(address)
     }
 
     /// Objects that samples agree on, in order of address.
@@ -169,7 +170,7 @@ impl<'a> Objects<'a> {
         let range = self.program.per_cpu.range.clone();
         let mut linked = self.per_cpu.values().map(|offset| address.wrapping_sub(*offset));
         let linked = linked.find(|linked| range.contains(linked));
-        let linked = linked.unwrap_or_else(|| address.wrapping_sub(self.slide));
+        let linked = linked.unwrap_or_else(|| address.wrapping_sub(self.slide(address)));
         // Below a kernel lies what it allocates, and no variable but the per-CPU ones.
         if linked < self.program.text_start && !range.contains(&linked) {
             return None;

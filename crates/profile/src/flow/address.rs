@@ -3,7 +3,7 @@
 use super::state::State;
 use super::value::{Pointer, Value, is_null};
 use super::world::World;
-use crate::code::machine::{Address, Segment};
+use crate::code::machine::Address;
 use crate::types::{Place, Shape};
 
 /// Where an address leads.
@@ -42,7 +42,8 @@ impl World<'_> {
         let index = address
             .index
             .map_or(Value::Number(0), |register| scaled(state.register(register), address.scale));
-        let per_cpu = address.segment == Segment::Gs;
+        let own = &self.program.per_cpu;
+        let (per_cpu, bias) = (address.segment == own.segment, own.bias);
         // Numbers first: only all of them together are the address of a variable.
         let (number, rest) = match (base, index) {
             (Value::Number(base), Value::Number(index)) => (base.wrapping_add(index), [None, None]),
@@ -51,6 +52,7 @@ impl World<'_> {
         };
         let number = Value::Number(number.wrapping_add(address.displacement as u64));
         match rest {
+            [None, _] if per_cpu => spot(biased(number, bias), per_cpu),
             [None, _] => spot(number, per_cpu),
             [Some(Value::Word(_) | Value::Null), None] if address.index.is_some() => element(number, per_cpu),
             [Some(value), None] => spot(self.add(value, number), per_cpu),
@@ -83,6 +85,7 @@ impl World<'_> {
                 self.indexed(Spot::Element(pointer))
             }
             (Value::PerCpuOffset, Value::Number(number)) | (Value::Number(number), Value::PerCpuOffset) => {
+                let number = number.wrapping_add(self.program.per_cpu.bias);
                 self.per_cpu_variable(number).map_or(Value::UNKNOWN, |place| Value::to(place, 0))
             }
             // A pointer to dynamic per-CPU data is a distance of the type it points to.
@@ -203,6 +206,14 @@ fn scaled(value: Value, scale: u8) -> Value {
         (Value::Number(index), 1..) => Value::Number(index.wrapping_mul(u64::from(scale))),
         (_, 1) => value,
         _ => Value::UNKNOWN,
+    }
+}
+
+/// A number as the value of a symbol is given.
+fn biased(value: Value, bias: u64) -> Value {
+    match value {
+        Value::Number(number) => Value::Number(number.wrapping_add(bias)),
+        other => other,
     }
 }
 

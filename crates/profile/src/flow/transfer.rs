@@ -78,6 +78,9 @@ impl World<'_> {
                 loaded => loaded,
             };
         }
+        if let Some(variable) = self.behind_table(spot) {
+            return Value::to(variable, origin);
+        }
         let place = self.place(spot);
         self.load_place(place, origin)
     }

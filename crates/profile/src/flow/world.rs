@@ -1,5 +1,6 @@
 //! What the functions of a unit share: types, variables by address, and what callees return.
 
+use super::address::Spot;
 use super::facts::Facts;
 use super::value::Value;
 use crate::code::machine::Register;
@@ -87,6 +88,19 @@ impl<'a> World<'a> {
         };
         let offset = i64::try_from(address - symbol.address).ok()?;
         begin.map(|place| Place { offset, ..place })
+    }
+
+    /// The variable whose address the loader puts at a spot. It may be another file's, which the unit only declares.
+    pub fn behind_table(&mut self, spot: Spot) -> Option<Place> {
+        let Spot::Fixed { address, per_cpu: false } = spot else { return None };
+        let (name, to) = *self.program.table_words.get(&address)?;
+        if to != 0 {
+            return self.variable(to);
+        }
+        let survey = self.program.survey(self.unit)?;
+        let declared = survey.named(self.program.dwarf, Kind::Variable, name.as_bytes())?;
+        let ty = self.types.of_die(self.program.dwarf.type_die(declared)?);
+        (ty != Ty::VOID).then_some(Place { ty, offset: 0 })
     }
 
     fn own_static(&self, address: u64) -> Option<Place> {

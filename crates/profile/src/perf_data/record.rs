@@ -86,6 +86,8 @@ pub enum Record<'a> {
         name: Cow<'a, str>,
         /// It took the name by executing another program.
         is_exec: bool,
+        /// When, in nanoseconds, if it was recorded.
+        time: Option<u64>,
     },
     /// A thread began.
     Fork(Task),
@@ -223,7 +225,7 @@ fn parse_other<'a>(raw: RawRecord<'a>, events: &EventTable, endian: Endian) -> R
     let at = |what| Cursor::new(raw.body, endian, what, raw.place.plus(HEADER_SIZE as u64));
     Ok(match raw.kind {
         kind::MMAP | kind::MMAP2 => Record::Mmap(mmap(raw, at("mmap record"), events)?),
-        kind::COMM => comm(raw, at("comm record"))?,
+        kind::COMM => comm(raw, at("comm record"), events)?,
         kind::FORK => Record::Fork(task(at("fork record"))?),
         kind::EXIT => Record::Exit(task(at("exit record"))?),
         kind::LOST => lost(at("lost record"))?,
@@ -310,9 +312,10 @@ fn mmap2_build_id(misc: u16, at: &mut Cursor<'_>) -> Result<Option<BuildId>, Err
     Ok(if misc & MISC_MMAP_BUILD_ID != 0 { BuildId::new(bytes) } else { None })
 }
 
-fn comm<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>) -> Result<Record<'a>, Error> {
+fn comm<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Result<Record<'a>, Error> {
     let (pid, tid) = (at.u32()?, at.u32()?);
-    Ok(Record::Comm { pid, tid, name: name(at.rest()), is_exec: raw.misc & MISC_DATA_OR_EXEC != 0 })
+    let (is_exec, time) = (raw.misc & MISC_DATA_OR_EXEC != 0, events.sample_id(raw.body).time);
+    Ok(Record::Comm { pid, tid, name: name(at.rest()), is_exec, time })
 }
 
 fn task(mut at: Cursor<'_>) -> Result<Task, Error> {

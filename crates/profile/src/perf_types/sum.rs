@@ -291,6 +291,7 @@ mod tests {
     fn layout(size: u64) -> Layout {
         Layout {
             kind: "struct".to_owned(),
+            order: fieldline_layout::types::MemberOrder::default(),
             name: "thing".to_owned(),
             size,
             align: 8,

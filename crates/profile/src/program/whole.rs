@@ -4,12 +4,14 @@ use super::helpers::Helpers;
 use super::image::Image;
 use super::patches::Patches;
 use super::symbols::{Named, Symbols};
+use crate::code::machine::Segment;
 use crate::types::{Definitions, Place, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::addresses::UnitMap;
 use fieldline_debuginfo::dwarf::survey::{Kind, Survey};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
 use fieldline_debuginfo::{Elf, Result};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -28,8 +30,10 @@ pub struct Program<'a> {
     pub patches: Patches,
     /// Assembly that stands for instructions.
     pub helpers: Helpers,
-    /// Its per-CPU data.
+    /// Its per-CPU data, or that of threads.
     pub per_cpu: PerCpu,
+    /// Words that the loader fills with a variable's address, by their own: the variable's name and address.
+    pub table_words: FxHashMap<u64, (&'a str, u64)>,
     /// Address where the kernel's text begins (`_text`); 0 of other programs.
     pub text_start: u64,
     units: UnitMap,
@@ -37,9 +41,9 @@ pub struct Program<'a> {
     definitions: Definitions,
 }
 
-/// Where a kernel keeps data of which each CPU has its own. The symbols hold the distance from the start of a CPU's
+/// Where a kernel keeps data of which each CPU has its own, and a program data of which each thread has its own. The symbols hold the distance from the start of a CPU's
 /// area (include/linux/percpu-defs.h); an address is that plus what is in `this_cpu_off` or `__per_cpu_offset[cpu]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerCpu {
     /// Addresses of per-CPU symbols as linked.
     pub range: Range<u64>,
@@ -47,9 +51,29 @@ pub struct PerCpu {
     pub own_offset: Option<u64>,
     /// The array of all CPUs' offsets.
     pub offsets: Option<u64>,
+    /// The segment through which a CPU (or thread) reaches its own.
+    pub segment: Segment,
+    /// What addresses in that segment are less than the symbols' values: the segment of a thread begins behind its data.
+    pub bias: u64,
 }
 
 impl PerCpu {
+    fn of(elf: &Elf<'_>, symbols: &Symbols<'_>) -> Self {
+        if let Some(size) = elf.thread_local() {
+            return Self::of_threads(size);
+        }
+        let section = elf.section_range(".data..percpu").filter(|_| elf.is_module());
+        let of_module = section.map(|(begin, size)| begin..begin.saturating_add(size));
+        let of_kernel = Self::new(symbols);
+        Self { range: of_module.unwrap_or(of_kernel.range.clone()), ..of_kernel }
+    }
+
+    /// Of a program: what each thread has a copy of, whose symbols hold the distance from the start of that.
+    fn of_threads(size: u64) -> Self {
+        // The first word behind the data is its own address: the thread pointer.
+        Self { range: 0..size, own_offset: Some(size), offsets: None, segment: Segment::Fs, bias: size }
+    }
+
     fn new(symbols: &Symbols<'_>) -> Self {
         let address = |name| symbols.named(name).map(|symbol| symbol.address);
         let range = address("__per_cpu_start").zip(address("__per_cpu_end"));
@@ -57,6 +81,8 @@ impl PerCpu {
             range: range.map_or(0..0, |(start, end)| start..end),
             own_offset: address("this_cpu_off"),
             offsets: address("__per_cpu_offset"),
+            segment: Segment::Gs,
+            bias: 0,
         }
     }
 }
@@ -67,7 +93,15 @@ impl<'a> Program<'a> {
     /// # Errors
     /// If the debug info's tables of units are broken.
     pub fn new(elf: &Elf<'a>, dwarf: &'a Dwarf<'a>) -> Result<Self> {
-        let (units, symbols) = rayon::join(|| UnitMap::new(dwarf), || Symbols::new(elf));
+        Self::with_debug(elf, elf, dwarf)
+    }
+
+    /// The same of a program whose symbols and debug info are in a file of their own.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_debug(elf: &Elf<'a>, debug: &Elf<'a>, dwarf: &'a Dwarf<'a>) -> Result<Self> {
+        let (units, symbols) = rayon::join(|| UnitMap::new(dwarf), || Symbols::new(debug));
         let text_start = symbols.named("_text").map_or(0, |symbol| symbol.address);
         Ok(Self {
             dwarf,
@@ -75,7 +109,8 @@ impl<'a> Program<'a> {
             data: elf.data_sections().into_iter().map(|(_, address, bytes)| (address, bytes)).collect(),
             patches: Patches::new(elf, &symbols),
             helpers: Helpers::new(&symbols),
-            per_cpu: PerCpu::new(&symbols),
+            per_cpu: PerCpu::of(elf, &symbols),
+            table_words: elf.table_words().into_iter().map(|(at, name, to)| (at, (name, to))).collect(),
             text_start,
             symbols,
             units: units?,
@@ -170,7 +205,10 @@ impl<'a> Program<'a> {
         let survey = self.survey(unit)?;
         let name = symbol.name.as_bytes();
         let mut defined = survey.variables_at(symbol.address);
-        let defined = defined.find(|die| self.dwarf.name_of(*die).is_some_and(|own| is_name_of(own, name)));
+        let defined = defined.find(|die| {
+            self.dwarf.name_of(*die).is_some_and(|own| is_name_of(own, name))
+                || self.dwarf.linkage_name_of(*die) == Some(name)
+        });
         defined.or_else(|| {
             let named = survey.named(self.dwarf, Kind::Variable, name)?;
             survey.address_of(named).is_none_or(|address| address == symbol.address).then_some(named)

@@ -1,6 +1,6 @@
 //! What each sample of some recordings touched.
 
-use super::link::Linker;
+use super::link::{Linked, Linker};
 use super::traps::Traps;
 use crate::aggregate::{Blocks, Clock};
 use crate::attribute::answers::Answers;
@@ -8,6 +8,7 @@ use crate::attribute::decide::decide;
 use crate::attribute::evidence::{Evidence, Seen};
 use crate::attribute::objects::{Object, Objects};
 use crate::attribute::reason::Reason;
+use crate::attribute::slides::in_space;
 use crate::attribute::target::{Operand, Target, TypeIndex};
 use crate::perf_data::{Error, Record};
 use crate::program::Program;
@@ -135,39 +136,61 @@ impl<'f> Attribution<'f> {
         recording: usize,
         mut each: impl FnMut(&Sample<'_>, &Attributed) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(source) = self.sources.get(recording) else { return Ok(()) };
-        let mut records = source.file.records();
-        let mut decided = source.decided.iter();
+        let Some(mut part) = self.part(recording) else { return Ok(()) };
+        let mut records = part.file().records();
         while let Some(record) = records.next_record()? {
             if let Record::Sample(sample) = record {
-                let mut attributed = source.by_code(&self.answers, &sample);
-                if let Some(target) = decided.next() {
-                    attributed.target = *target;
-                }
+                let attributed = part.attribute(&sample);
                 each(&sample, &attributed)?;
             }
         }
         Ok(())
     }
+
+    /// What there is of one recording.
+    pub(super) fn part(&self, recording: usize) -> Option<Part<'_, 'f>> {
+        let source = self.sources.get(recording)?;
+        Some(Part { source, answers: &self.answers, decided: source.decided.iter() })
+    }
 }
 
-/// Instructions that were sampled, as linked, in order of address. Mappings are taken note of on the way.
+/// One recording's samples, to be gone over once in file order.
+pub(super) struct Part<'p, 'f> {
+    source: &'p Source<'f>,
+    answers: &'p Answers,
+    decided: std::slice::Iter<'p, Target<TypeIndex>>,
+}
+
+impl<'f> Part<'_, 'f> {
+    /// The recording.
+    pub(super) fn file(&self) -> &'f SampleFile {
+        self.source.file
+    }
+
+    /// What the next sample touched.
+    pub(super) fn attribute(&mut self, sample: &Sample<'_>) -> Attributed {
+        let mut attributed = self.source.by_code(self.answers, sample);
+        if let Some(target) = self.decided.next() {
+            attributed.target = *target;
+        }
+        attributed
+    }
+}
+
+/// Instructions that were sampled, as linked, in order of address.
 fn sampled(sources: &mut [Source<'_>]) -> Result<Vec<u64>, Error> {
     let mut sampled: FxHashSet<u64> = FxHashSet::default();
     for source in sources {
+        source.note_mappings()?;
         let mut records = source.file.records();
         while let Some(record) = records.next_record()? {
-            match record {
-                Record::Mmap(mmap) => source.linker.note(&mmap),
-                Record::Sample(sample) => {
-                    source.samples += 1;
-                    sample.time.into_iter().for_each(|time| source.clock.note(time));
-                    let linked = source.linker.link(&sample);
-                    // A byte of the instruction in front is enough to find its function.
-                    let is_trap = source.traps.of_sample(&sample).is_some();
-                    sampled.extend(linked.map(|ip| ip.wrapping_sub(u64::from(is_trap))));
-                }
-                _ => {}
+            if let Record::Sample(sample) = record {
+                source.samples += 1;
+                sample.time.into_iter().for_each(|time| source.clock.note(time));
+                let linked = source.linker.link(&sample);
+                // A byte of the instruction in front is enough to find its function.
+                let is_trap = source.traps.of_sample(&sample).is_some();
+                sampled.extend(linked.map(|ip| ip.wrapping_sub(u64::from(is_trap))));
             }
         }
     }
@@ -187,12 +210,28 @@ fn by_data_source(sample: &Sample<'_>) -> Option<bool> {
 }
 
 impl Source<'_> {
+    /// Learns what was mapped where, before any sample is looked at: records may stand out of order.
+    fn note_mappings(&mut self) -> Result<(), Error> {
+        if self.linker.is_kernel() {
+            return Ok(());
+        }
+        let mut records = self.file.records();
+        while let Some(record) = records.next_record()? {
+            self.linker.note(&record);
+        }
+        self.linker.settle();
+        Ok(())
+    }
+
     /// The instruction that a sample means, as linked.
-    fn located(&self, answers: &Answers, sample: &Sample<'_>) -> Result<u64, Reason> {
-        let ip = self.linker.link(sample)?;
+    fn located(&self, answers: &Answers, sample: &Sample<'_>) -> Result<Linked, Reason> {
+        let linked = self.linker.locate(sample)?;
         match self.traps.of_sample(sample) {
-            Some(_) => answers.before(ip).ok_or(Reason::NoMemoryOperand),
-            None => Ok(ip),
+            Some(_) => {
+                let ip = answers.before(linked.ip).ok_or(Reason::NoMemoryOperand)?;
+                Ok(Linked { ip, ..linked })
+            }
+            None => Ok(linked),
         }
     }
 
@@ -203,19 +242,24 @@ impl Source<'_> {
     }
 
     /// The sample as far as objects go. A watch's address is the access's only if that is as long as what is watched.
-    fn seen(&self, sample: &Sample<'_>, operand: Option<&Operand<TypeIndex>>) -> Seen {
+    fn seen(&self, sample: &Sample<'_>, linked: Linked, operand: Option<&Operand<TypeIndex>>) -> Seen {
         let is_whole = self
             .traps
             .of_sample(sample)
             .is_none_or(|watch| operand.is_some_and(|operand| u64::from(operand.size) == watch.length));
         let address = sample.addr.filter(|_| is_whole).unwrap_or(0);
-        Seen { address, time: sample.time.unwrap_or(0), cpu: sample.cpu }
+        Seen {
+            address: in_space(address, linked.space),
+            time: sample.time.unwrap_or(0),
+            cpu: sample.cpu,
+            owner: if self.linker.is_program() { sample.tid } else { sample.cpu },
+        }
     }
 
     fn by_code(&self, answers: &Answers, sample: &Sample<'_>) -> Attributed {
         let is_store = self.is_store(sample);
         let ip = match self.located(answers, sample) {
-            Ok(ip) => ip,
+            Ok(linked) => linked.ip,
             Err(reason) => {
                 return Attributed {
                     ip: None,
@@ -245,22 +289,22 @@ impl Source<'_> {
         let mut evidence = Evidence::default();
         let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();
         self.each_sample(|sample| {
-            let Ok(ip) = self.located(answers, sample) else { return };
-            if let Some(operand) = answers.at(ip).operand(self.is_store(sample)) {
-                evidence.add(self.seen(sample, Some(operand)), operand, |ty| {
+            let Ok(linked) = self.located(answers, sample) else { return };
+            if let Some(operand) = answers.at(linked.ip).operand(self.is_store(sample)) {
+                evidence.add(self.seen(sample, linked, Some(operand)), operand, |ty| {
                     is_struct.get(ty.0 as usize).is_some_and(|is| *is)
                 });
             }
         })?;
-        let mut objects = Objects::new(program, answers, &evidence, self.linker.slide());
+        let mut objects = Objects::new(program, answers, &evidence, self.linker.slides());
         let mut decided = Vec::with_capacity(self.samples);
         self.each_sample(|sample| {
             let is_store = self.is_store(sample);
             decided.push(match self.located(answers, sample) {
-                Ok(ip) => {
-                    let answer = answers.at(ip);
+                Ok(linked) => {
+                    let answer = answers.at(linked.ip);
                     let (operand, by_code) = (answer.operand(is_store).copied(), answer.target(is_store));
-                    let seen = self.seen(sample, operand.as_ref());
+                    let seen = self.seen(sample, linked, operand.as_ref());
                     decide(&mut objects, answers, seen, operand.as_ref(), by_code)
                 }
                 Err(reason) => Target::Unknown(reason),

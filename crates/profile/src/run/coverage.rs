@@ -1,7 +1,7 @@
 //! How much of the samples of each event in each DSO was attributed, and why not the rest.
 
-use super::attribution::Attribution;
 use super::dso::Dsos;
+use super::joint::Joint;
 use crate::attribute::reason::Reason;
 use crate::attribute::target::Target;
 use crate::perf_data::Error;
@@ -23,13 +23,13 @@ pub struct DsoCoverage {
 ///
 /// # Errors
 /// If a record can't be read.
-pub fn coverage(attribution: &Attribution<'_>, files: &[SampleFile]) -> Result<Vec<DsoCoverage>, Error> {
+pub fn coverage(joint: Joint<'_, '_>, files: &[SampleFile]) -> Result<Vec<DsoCoverage>, Error> {
     let mut found: BTreeMap<(String, String), EventCoverage> = BTreeMap::new();
     let mut dsos = Dsos::default();
     for (recording, file) in files.iter().enumerate() {
         let mut places = dsos.of_samples(file)?.into_iter();
         let mut counted: FxHashMap<(usize, usize), EventCoverage> = FxHashMap::default();
-        attribution.each(recording, |sample, attributed| {
+        joint.each(recording, |sample, _, attributed| {
             let dso = places.next().map_or(usize::MAX, |dso| dso.0 as usize);
             let row = counted.entry((sample.event.index(), dso)).or_default();
             add(row, &attributed.target, sample.period);

@@ -1,15 +1,18 @@
 //! Addresses of the recorded machine to addresses as linked.
 //!
-//! A kernel is moved as a whole (KASLR): perf writes where a symbol of it was. A program is mapped by segments: each
-//! mapping says which part of the file it shows.
+//! A kernel is moved as a whole (KASLR): perf writes where a symbol of it was. A program or library is mapped by
+//! segments into each process: each mapping says which part of the file it shows. A module is moved as a whole too;
+//! its text is what perf writes a mapping of.
 
 use super::landmarks;
+use super::spaces::{Map, Spaces};
 use crate::attribute::reason::Reason;
-use crate::perf_data::{Error, Mmap};
+use crate::attribute::slides::Slides;
+use crate::perf_data::{Error, Mmap, Record};
 use crate::sample::{CpuMode, Sample};
 use crate::sample_file::SampleFile;
-use fieldline_debuginfo::Elf;
 use fieldline_debuginfo::dwarf::sections::hex;
+use fieldline_debuginfo::{Elf, Segment};
 
 /// The recording is of another program than the one given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,28 +32,46 @@ pub struct Mismatch {
 /// If both have one and they differ.
 pub fn check_build_id(elf: &Elf<'_>, file: &SampleFile) -> Result<(), Mismatch> {
     let Some(given) = elf.build_id() else { return Ok(()) };
-    let recorded: Vec<String> = if is_kernel(elf) {
-        file.facts().kernel_build_id().iter().map(|id| hex(id.as_bytes())).collect()
-    } else {
-        let same_name =
-            file.facts().build_ids.iter().filter(|dso| base_name(&dso.filename) == program_name(elf));
-        same_name.map(|dso| hex(dso.build_id.as_bytes())).collect()
+    let recorded: Vec<String> = match is_kernel(elf) {
+        true => file.facts().kernel_build_id().iter().map(|id| hex(id.as_bytes())).collect(),
+        false => recorded_of_name(program_name(elf), elf.is_module(), file),
     };
     let given = hex(given);
-    // Old perf files pad build ids with zeros to 20 bytes.
-    let same = |recorded: &String| recorded.trim_end_matches('0') == given.trim_end_matches('0');
     match recorded.first() {
-        Some(first) if !recorded.iter().any(same) => {
+        Some(first) if !recorded.iter().any(|recorded| is_same_id(recorded, &given)) => {
             Err(Mismatch { program: elf.name().to_owned(), given, recorded: first.clone() })
         }
         _ => Ok(()),
     }
 }
 
+/// Build ids that a recording has of files of a name, from the list that perf makes and from mappings. What can't be read
+/// is an error later.
+fn recorded_of_name(name: &str, is_module: bool, file: &SampleFile) -> Vec<String> {
+    let listed = file.facts().build_ids.iter().filter(|dso| is_named(&dso.filename, name, is_module));
+    let mut found: Vec<String> = listed.map(|dso| hex(dso.build_id.as_bytes())).collect();
+    let mut records = file.records();
+    while let Ok(Some(record)) = records.next_record() {
+        if let Record::Mmap(Mmap { build_id: Some(id), filename, .. }) = &record
+            && is_named(filename, name, is_module)
+        {
+            found.push(hex(id.as_bytes()));
+        }
+    }
+    found
+}
+
+/// Old perf files pad build ids with zeros to 20 bytes.
+fn is_same_id(one: &str, other: &str) -> bool {
+    one.trim_end_matches('0') == other.trim_end_matches('0')
+}
+
 /// Whether a file is a kernel: it lies in the upper half of the address space.
 pub fn is_kernel(elf: &Elf<'_>) -> bool {
     let half = if elf.pointer_size() == 8 { 1 << 63 } else { 1 << 31 };
-    !elf.is_relocatable() && elf.text_sections().iter().any(|(_, address, _)| *address >= half)
+    !elf.is_relocatable()
+        && !elf.is_module()
+        && elf.text_sections().iter().any(|(_, address, _)| *address >= half)
 }
 
 fn base_name(path: &str) -> &str {
@@ -61,89 +82,138 @@ fn program_name<'e>(elf: &'e Elf<'_>) -> &'e str {
     base_name(elf.name())
 }
 
+/// Whether a recorded path is that of a file by name. perf writes modules as `[name]`, or by their path, which may be
+/// that of a compressed file; the kernel writes `-` as `_` (kernel/module/main.c).
+fn is_named(recorded: &str, name: &str, is_module: bool) -> bool {
+    let recorded = base_name(recorded);
+    if !is_module {
+        return recorded == name;
+    }
+    let stem = |name: &str| {
+        let name = name.trim_start_matches('[').trim_end_matches(']');
+        name.split(".ko").next().unwrap_or(name).replace('-', "_")
+    };
+    stem(recorded) == stem(name)
+}
+
 /// Turns addresses of one recording into addresses of one program.
 #[derive(Clone, Debug)]
 pub struct Linker {
-    is_kernel: bool,
-    /// What the kernel was moved by.
-    slide: u64,
-    maps: Vec<Map>,
+    what: What,
     program: String,
     build_id: Option<Vec<u8>>,
-    /// Address, size and file offset of the program's segments.
-    segments: Vec<(u64, u64, u64)>,
 }
 
-/// A part of the program mapped by a process.
-#[derive(Clone, Copy, Debug)]
-struct Map {
-    pid: u32,
-    begin: u64,
-    end: u64,
-    /// Recorded address less address as linked.
-    slide: u64,
+/// What kind of program it is, and where it was.
+#[derive(Clone, Debug)]
+enum What {
+    /// A kernel that was moved by a slide.
+    Kernel { slide: u64 },
+    /// A program or library, with the parts of it that are mapped.
+    Program { segments: Vec<Segment>, spaces: Spaces },
+    /// A module whose text is linked at an address, with begin and end of what is mapped of it, and its slide.
+    Module { text: u64, maps: Vec<(u64, u64, u64)> },
+}
+
+/// Where a sample's instruction is in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Linked {
+    /// Its address as linked.
+    pub ip: u64,
+    /// Which address space: 0 of a kernel, and of the first process with the program.
+    pub space: u32,
 }
 
 impl Linker {
-    /// For a recording that was checked to be of the program.
+    /// A linker for a recording; mappings are to be noted as they come.
     ///
     /// # Errors
-    /// If the recording's first records can't be read.
+    /// If the recording can't be read.
     pub fn new(elf: &Elf<'_>, file: &SampleFile) -> Result<Self, Error> {
-        let is_kernel = is_kernel(elf);
-        let mut linker = Self {
-            is_kernel,
-            slide: if is_kernel { kernel_slide(elf, file)? } else { 0 },
-            maps: Vec::new(),
-            program: program_name(elf).to_owned(),
-            build_id: elf.build_id().map(<[u8]>::to_vec),
-            segments: elf.segments(),
+        let program = program_name(elf).to_owned();
+        let what = if is_kernel(elf) {
+            What::Kernel { slide: kernel_slide(elf, file)? }
+        } else if elf.is_module() {
+            let text = elf.text_sections().iter().map(|(_, address, _)| *address).min().unwrap_or(0);
+            What::Module { text, maps: Vec::new() }
+        } else {
+            let segments = elf.segments();
+            let mut spaces = Spaces::default();
+            for (pid, slide) in landmarks::program_slides(elf, &program, file) {
+                whole_program(&segments, slide).into_iter().for_each(|map| spaces.map(pid, 0, map));
+            }
+            What::Program { segments, spaces }
         };
-        if !is_kernel {
-            linker.maps = landmarks::program_slides(elf, &linker.program, file)
-                .into_iter()
-                .filter_map(|(pid, slide)| linker.whole_program(pid, slide))
-                .collect();
+        Ok(Self { what, program, build_id: elf.build_id().map(<[u8]>::to_vec) })
+    }
+
+    /// Whether it is a kernel, which needs no mappings.
+    pub fn is_kernel(&self) -> bool {
+        matches!(self.what, What::Kernel { .. })
+    }
+
+    /// Whether it is a program or library in user space.
+    pub fn is_program(&self) -> bool {
+        matches!(self.what, What::Program { .. })
+    }
+
+    /// Takes note of a record that tells what is mapped where.
+    pub fn note(&mut self, record: &Record<'_>) {
+        match record {
+            Record::Mmap(mmap) => self.note_mapping(mmap),
+            Record::Fork(task) => {
+                if let What::Program { spaces, .. } = &mut self.what {
+                    spaces.fork(*task);
+                }
+            }
+            Record::Comm { pid, is_exec: true, time, .. } => {
+                if let What::Program { spaces, .. } = &mut self.what {
+                    spaces.exec(*pid, time.unwrap_or(0));
+                }
+            }
+            _ => {}
         }
-        Ok(linker)
     }
 
-    /// The program moved as a whole, as a text's symbols show it. Mappings, where there are such, come later and win.
-    fn whole_program(&self, pid: u32, slide: u64) -> Option<Map> {
-        let begin = self.segments.iter().map(|(address, _, _)| *address).min()?;
-        let end = self.segments.iter().map(|(address, size, _)| address.saturating_add(*size)).max()?;
-        Some(Map { pid, begin: begin.wrapping_add(slide), end: end.wrapping_add(slide), slide })
-    }
-
-    /// Takes note of a mapping.
-    pub fn note(&mut self, mmap: &Mmap<'_>) {
-        if self.is_kernel || !self.is_program(mmap) {
+    fn note_mapping(&mut self, mmap: &Mmap<'_>) {
+        if mmap.is_data {
             return;
         }
-        let holds = |segment: &&(u64, u64, u64)| {
-            let (_, size, offset) = **segment;
-            // Mappings begin at the page that holds the segment's first byte.
-            offset & !0xfff <= mmap.page_offset && mmap.page_offset < offset.saturating_add(size)
-        };
-        let Some((address, _, offset)) = self.segments.iter().find(holds) else { return };
-        let linked = address.wrapping_sub(*offset).wrapping_add(mmap.page_offset);
-        let slide = mmap.address.wrapping_sub(linked);
+        let is_ours = self.is_ours(mmap);
         let end = mmap.address.saturating_add(mmap.length);
-        self.maps.push(Map { pid: mmap.pid, begin: mmap.address, end, slide });
-    }
-
-    fn is_program(&self, mmap: &Mmap<'_>) -> bool {
-        match (&mmap.build_id, &self.build_id) {
-            (Some(recorded), Some(given)) => recorded.as_bytes() == given,
-            _ => base_name(&mmap.filename) == self.program,
+        match &mut self.what {
+            What::Module { text, maps } if is_ours && mmap.is_kernel() => {
+                maps.push((mmap.address, end, mmap.address.wrapping_sub(*text)));
+            }
+            What::Program { segments, spaces } if !mmap.is_kernel() => {
+                let slide = if is_ours { slide_of(segments, mmap) } else { None };
+                let map = Map { begin: mmap.address, end, slide };
+                spaces.map(mmap.pid, mmap.id.time.unwrap_or(0), map);
+            }
+            _ => {}
         }
     }
 
-    /// Recorded address less address as linked: of the kernel, or of the program as it was mapped first.
-    pub fn slide(&self) -> u64 {
-        match self.is_kernel {
-            true => self.slide,
-            false => self.maps.first().map_or(0, |map| map.slide),
+    /// All records were noted.
+    pub fn settle(&mut self) {
+        if let What::Program { spaces, .. } = &mut self.what {
+            spaces.settle();
+        }
+    }
+
+    fn is_ours(&self, mmap: &Mmap<'_>) -> bool {
+        match (&mmap.build_id, &self.build_id) {
+            (Some(recorded), Some(given)) => is_same_id(&hex(recorded.as_bytes()), &hex(given)),
+            _ => is_named(&mmap.filename, &self.program, matches!(self.what, What::Module { .. })),
+        }
+    }
+
+    /// Recorded address less address as linked, of code and variables: one, or one of each address space.
+    pub fn slides(&self) -> Slides {
+        match &self.what {
+            What::Kernel { slide } => Slides::One(*slide),
+            What::Module { maps, .. } => Slides::One(maps.last().map_or(0, |(.., slide)| *slide)),
+            What::Program { spaces, .. } => Slides::BySpace(spaces.slides().to_vec()),
         }
     }
 
@@ -152,22 +222,58 @@ impl Linker {
     /// # Errors
     /// The reason, if it is not of the program.
     pub fn link(&self, sample: &Sample<'_>) -> Result<u64, Reason> {
+        Ok(self.locate(sample)?.ip)
+    }
+
+    /// Where a sample's instruction is in the program.
+    ///
+    /// # Errors
+    /// The reason, if it is not of the program.
+    pub fn locate(&self, sample: &Sample<'_>) -> Result<Linked, Reason> {
         let ip = sample.ip.ok_or(Reason::NoInstructionAddress)?;
         let in_kernel = matches!(sample.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel)
             || (sample.cpu_mode == CpuMode::Unknown && ip >> 63 == 1);
-        match (self.is_kernel, in_kernel) {
-            (true, true) => Ok(ip.wrapping_sub(self.slide)),
-            (true, false) => Err(Reason::UserSpace),
-            (false, true) => Err(Reason::OtherProgram),
-            (false, false) => {
-                let pid = sample.pid;
-                let holds =
-                    |map: &&Map| pid.is_none_or(|pid| pid == map.pid) && map.begin <= ip && ip < map.end;
-                let map = self.maps.iter().rev().find(holds).ok_or(Reason::OtherProgram)?;
-                Ok(ip.wrapping_sub(map.slide))
+        match (&self.what, in_kernel) {
+            (What::Kernel { slide }, true) => Ok(Linked { ip: ip.wrapping_sub(*slide), space: 0 }),
+            (What::Kernel { .. } | What::Module { .. }, false) => Err(Reason::UserSpace),
+            (What::Module { maps, .. }, true) => {
+                let map = maps.iter().rev().find(|(begin, end, _)| *begin <= ip && ip < *end);
+                let (.., slide) = map.ok_or(Reason::OtherProgram)?;
+                Ok(Linked { ip: ip.wrapping_sub(*slide), space: 0 })
+            }
+            (What::Program { .. }, true) => Err(Reason::OtherProgram),
+            (What::Program { spaces, .. }, false) => {
+                let time = sample.time.unwrap_or(u64::MAX);
+                let found = match sample.pid {
+                    Some(pid) => spaces.find(pid, time, ip),
+                    None => spaces.find_anywhere(time, ip),
+                };
+                let found = found.ok_or(Reason::OtherProgram)?;
+                Ok(Linked { ip: ip.wrapping_sub(found.slide), space: found.space })
             }
         }
     }
+}
+
+/// The program moved as a whole, as a text's symbols show it. Mappings, where there are such, come later and win.
+fn whole_program(segments: &[Segment], slide: u64) -> Option<Map> {
+    let begin = segments.iter().map(|segment| segment.address).min()?;
+    let end = segments.iter().map(|segment| segment.address.saturating_add(segment.size)).max()?;
+    Some(Map { begin: begin.wrapping_add(slide), end: end.wrapping_add(slide), slide: Some(slide) })
+}
+
+/// Recorded address less address as linked, by the segment a mapping shows. A page of the file may belong to two
+/// segments, of which that with code is meant.
+fn slide_of(segments: &[Segment], mmap: &Mmap<'_>) -> Option<u64> {
+    // Mappings begin at the page that holds the segment's first byte.
+    let holds = |segment: &&Segment| {
+        let end = segment.file_offset.saturating_add(segment.size);
+        segment.file_offset & !0xfff <= mmap.page_offset && mmap.page_offset < end
+    };
+    let with_code = segments.iter().filter(|segment| segment.is_code).find(holds);
+    let segment = with_code.or_else(|| segments.iter().find(holds))?;
+    let linked = segment.address.wrapping_sub(segment.file_offset).wrapping_add(mmap.page_offset);
+    Some(mmap.address.wrapping_sub(linked))
 }
 
 /// Where a symbol of the kernel was, less where it is linked; 0 if the recording does not tell. A text may show it by its
@@ -178,4 +284,39 @@ fn kernel_slide(elf: &Elf<'_>, file: &SampleFile) -> Result<u64, Error> {
     let Some((symbol, was)) = map.reference_symbol() else { return by_symbols() };
     let linked = elf.symbols().find(|known| known.name == symbol).map(|known| known.address);
     Ok(linked.map_or(0, |linked| was.wrapping_sub(linked)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_of_two_segments_is_meant_as_code() {
+        let rodata = Segment { address: 0, size: 0x18400, file_offset: 0, is_code: false };
+        let text = Segment { address: 0x19400, size: 0x5000, file_offset: 0x18400, is_code: true };
+        let mmap = Mmap {
+            pid: 7,
+            tid: 7,
+            address: 0x5500_0001_9000,
+            length: 0x6000,
+            page_offset: 0x18000,
+            filename: "/bin/a".into(),
+            build_id: None,
+            cpu_mode: CpuMode::User,
+            is_data: false,
+            id: crate::perf_data::SampleId::default(),
+        };
+        assert_eq!(slide_of(&[rodata, text], &mmap), Some(0x5500_0000_0000));
+        assert_eq!(slide_of(&[rodata], &mmap), Some(0x5500_0000_1000));
+        assert_eq!(slide_of(&[], &mmap), None);
+    }
+
+    #[test]
+    fn modules_are_known_by_name_however_it_is_written() {
+        for recorded in ["[nf_nat]", "/lib/modules/6/kernel/net/nf-nat.ko.xz", "nf_nat.ko"] {
+            assert!(is_named(recorded, "nf-nat.ko", true), "{recorded}");
+        }
+        assert!(!is_named("[nf_nat_ftp]", "nf-nat.ko", true));
+        assert!(is_named("/usr/bin/a", "a", false) && !is_named("[a]", "a", false));
+    }
 }

@@ -1,9 +1,11 @@
 //! Recordings from file to profile: which program, which instruction, what it touched, what that adds up to.
 //!
 //! * `link`: addresses of the recorded machine to addresses as linked.
+//! * `spaces`: what each process had mapped, over time.
 //! * `landmarks`: the same where a text names symbols only.
 //! * `attribution`: what each sample touched.
 //! * `traps`: samples that name the instruction behind the access.
+//! * `joint`: the same of several programs at once.
 //! * `context`: functions that a sample shows besides its own.
 //! * `structs`: all structs that an access is one to.
 //! * `profile`: sums over a recording.
@@ -13,14 +15,17 @@ pub mod attribution;
 pub mod context;
 pub mod coverage;
 pub mod dso;
+pub mod joint;
 pub mod landmarks;
 pub mod link;
 pub mod profile;
+pub mod spaces;
 pub mod structs;
 mod traps;
 
 pub use attribution::{Attributed, Attribution};
 pub use coverage::{DsoCoverage, coverage};
+pub use joint::Joint;
 pub use landmarks::{Displaced, check_addresses};
-pub use link::{Linker, Mismatch, check_build_id};
-pub use profile::profile;
+pub use link::{Linked, Linker, Mismatch, check_build_id};
+pub use profile::{Part, profile};

@@ -2,8 +2,11 @@
 
 use super::attribution::{Attributed, Attribution};
 use super::context::Context;
+use super::joint::Joint;
+use super::link::Linker;
 use super::structs::{Structs, Touched};
 use crate::aggregate::{Builder, Function, Outcome, Row};
+use crate::attribute::slides::in_space;
 use crate::attribute::target::Target;
 use crate::blind_spots::blind_spots;
 use crate::data_source::{Level, Snoop};
@@ -14,21 +17,29 @@ use crate::types::Definitions;
 use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_layout::access::{AccessProfile, Recording};
 
-/// The sum of the profiles of all recordings of an attribution.
+/// A program and what recordings show of it.
+#[derive(Clone, Copy)]
+pub struct Part<'p> {
+    /// Its debug info.
+    pub dwarf: &'p Dwarf<'p>,
+    /// What its samples touched.
+    pub attribution: &'p Attribution<'p>,
+}
+
+/// The sum of the profiles of all recordings of some programs.
 ///
 /// # Errors
 /// If a record can't be read.
 pub fn profile(
-    dwarf: &Dwarf<'_>,
-    attribution: &Attribution<'_>,
+    parts: &[Part<'_>],
+    joint: Joint<'_, '_>,
     files: &[SampleFile],
     names: &[String],
     build_id: Option<&str>,
 ) -> Result<AccessProfile, Error> {
     let mut sum: Option<AccessProfile> = None;
     for (recording, (file, name)) in files.iter().zip(names).enumerate() {
-        let profile =
-            profile_one(dwarf, attribution, recording, file, &recording_facts(file, name, build_id))?;
+        let profile = profile_one(parts, joint, recording, file, &recording_facts(file, name, build_id))?;
         match &mut sum {
             None => sum = Some(profile),
             Some(sum) => sum.merge(profile),
@@ -51,32 +62,43 @@ fn recording_facts(file: &SampleFile, name: &str, build_id: Option<&str>) -> Rec
     }
 }
 
+/// A program's types and functions as a builder knows them.
+struct Known<'k, 's> {
+    structs: Structs<'k, 's>,
+    functions: Vec<Function>,
+}
+
 fn profile_one(
-    dwarf: &Dwarf<'_>,
-    attribution: &Attribution<'_>,
+    parts: &[Part<'_>],
+    joint: Joint<'_, '_>,
     recording: usize,
     file: &SampleFile,
     facts: &Recording,
 ) -> Result<AccessProfile, Error> {
     let events = file.facts().events.iter().map(|event| event.name.clone());
-    let mut builder = Builder::new(facts.clone(), events).with_blocks(attribution.blocks(recording));
-    let answers = &attribution.answers;
-    let linker = attribution.linker(recording);
+    let blocks = parts.first().map(|part| part.attribution.blocks(recording)).unwrap_or_default();
+    let mut builder = Builder::new(facts.clone(), events).with_blocks(blocks);
     let definitions = Definitions::default();
-    let mut structs = Structs::new(dwarf, &definitions);
-    let functions: Vec<Function> =
-        answers.functions.iter().map(|function| builder.add_function(function.name.clone())).collect();
-    attribution.each(recording, |sample, attributed| {
-        let places = structs.touched(&mut builder, answers, attributed);
-        let row = row(sample, attributed, &places, &functions);
+    let mut known = Vec::new();
+    for part in parts {
+        let functions = part.attribution.answers.functions.iter();
+        let functions = functions.map(|function| builder.add_function(function.name.clone())).collect();
+        known.push(Known { structs: Structs::new(part.dwarf, &definitions), functions });
+    }
+    joint.each(recording, |sample, index, attributed| {
+        let (Some(part), Some(known)) = (parts.get(index), known.get_mut(index)) else { return Ok(()) };
+        let answers = &part.attribution.answers;
+        let places = known.structs.touched(&mut builder, answers, attributed);
+        let linker = part.attribution.linker(recording);
+        let row = row(sample, attributed, &places, &known.functions, linker);
         let own = attributed.function;
         let context = linker.map(|linker| Context::of(sample, own, linker, answers)).unwrap_or_default();
         builder.note_context(context.has_callchain, context.has_branches);
-        let context: Vec<Function> =
-            context.functions.iter().filter_map(|index| functions.get(*index as usize)).copied().collect();
+        let context = context.functions.iter().filter_map(|index| known.functions.get(*index as usize));
+        let context: Vec<Function> = context.copied().collect();
         builder.add_in_context(&row, &context);
         for (target, offset) in places.others {
-            builder.credit(&row, target, offset, attributed.size, base(sample, offset));
+            builder.credit(&row, target, offset, attributed.size, base(sample, linker, offset));
         }
         Ok::<(), Error>(())
     })?;
@@ -87,7 +109,13 @@ fn profile_one(
     Ok(builder.finish(file.notes().into_iter().chain(spots).collect()))
 }
 
-fn row(sample: &Sample<'_>, attributed: &Attributed, places: &Touched, functions: &[Function]) -> Row {
+fn row(
+    sample: &Sample<'_>,
+    attributed: &Attributed,
+    places: &Touched,
+    functions: &[Function],
+    linker: Option<&Linker>,
+) -> Row {
     let source = sample.data_source;
     Row {
         event: sample.event.index(),
@@ -104,19 +132,26 @@ fn row(sample: &Sample<'_>, attributed: &Attributed, places: &Touched, functions
             .map(Level::word),
         is_hitm: source.is_some_and(|source| source.is_hitm()),
         is_shared: source.is_some_and(|source| source.snoop().is_transfer() || source.snoop() == Snoop::Hit),
-        outcome: outcome(sample, attributed, places),
+        outcome: outcome(sample, attributed, places, linker),
     }
 }
 
 /// Where the object begins, if the sample's address tells.
-fn base(sample: &Sample<'_>, offset: u64) -> Option<u64> {
-    sample.data_address().and_then(|address| address.checked_sub(offset))
+fn base(sample: &Sample<'_>, linker: Option<&Linker>, offset: u64) -> Option<u64> {
+    let space = linker.filter(|linker| linker.is_program()).and_then(|linker| linker.locate(sample).ok());
+    let space = space.map_or(0, |linked| linked.space);
+    sample.data_address().and_then(|address| in_space(address, space).checked_sub(offset))
 }
 
-fn outcome(sample: &Sample<'_>, attributed: &Attributed, places: &Touched) -> Outcome {
+fn outcome(
+    sample: &Sample<'_>,
+    attributed: &Attributed,
+    places: &Touched,
+    linker: Option<&Linker>,
+) -> Outcome {
     match (places.primary, attributed.target) {
         (Some((target, offset)), _) => {
-            Outcome::Attributed { target, offset, size: attributed.size, base: base(sample, offset) }
+            Outcome::Attributed { target, offset, size: attributed.size, base: base(sample, linker, offset) }
         }
         (None, Target::Place { .. }) => Outcome::OtherType,
         (None, Target::Unknown(reason)) => Outcome::Unattributed(reason.word()),

@@ -113,6 +113,8 @@ impl<'a, 's> Structs<'a, 's> {
         });
         let name = self.types.name(ty).unwrap_or("(anonymous)").to_owned();
         let size = self.types.size(ty);
+        // With the namespaces around it, which tell structs of one name apart.
+        let layout = layout.map(|layout| Layout { name: name.clone(), ..layout });
         let known = builder.add_type(TypeInfo { name, size, layout });
         self.known.insert(ty, known);
         known

@@ -6,6 +6,7 @@
 use super::definitions::Definitions;
 use super::place::Place;
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf, TypeReader};
+use fieldline_layout::types::split_path;
 use fieldline_layout::types::{AggregateKind, Type, TypeId};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -192,7 +193,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
     /// Whether a pointer to a type may be one into something larger: numbers, and structs that others hold by value.
     pub fn may_be_part(&self, ty: Ty) -> bool {
         match self.shape(ty) {
-            Shape::Aggregate { name: Some(name), .. } => self.definitions.is_embedded(name),
+            Shape::Aggregate { name: Some(name), .. } => self.definitions.is_embedded(split_path(name).1),
             _ => true,
         }
     }
@@ -337,7 +338,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
             return None;
         };
         let (kind, size) = (aggregate.kind, aggregate.size);
-        let name = aggregate.name.as_deref().map(Rc::from);
+        let name = aggregate.name.as_deref().map(|name| self.in_scope(own, name));
         let is_declaration = aggregate.is_declaration;
         let Some(name) = name.or(alias) else {
             let shape = Shape::Aggregate { kind, name: None, size, anonymous: own };
@@ -352,8 +353,20 @@ impl<'a, 's> TypeSpace<'a, 's> {
         Some((shape, die))
     }
 
+    /// A name with the namespaces and classes around it, which tell types of one name apart.
+    fn in_scope(&self, die: Option<DieRef>, name: &str) -> Rc<str> {
+        match die.and_then(|die| self.dwarf.path_of(die)) {
+            Some(path) => Rc::from(format!("{path}::{name}")),
+            None => Rc::from(name),
+        }
+    }
+
     fn defined_elsewhere(&mut self, name: &str) -> Option<(DieRef, u64)> {
-        let die = self.definitions.find(self.dwarf, name)?;
+        let (path, bare) = split_path(name);
+        let die = self.definitions.find(self.dwarf, bare)?;
+        if self.dwarf.path_of(die).as_deref() != path {
+            return None;
+        }
         let id = self.reader.read_name(die).ok()?;
         Some((die, self.reader.table().size_of(id)))
     }

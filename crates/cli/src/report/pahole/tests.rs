@@ -37,6 +37,7 @@ fn aggregate(name: Option<&str>, size: u64, members: Vec<MemberDecl>) -> Type {
         members,
         is_declaration: false,
         decl: None,
+        order: fieldline_layout::types::MemberOrder::default(),
     })
 }
 

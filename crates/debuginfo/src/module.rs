@@ -1,0 +1,354 @@
+//! Kernel modules linked as the kernel would load them.
+//!
+//! A module is a relocatable file: each section begins at address 0, and code refers to data by relocations. The kernel
+//! lays its sections out one behind the other, code first, and applies them (`layout_sections` in
+//! kernel/module/main.c, `apply_relocate_add` in arch/x86/kernel/module.c). Done here at a place of our own, the file
+//! reads like any program; what the module takes from the kernel gets addresses that nothing else has.
+
+use crate::elf::FileBytes;
+use crate::error::{Error, Result};
+use object::{Object, ObjectSection};
+
+/// Where modules are linked: in the gigabytes in which 32-bit references of the kernel's code model reach.
+const BASE: u64 = 0xffff_ffff_c000_0000;
+/// Where the symbols of others are put, and how far from each other, so that offsets into them don't meet.
+const OTHERS: u64 = 0xffff_ffff_e000_0000;
+const OTHER_SIZE: u64 = 4096;
+/// What is linked of others at most; the rest stays at the last place.
+const MAX_OTHERS: u64 = 0x1_0000;
+/// Sections of data begin on a page.
+const PAGE: u64 = 4096;
+
+const FILE_HEADER: usize = 64;
+const SECTION_HEADER: usize = 64;
+const SYMBOL: usize = 24;
+const RELOCATION: usize = 24;
+const ET_REL: u64 = 1;
+const ET_EXEC: u64 = 2;
+const EM_X86_64: u64 = 62;
+const SHT_NULL: u64 = 0;
+const SHT_SYMTAB: u64 = 2;
+const SHT_RELA: u64 = 4;
+const SHT_NOBITS: u64 = 8;
+const SHF_ALLOC: u64 = 2;
+const SHF_EXECINSTR: u64 = 4;
+const SHF_COMPRESSED: u64 = 0x800;
+const SHN_LORESERVE: u64 = 0xff00;
+const STT_FUNC: u8 = 2;
+const STT_OBJECT: u8 = 1;
+const STB_GLOBAL: u8 = 1 << 4;
+
+/// The section whose symbols each CPU has a copy of.
+const PER_CPU: &str = ".data..percpu";
+
+/// A module linked; `None` if the file is none, or of a machine whose relocations are not known here.
+///
+/// # Errors
+/// If its headers or tables lie outside of it, or a compressed section is broken.
+pub fn linked(file: &FileBytes) -> Result<Option<FileBytes>> {
+    let name = file.path().display().to_string();
+    if let Some(kind) = packed(file.bytes()) {
+        let what = format!("a compressed file; unpack it first ({kind})");
+        return Err(Error::Elf { file: name, place: "ELF header".to_owned(), what });
+    }
+    let Some(mut module) = Module::parse(file.bytes()) else { return Ok(None) };
+    let broken = |what: &str| Error::Elf {
+        file: name.clone(),
+        place: "kernel module".to_owned(),
+        what: what.to_owned(),
+    };
+    module.unpack(file.bytes()).map_err(|what| broken(&what))?;
+    module.place();
+    module.link().ok_or_else(|| broken("its symbols or relocations lie outside the file"))?;
+    module.finish();
+    Ok(Some(FileBytes::from_vec(&name, module.bytes)))
+}
+
+/// What unpacks a file that modules are kept in.
+fn packed(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => Some("xz -d"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd -d"),
+        [0x1f, 0x8b, ..] => Some("gzip -d"),
+        _ => None,
+    }
+}
+
+/// A section header (ELF-64 object file format, section 3).
+#[derive(Clone, Debug)]
+struct Section {
+    name: String,
+    kind: u64,
+    flags: u64,
+    address: u64,
+    offset: u64,
+    size: u64,
+    link: u64,
+    info: u64,
+    align: u64,
+}
+
+impl Section {
+    fn is_loaded(&self) -> bool {
+        self.flags & SHF_ALLOC != 0
+    }
+
+    fn is_code(&self) -> bool {
+        self.flags & SHF_EXECINSTR != 0
+    }
+
+    /// Freed once the module runs.
+    fn is_init(&self) -> bool {
+        self.name.starts_with(".init")
+    }
+}
+
+struct Module {
+    bytes: Vec<u8>,
+    headers: usize,
+    sections: Vec<Section>,
+}
+
+impl Module {
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let is_elf = bytes.starts_with(b"\x7fELF\x02\x01");
+        if !is_elf || uint(bytes, 16, 2)? != ET_REL || uint(bytes, 18, 2)? != EM_X86_64 {
+            return None;
+        }
+        let headers = usize::try_from(uint(bytes, 40, 8)?).ok()?;
+        let parsed = object::File::parse(bytes).ok()?;
+        parsed.section_by_name(".gnu.linkonce.this_module")?;
+        let count = usize::try_from(uint(bytes, 60, 2)?).ok()?;
+        let mut sections = Vec::new();
+        for index in 0..count {
+            let at = headers.checked_add(index.checked_mul(SECTION_HEADER)?)?;
+            let field = |offset: usize, size| uint(bytes, at.checked_add(offset)?, size);
+            let named = parsed.section_by_index(object::SectionIndex(index)).ok();
+            let name = named.and_then(|section| section.name().ok().map(str::to_owned)).unwrap_or_default();
+            sections.push(Section {
+                name,
+                kind: field(4, 4)?,
+                flags: field(8, 8)?,
+                address: 0,
+                offset: field(24, 8)?,
+                size: field(32, 8)?,
+                link: field(40, 4)?,
+                info: field(44, 4)?,
+                align: field(48, 8)?.max(1),
+            });
+        }
+        Some(Self { bytes: bytes.to_vec(), headers, sections })
+    }
+
+    /// Puts what compressed debug sections hold behind the file: relocations count in that.
+    fn unpack(&mut self, file: &[u8]) -> std::result::Result<(), String> {
+        let parsed = object::File::parse(file).map_err(|error| error.to_string())?;
+        for (index, section) in self.sections.iter_mut().enumerate() {
+            if section.flags & SHF_COMPRESSED == 0 {
+                continue;
+            }
+            let found = parsed.section_by_index(object::SectionIndex(index));
+            let found = found.map_err(|error| error.to_string())?;
+            let content = crate::elf::unpacked(&found).map_err(|what| format!("{}: {what}", section.name))?;
+            section.offset = self.bytes.len() as u64;
+            section.size = content.len() as u64;
+            section.flags &= !SHF_COMPRESSED;
+            self.bytes.extend_from_slice(&content);
+        }
+        Ok(())
+    }
+
+    /// Gives each loaded section an address: code in the order of the file, as the kernel does; all else behind it.
+    fn place(&mut self) {
+        let mut at = BASE;
+        for group in 0..3 {
+            at = at.checked_next_multiple_of(PAGE).unwrap_or(at);
+            for section in &mut self.sections {
+                let own = match (section.is_code(), section.is_init()) {
+                    (true, false) => 0,
+                    (false, false) => 1,
+                    (_, true) => 2,
+                };
+                if section.is_loaded() && section.name != PER_CPU && own == group {
+                    at = at.checked_next_multiple_of(section.align).unwrap_or(at);
+                    section.address = at;
+                    at = at.saturating_add(section.size);
+                }
+            }
+        }
+        at = at.checked_next_multiple_of(PAGE).unwrap_or(at);
+        for section in self.sections.iter_mut().filter(|section| section.name == PER_CPU) {
+            section.address = at;
+        }
+    }
+
+    /// Gives symbols their addresses and applies the relocations. `None` if a table lies outside the file.
+    fn link(&mut self) -> Option<()> {
+        let tables: Vec<Section> =
+            self.sections.iter().filter(|section| section.kind == SHT_SYMTAB).cloned().collect();
+        for table in &tables {
+            self.place_symbols(table)?;
+        }
+        let relocations: Vec<Section> =
+            self.sections.iter().filter(|section| section.kind == SHT_RELA).cloned().collect();
+        for table in &relocations {
+            self.relocate_section(table)?;
+        }
+        Some(())
+    }
+
+    fn place_symbols(&mut self, table: &Section) -> Option<()> {
+        let mut others = 0;
+        for index in 1..table.size / SYMBOL as u64 {
+            let at = entry(table, index, SYMBOL)?;
+            let (info, section) = (uint(&self.bytes, at + 4, 1)? as u8, uint(&self.bytes, at + 6, 2)?);
+            if section == 0 {
+                let address = OTHERS + OTHER_SIZE * others.min(MAX_OTHERS);
+                others += 1;
+                put(&mut self.bytes, at + 8, 8, address)?;
+                put(&mut self.bytes, at + 16, 8, OTHER_SIZE)?;
+                if info & 15 == 0 {
+                    put(&mut self.bytes, at + 4, 1, u64::from(STB_GLOBAL | STT_OBJECT))?;
+                }
+            } else if section < SHN_LORESERVE {
+                let begin = self.sections.get(usize::try_from(section).ok()?)?.address;
+                let value = uint(&self.bytes, at + 8, 8)?.wrapping_add(begin);
+                put(&mut self.bytes, at + 8, 8, value)?;
+            }
+        }
+        Some(())
+    }
+
+    fn relocate_section(&mut self, table: &Section) -> Option<()> {
+        let target = self.sections.get(usize::try_from(table.info).ok()?)?.clone();
+        let symbols = self.sections.get(usize::try_from(table.link).ok()?)?.clone();
+        if target.kind == SHT_NOBITS || symbols.kind != SHT_SYMTAB {
+            return Some(());
+        }
+        for index in 0..table.size / RELOCATION as u64 {
+            let at = entry(table, index, RELOCATION)?;
+            let (offset, info) = (uint(&self.bytes, at, 8)?, uint(&self.bytes, at + 8, 8)?);
+            let addend = uint(&self.bytes, at + 16, 8)?;
+            let symbol = entry(&symbols, info >> 32, SYMBOL)?;
+            let value = uint(&self.bytes, symbol + 8, 8)?.wrapping_add(addend);
+            // R_X86_64_* of the System V ABI for x86-64, table 4.9.
+            let (is_relative, size) = match info & 0xffff_ffff {
+                1 => (false, 8),
+                10 | 11 => (false, 4),
+                2 | 4 => (true, 4),
+                24 => (true, 8),
+                _ => continue,
+            };
+            if info & 0xffff_ffff == 4 {
+                self.note_call(symbol)?;
+            }
+            if offset.checked_add(size as u64)? > target.size {
+                return None;
+            }
+            let here = target.address.wrapping_add(offset);
+            let value = if is_relative { value.wrapping_sub(here) } else { value };
+            put(&mut self.bytes, usize::try_from(target.offset.checked_add(offset)?).ok()?, size, value)?;
+        }
+        Some(())
+    }
+
+    /// What is called and not in the module is a function.
+    fn note_call(&mut self, symbol: usize) -> Option<()> {
+        if uint(&self.bytes, symbol + 6, 2)? == 0 {
+            put(&mut self.bytes, symbol + 4, 1, u64::from(STB_GLOBAL | STT_FUNC))?;
+        }
+        Some(())
+    }
+
+    /// Writes the headers of a program that has nothing to relocate.
+    fn finish(&mut self) {
+        put(&mut self.bytes, 16, 2, ET_EXEC);
+        for (index, section) in self.sections.iter().enumerate() {
+            let at = self.headers + index * SECTION_HEADER;
+            let kind = if section.kind == SHT_RELA { SHT_NULL } else { section.kind };
+            put(&mut self.bytes, at + 4, 4, kind);
+            put(&mut self.bytes, at + 8, 8, section.flags);
+            put(&mut self.bytes, at + 16, 8, section.address);
+            put(&mut self.bytes, at + 24, 8, section.offset);
+            put(&mut self.bytes, at + 32, 8, section.size);
+        }
+    }
+}
+
+/// Where an entry of a table stands in the file, if it is one.
+fn entry(table: &Section, index: u64, size: usize) -> Option<usize> {
+    let offset = index.checked_mul(size as u64)?;
+    if offset.checked_add(size as u64)? > table.size {
+        return None;
+    }
+    let at = usize::try_from(table.offset.checked_add(offset)?).ok()?;
+    at.checked_add(FILE_HEADER).map(|_| at)
+}
+
+fn uint(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
+    let bytes = bytes.get(at..at.checked_add(size)?)?;
+    Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+}
+
+fn put(bytes: &mut [u8], at: usize, size: usize, value: u64) -> Option<()> {
+    let place = bytes.get_mut(at..at.checked_add(size)?)?;
+    place.copy_from_slice(value.to_le_bytes().get(..size)?);
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_module_is_left_alone_and_packed_ones_are_refused() {
+        let open = |bytes: &[u8]| linked(&FileBytes::from_vec("m.ko", bytes.to_vec()));
+        assert!(open(b"").unwrap().is_none());
+        assert!(open(b"\x7fELF\x02\x01\x01").unwrap().is_none());
+        let error = open(b"\xfd7zXZ\0\0").unwrap_err().to_string();
+        assert!(error.contains("unpack it first (xz -d)"), "{error}");
+    }
+
+    #[test]
+    fn code_is_laid_out_first_and_in_the_order_of_the_file() {
+        let section = |name: &str, flags, size| Section {
+            name: name.to_owned(),
+            kind: 1,
+            flags: flags | SHF_ALLOC,
+            address: 0,
+            offset: 0,
+            size,
+            link: 0,
+            info: 0,
+            align: 16,
+        };
+        let sections = vec![
+            section(".data", 0, 8),
+            section(".text", SHF_EXECINSTR, 33),
+            section(".init.text", SHF_EXECINSTR, 8),
+            section(".exit.text", SHF_EXECINSTR, 8),
+            section(PER_CPU, 0, 8),
+        ];
+        let mut module = Module { bytes: Vec::new(), headers: 0, sections };
+        module.place();
+        let addresses: Vec<u64> = module.sections.iter().map(|section| section.address - BASE).collect();
+        assert_eq!(addresses, [0x1000, 0, 0x2000, 0x30, 0x3000]);
+    }
+
+    #[test]
+    fn tables_outside_the_file_are_an_end() {
+        let table = Section {
+            name: String::new(),
+            kind: SHT_RELA,
+            flags: 0,
+            address: 0,
+            offset: u64::MAX,
+            size: 48,
+            link: 0,
+            info: 0,
+            align: 1,
+        };
+        assert_eq!((entry(&table, 1, 24), entry(&table, 2, 24)), (None, None));
+        assert_eq!((uint(&[1, 2], 0, 2), uint(&[1, 2], 1, 2)), (Some(0x201), None));
+    }
+}

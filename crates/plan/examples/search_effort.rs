@@ -1,0 +1,143 @@
+//! How far searches of several lengths end above the best order known, on structs and visits made up at random.
+//!
+//! `cargo run --release -p fieldline-plan --example search_effort [CASES [SEEDS]]`: the figures behind
+//! `Effort::for_problem` and the constants of `search`. Nothing in it comes from a recording.
+#![allow(clippy::unwrap_used, reason = "an example may fail by panicking")]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use fieldline_layout::Layout;
+use fieldline_layout::access::Access;
+use fieldline_layout::constraint::{Constraints, Wishes, constraints};
+use fieldline_plan::cells::Cells;
+use fieldline_plan::problem::{Build, Problem, View};
+use fieldline_plan::random::Random;
+use fieldline_plan::search::{Effort, search_by};
+use fieldline_plan::sharing::Sharing;
+use fieldline_plan::visits::Visits;
+use std::time::{Duration, Instant};
+
+/// Visits drawn, and of how many chains see one.
+const VISITS: usize = 8192;
+const SKETCH: usize = 4;
+
+/// Chains and rounds.
+const EFFORTS: [(usize, usize); 7] = [(12, 56), (12, 28), (12, 14), (6, 112), (6, 56), (3, 224), (24, 28)];
+
+type Sets = Vec<(Vec<usize>, u64)>;
+
+/// A struct and who touches what of it.
+struct Case {
+    layout: Layout,
+    constraints: Constraints,
+    cells: Cells,
+    all: Visits,
+    some: Visits,
+    sharing: Sharing,
+}
+
+impl Case {
+    fn new(members: usize, random: &mut Random) -> Self {
+        let sizes: Vec<u64> = (0..members).map(|_| size(random)).collect();
+        let layout = common::layout("made_up", &sizes);
+        let constraints = constraints(&layout, &Wishes::default()).unwrap();
+        let accesses = layout.members.iter();
+        let accesses =
+            accesses.map(|member| Access { offset: member.offset(), size: 1, ..Access::default() });
+        let cells = Cells::new(&layout, &constraints, &accesses.collect::<Vec<_>>());
+        let sets = sets(members, random);
+        let visits = |step: usize| {
+            let sets = sets.iter().step_by(step).map(|(set, weight)| {
+                let offsets = set.iter().map(|member| layout.members[*member].offset());
+                (offsets.flat_map(|offset| cells.touched(offset, 1)).collect(), *weight)
+            });
+            Visits::new(cells.len(), sets.collect())
+        };
+        let (all, some) = (visits(1), visits(SKETCH));
+        Self { layout, constraints, cells, all, some, sharing: Sharing::none() }
+    }
+
+    fn problem<'a>(&'a self, visits: &'a Visits) -> Problem<'a> {
+        let build = Build::new(&self.layout, &self.constraints, 64, 64);
+        let views = vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 3)];
+        Problem::new(&self.constraints, &self.cells, visits, &self.sharing, vec![build], views)
+    }
+}
+
+/// Mostly pointers and longs, some flags and small structs, as kernels have them.
+fn size(random: &mut Random) -> u64 {
+    match random.below(20) {
+        0..12 => 8,
+        12..16 => 4,
+        16 => 2,
+        17 => 1,
+        18 => 16,
+        _ => 24,
+    }
+}
+
+/// What runs touch: operations run some functions each, functions touch some members each, most of the time.
+fn sets(members: usize, random: &mut Random) -> Sets {
+    let functions: Vec<Vec<(usize, f64)>> = (0..members)
+        .map(|_| {
+            (0..1 + random.below(6)).map(|_| (random.below(members), 0.3 + 0.7 * random.unit())).collect()
+        })
+        .collect();
+    let operations: Vec<Vec<usize>> = (0..members / 2)
+        .map(|_| (0..1 + random.below(5)).map(|_| random.below(functions.len())).collect())
+        .collect();
+    let visit = |_| {
+        // Operations that come early in the list run more often.
+        let operation = random.below(operations.len()).min(random.below(operations.len()));
+        let mut set = Vec::new();
+        for (member, rate) in operations[operation].iter().flat_map(|function| &functions[*function]) {
+            if random.unit() < *rate {
+                set.push(*member);
+            }
+        }
+        set.sort_unstable();
+        set.dedup();
+        (set, 1)
+    };
+    (0..VISITS).map(visit).collect()
+}
+
+fn number(place: usize, otherwise: usize) -> usize {
+    std::env::args().nth(place).and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+fn main() {
+    let (cases, seeds) = (number(1, 6), number(2, 4));
+    let mut excess: Vec<Vec<f64>> = vec![Vec::new(); EFFORTS.len()];
+    let mut spent = vec![Duration::ZERO; EFFORTS.len()];
+    for number in 0..cases {
+        let mut random = Random::new(1 + number as u64);
+        let case = Case::new(30 + 4 * number, &mut random);
+        let (problem, sketch) = (case.problem(&case.all), case.problem(&case.some));
+        let start = case.constraints.initial_order();
+        let mut costs = vec![Vec::new(); EFFORTS.len()];
+        for (effort, (chains, rounds)) in EFFORTS.into_iter().enumerate() {
+            for seed in 0..seeds as u64 {
+                let begun = Instant::now();
+                let search = search_by(&problem, &sketch, &start, Effort { chains, rounds }, seed);
+                spent[effort] += begun.elapsed();
+                costs[effort].push(search.best().unwrap().cost);
+            }
+        }
+        let best = *costs.iter().flatten().min().unwrap() as f64;
+        let declared = fieldline_plan::state::State::of(&problem, &start).cost() as f64;
+        println!("case {number}: {} members, best {:.3} of declared", 30 + 4 * number, best / declared);
+        for (excess, costs) in excess.iter_mut().zip(&costs) {
+            excess.extend(costs.iter().map(|cost| 1000.0 * (*cost as f64 / best - 1.0)));
+        }
+    }
+    println!("chains rounds  seconds  above the best, per mille: median  mean  worst");
+    for (((chains, rounds), excess), spent) in EFFORTS.into_iter().zip(&mut excess).zip(&spent) {
+        excess.sort_by(f64::total_cmp);
+        let mean = excess.iter().sum::<f64>() / excess.len() as f64;
+        let (median, worst) = (excess[excess.len() / 2], excess[excess.len() - 1]);
+        let seconds = spent.as_secs_f64() / excess.len() as f64;
+        println!("{chains:6} {rounds:6} {seconds:8.2} {median:40.2} {mean:5.2} {worst:6.2}");
+    }
+}

@@ -28,9 +28,8 @@ const HOT: f64 = 0.5;
 const COLD: f64 = 0.25;
 /// Hottest temperature of chains that go on from what the first ones found.
 const WARM: f64 = 0.25;
-/// How many go on, and how much longer than the first ones.
+/// How many go on. Where they are a third as long as the first ones, orders are worse.
 const AGAIN: u64 = 2;
-const LONGER: usize = 2;
 /// Quantiles of the exponential distribution in use.
 const QUANTILES: usize = 1024;
 
@@ -44,7 +43,7 @@ const UNITS: usize = 50;
 /// Chains that begin anywhere, and most rounds of each. With as many moves, few long chains end in better orders than
 /// many short ones (`examples/search_effort.rs`).
 const CHAINS: usize = 2;
-const ROUNDS: usize = 84;
+const ROUNDS: usize = 168;
 
 /// How long to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +59,7 @@ impl Effort {
     pub fn for_problem(problem: &Problem<'_>) -> Self {
         let touched = Mover::new(problem).touched();
         let spread = problem.constraints.units.len().clamp(UNITS, UNITS * 3 / 2);
-        Self { chains: CHAINS, rounds: (2 * touched * spread / UNITS).clamp(ROUNDS / 8, ROUNDS) }
+        Self { chains: CHAINS, rounds: (4 * touched * spread / UNITS).clamp(ROUNDS / 8, ROUNDS) }
     }
 }
 
@@ -128,8 +127,7 @@ pub fn search_by(
     let mut known = found.clone();
     known.sort_by_key(|found| Reverse(found.cost));
     let known: Vec<Vec<usize>> = known.into_iter().map(|found| found.order).collect();
-    let again =
-        |chain: u64| Chain::new(problem, start, &known).run(LONGER * effort.rounds, WARM, &mut random(chain));
+    let again = |chain: u64| Chain::new(problem, start, &known).run(effort.rounds, WARM, &mut random(chain));
     found.par_extend((chains..chains + AGAIN).into_par_iter().map(again));
     Search { found, is_exact: false }
 }

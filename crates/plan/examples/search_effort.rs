@@ -23,7 +23,8 @@ const VISITS: usize = 8192;
 const SKETCH: usize = 4;
 
 /// Chains and rounds.
-const EFFORTS: [(usize, usize); 7] = [(12, 56), (12, 28), (12, 14), (6, 112), (6, 56), (3, 224), (24, 28)];
+const EFFORTS: [(usize, usize); 8] =
+    [(12, 56), (6, 112), (4, 168), (2, 336), (1, 672), (2, 168), (4, 84), (2, 84)];
 
 type Sets = Vec<(Vec<usize>, u64)>;
 
@@ -108,7 +109,7 @@ fn number(place: usize, otherwise: usize) -> usize {
 }
 
 fn main() {
-    let (cases, seeds) = (number(1, 6), number(2, 4));
+    let (cases, seeds) = (number(1, 10), number(2, 3));
     let mut excess: Vec<Vec<f64>> = vec![Vec::new(); EFFORTS.len()];
     let mut spent = vec![Duration::ZERO; EFFORTS.len()];
     for number in 0..cases {

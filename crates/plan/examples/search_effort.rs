@@ -3,6 +3,7 @@
 //! `cargo run --release -p fieldline-plan --example search_effort [CASES [SEEDS]]`: the figures behind
 //! `Effort::for_problem` and the constants of `search`. Nothing in it comes from a recording.
 #![allow(clippy::unwrap_used, reason = "an example may fail by panicking")]
+#![allow(clippy::print_stdout, reason = "an example tells what it measured")]
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -11,7 +11,7 @@
 //! * `sharing`: how CPUs take lines from each other, and `false_sharing`: who loses them without cause.
 //! * `model`: all of that for one struct.
 //! * `counter`: weights of visits, summed fast.
-//! * `problem` and `state`: what an order costs, and an order changed move by move.
+//! * `problem` and `neighbours`: what an order costs; `state`, `lines` and `memo`: an order changed move by move.
 //! * `wish`: what is asked of cachelines, within that cost.
 //! * `elsewhere`: the struct as other compilers laid it out.
 //! * `seed`, `moves`, `search`, `exact` and `tidy`: cheap orders.

@@ -264,7 +264,7 @@ impl Case {
             let place = SampleValues {
                 data_source,
                 cpu_mode,
-                ip: TEXT + self.slide + index,
+                ip: TEXT.wrapping_add(self.slide) + index,
                 time: 1000 + index,
                 ..self.values
             };

@@ -37,7 +37,7 @@ struct Access {
     values: SampleValues<'static>,
 }
 
-/// What the demo's recording holds, and its program's mapping.
+/// What the demo's recording holds, and one to be written.
 fn demo() -> (Vec<Access>, Recording) {
     let file = PerfFile::open(&fixture("shaper.perf.data")).unwrap();
     let mut recording = Recording::new(Endian::Little);
@@ -45,39 +45,46 @@ fn demo() -> (Vec<Access>, Recording) {
     let mut accesses = Vec::new();
     let mut records = file.records();
     while let Some(record) = records.next_record().unwrap() {
-        match record {
-            Record::Mmap(mmap) => recording.mmap(&Mapping {
+        if let Record::Sample(sample) = record {
+            let source = sample.data_source.unwrap();
+            let values = SampleValues {
+                cpu_mode: CpuMode::User,
+                exact_ip: true,
+                ip: sample.ip.unwrap(),
+                pid: sample.pid.unwrap(),
+                tid: sample.tid.unwrap(),
+                time: sample.time.unwrap(),
+                addr: sample.addr.unwrap(),
+                cpu: sample.cpu.unwrap(),
+                period: sample.period,
+                weight: sample.latency().unwrap(),
+                data_source: source.0,
+                ..SampleValues::default()
+            };
+            let is_store = source.operation().is_store();
+            accesses.push(Access { ip: values.ip, address: values.addr, is_store, values });
+        }
+    }
+    assert!(accesses.len() > 5000, "{}", accesses.len());
+    (accesses, recording)
+}
+
+/// Maps the demo's program. Events must be there before: they tell how such records end.
+fn map(recording: &mut Recording) {
+    let file = PerfFile::open(&fixture("shaper.perf.data")).unwrap();
+    let mut records = file.records();
+    while let Some(record) = records.next_record().unwrap() {
+        if let Record::Mmap(mmap) = record {
+            recording.mmap(&Mapping {
                 pid: mmap.pid,
                 address: mmap.address,
                 length: mmap.length,
                 page_offset: mmap.page_offset,
                 filename: &mmap.filename,
                 cpu_mode: mmap.cpu_mode,
-            }),
-            Record::Sample(sample) => {
-                let source = sample.data_source.unwrap();
-                let values = SampleValues {
-                    cpu_mode: CpuMode::User,
-                    exact_ip: true,
-                    ip: sample.ip.unwrap(),
-                    pid: sample.pid.unwrap(),
-                    tid: sample.tid.unwrap(),
-                    time: sample.time.unwrap(),
-                    addr: sample.addr.unwrap(),
-                    cpu: sample.cpu.unwrap(),
-                    period: sample.period,
-                    weight: sample.latency().unwrap(),
-                    data_source: source.0,
-                    ..SampleValues::default()
-                };
-                let is_store = source.operation().is_store();
-                accesses.push(Access { ip: values.ip, address: values.addr, is_store, values });
-            }
-            _ => {}
+            });
         }
     }
-    assert!(accesses.len() > 5000, "{}", accesses.len());
-    (accesses, recording)
 }
 
 fn fields(more: SampleFields) -> SampleFields {
@@ -135,6 +142,7 @@ fn pebs_with_weight_struct_keeps_the_latency_apart_from_what_stands_beside_it() 
     event(&mut recording, "cpu/mem-loads-aux/", 0x8203, 0, 1);
     let loads = event(&mut recording, "cpu/mem-loads,ldlat=3/", 0x1cd, 3, 2);
     let stores = event(&mut recording, "cpu/mem-stores/P", 0x2cd, 0, 3);
+    map(&mut recording);
     for Access { is_store, values, .. } in &accesses {
         // var1_dw is the latency, var2_w the instruction's, var3_w the retirement's.
         let weight = values.weight & 0xffff_ffff | 77 << 32 | 9 << 48;
@@ -150,6 +158,7 @@ fn ibs_tells_loads_from_stores_and_leaves_out_what_touched_nothing() {
     let sample_type = fields(SampleFields::WEIGHT | SampleFields::DATA_SRC);
     let attr = Attr { kind: 11, config: 1 << 19, sample_type, flags: SAMPLE_ID_ALL, ..Attr::default() };
     let ops = recording.event("ibs_op/cnt_ctl=1/", attr, &[]);
+    map(&mut recording);
     recording.pmus(&[(4, "cpu"), (11, "ibs_op")]);
     let without = without_memory(&accesses);
     for (index, access) in accesses.iter().enumerate() {
@@ -220,6 +229,7 @@ fn of_trace(values: &SampleValues<'static>) -> SampleValues<'static> {
 fn spe_after_inject_has_one_sample_an_access() {
     let (accesses, mut recording) = spe_recording();
     let instructions = spe_event(&mut recording, "instructions", 1, 1_000_000_001);
+    map(&mut recording);
     for access in &accesses {
         recording.sample(instructions, &of_trace(&access.values));
     }
@@ -240,6 +250,7 @@ fn spe_after_inject_without_i1i_counts_accesses_repeatedly_and_doctor_says_so() 
     let miss = spe_event(&mut recording, "llc-miss", 0, 2);
     let tlb = spe_event(&mut recording, "tlb-access", 0, 3);
     let memory = spe_event(&mut recording, "memory", 0, 4);
+    map(&mut recording);
     for access in &accesses {
         let values = of_trace(&access.values);
         for event in [l1, tlb, memory] {
@@ -276,6 +287,7 @@ fn breakpoints_name_the_instruction_behind_the_access() {
         ..Attr::default()
     };
     let watch = recording.event("mem:0x1000/8:rw", attr, &[]);
+    map(&mut recording);
     let instructions = lengths();
     let recorded = as_recorded();
     let mut expected = Vec::new();
@@ -312,6 +324,7 @@ fn a_breakpoint_behind_a_jump_has_no_access_in_front() {
         ..Attr::default()
     };
     let watch = recording.event("", attr, &[]);
+    map(&mut recording);
     for ip in without_memory(&accesses) {
         // Behind an instruction that touches no memory.
         let after = lengths().iter().find(|of| of.address == ip).map(|of| ip + u64::from(of.length)).unwrap();

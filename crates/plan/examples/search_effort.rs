@@ -8,14 +8,11 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use fieldline_layout::Layout;
-use fieldline_layout::access::Access;
-use fieldline_layout::constraint::{Constraints, Wishes, constraints};
-use fieldline_plan::cells::Cells;
-use fieldline_plan::problem::{Build, Problem, View};
+use common::{Case, Sets, layout};
+use fieldline_layout::constraint::Wishes;
+use fieldline_plan::problem::{Problem, View};
 use fieldline_plan::random::Random;
 use fieldline_plan::search::{Effort, search_by};
-use fieldline_plan::sharing::Sharing;
 use fieldline_plan::visits::Visits;
 use std::time::{Duration, Instant};
 
@@ -27,43 +24,24 @@ const SKETCH: usize = 4;
 const EFFORTS: [(usize, usize); 8] =
     [(12, 56), (6, 112), (4, 168), (2, 336), (1, 672), (2, 168), (4, 84), (2, 84)];
 
-type Sets = Vec<(Vec<usize>, u64)>;
-
-/// A struct and who touches what of it.
-struct Case {
-    layout: Layout,
-    constraints: Constraints,
-    cells: Cells,
-    all: Visits,
+/// A struct with visits drawn by chance, and a share of them.
+struct MadeUp {
+    case: Case,
     some: Visits,
-    sharing: Sharing,
 }
 
-impl Case {
+impl MadeUp {
     fn new(members: usize, random: &mut Random) -> Self {
         let sizes: Vec<u64> = (0..members).map(|_| size(random)).collect();
-        let layout = common::layout("made_up", &sizes);
-        let constraints = constraints(&layout, &Wishes::default()).unwrap();
-        let accesses = layout.members.iter();
-        let accesses =
-            accesses.map(|member| Access { offset: member.offset(), size: 1, ..Access::default() });
-        let cells = Cells::new(&layout, &constraints, &accesses.collect::<Vec<_>>());
         let sets = sets(members, random);
-        let visits = |step: usize| {
-            let sets = sets.iter().step_by(step).map(|(set, weight)| {
-                let offsets = set.iter().map(|member| layout.members[*member].offset());
-                (offsets.flat_map(|offset| cells.touched(offset, 1)).collect(), *weight)
-            });
-            Visits::new(cells.len(), sets.collect())
-        };
-        let (all, some) = (visits(1), visits(SKETCH));
-        Self { layout, constraints, cells, all, some, sharing: Sharing::none() }
+        let layout = layout("made_up", &sizes);
+        let share = sets.iter().step_by(SKETCH).cloned().collect();
+        let some = Case::of_members(layout.clone(), &share, &Wishes::default()).visits;
+        Self { case: Case::of_members(layout, &sets, &Wishes::default()), some }
     }
 
     fn problem<'a>(&'a self, visits: &'a Visits) -> Problem<'a> {
-        let build = Build::new(&self.layout, &self.constraints, 64, 64);
-        let views = vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 3)];
-        Problem::new(&self.constraints, &self.cells, visits, &self.sharing, vec![build], views)
+        self.case.seen_by(visits, &[64], vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 3)])
     }
 }
 
@@ -115,9 +93,9 @@ fn main() {
     let mut spent = vec![Duration::ZERO; EFFORTS.len()];
     for number in 0..cases {
         let mut random = Random::new(1 + number as u64);
-        let case = Case::new(30 + 4 * number, &mut random);
-        let (problem, sketch) = (case.problem(&case.all), case.problem(&case.some));
-        let start = case.constraints.initial_order();
+        let made = MadeUp::new(30 + 4 * number, &mut random);
+        let (problem, sketch) = (made.problem(&made.case.visits), made.problem(&made.some));
+        let start = made.case.constraints.initial_order();
         let mut costs = vec![Vec::new(); EFFORTS.len()];
         for (effort, (chains, rounds)) in EFFORTS.into_iter().enumerate() {
             for seed in 0..seeds as u64 {

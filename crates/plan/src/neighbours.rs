@@ -136,3 +136,27 @@ fn traits((unit, group): (&Unit, Option<u32>)) -> Traits {
         keeps_order: unit.keeps_order(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_the_same_looked_up_and_looked_at() {
+        let unit =
+            |region, guard, is_bit_run| Traits { region, guard, group: None, is_bit_run, keeps_order: false };
+        let traits =
+            vec![unit(0, None, true), unit(0, Some(1), true), unit(0, Some(1), false), unit(1, None, false)];
+        let costs = [0, 1, 10, 11, 100, 101, 110, 111];
+        let mut all = Neighbours { traits, pairs: Vec::new(), costs, has_held: false };
+        let answers = |all: &Neighbours| -> Vec<(u64, bool)> {
+            (0..16).map(|pair| (all.seam(pair / 4, pair % 4), all.may_follow(pair / 4, pair % 4))).collect()
+        };
+        let looked_at = answers(&all);
+        all.pairs = (0..16).map(|pair| all.look(pair / 4, pair % 4)).collect();
+        assert_eq!(answers(&all), looked_at);
+        assert_eq!(all.cost(&[0, 2, 1, 3]), 11 + 1 + 11);
+        assert!(!all.may_follow(0, 1), "two runs of bits would become one");
+        assert!(all.may_follow(2, 3) && !all.may_follow(3, 2), "regions keep their order");
+    }
+}

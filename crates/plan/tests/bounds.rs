@@ -3,71 +3,33 @@
 
 mod common;
 
-use common::layout;
-use fieldline_layout::Layout;
-use fieldline_layout::access::Access;
-use fieldline_layout::constraint::{Constraints, Note, Pin, Wishes, constraints};
-use fieldline_plan::cells::Cells;
+use common::{Case, Sets, layout};
+use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
 use fieldline_plan::lower_bound::lower_bound;
 use fieldline_plan::problem::{Build, Problem, View};
 use fieldline_plan::random::Random;
 use fieldline_plan::search::{Effort, search};
-use fieldline_plan::sharing::Sharing;
 use fieldline_plan::state::{Memo, State};
 use fieldline_plan::terms::terms;
-use fieldline_plan::visits::Visits;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-type Sets = Vec<(Vec<usize>, u64)>;
-
 /// A struct whose visits are sets of bytes.
-struct Case {
-    layout: Layout,
-    constraints: Constraints,
-    cells: Cells,
-    visits: Visits,
-    sharing: Sharing,
+fn case(sizes: &[u64], sets: &Sets, wishes: &Wishes) -> Case {
+    let bytes: Vec<u64> = sets.iter().flat_map(|(set, _)| set).map(|byte| *byte as u64).collect();
+    Case::new(layout("sample", sizes), &bytes, sets, wishes)
 }
 
-impl Case {
-    fn new(sizes: &[u64], sets: &Sets, wishes: &Wishes) -> Self {
-        let layout = layout("sample", sizes);
-        let constraints = constraints(&layout, wishes).unwrap();
-        let access = |offset| Access { offset: offset as u64, size: 1, ..Access::default() };
-        let accesses: Vec<Access> =
-            sets.iter().flat_map(|(set, _)| set).map(|offset| access(*offset)).collect();
-        let cells = Cells::new(&layout, &constraints, &accesses);
-        let cells_of = |set: &[usize]| {
-            let found: BTreeSet<usize> =
-                set.iter().flat_map(|offset| cells.touched(*offset as u64, 1)).collect();
-            found.into_iter().collect::<Vec<usize>>()
-        };
-        let visits = sets.iter().map(|(set, weight)| (cells_of(set), *weight)).collect();
-        Self {
-            visits: Visits::new(cells.len(), visits),
-            layout,
-            constraints,
-            cells,
-            sharing: Sharing::none(),
-        }
-    }
-
-    /// Objects that begin `phase` bytes into a line, on lines of two sizes and for two compilers.
-    fn problem(&self, phase: u64) -> Problem<'_> {
-        let builds = vec![
-            Build::new(&self.layout, &self.constraints, 64, 64),
-            Build::new(&self.layout, &self.constraints, 64, 128),
-        ];
-        let views = vec![
-            View::new(0, 64, phase, 4),
-            View::new(0, 128, phase, 1),
-            View::new(1, 128, 0, 1),
-            View::on_pairs(0, 64, 0, 1),
-            View::new(0, 32, 0, 1),
-        ];
-        Problem::new(&self.constraints, &self.cells, &self.visits, &self.sharing, builds, views)
-    }
+/// Objects that begin `phase` bytes into a line, on lines of two sizes and for two compilers.
+fn problem(case: &Case, phase: u64) -> Problem<'_> {
+    let views = vec![
+        View::new(0, 64, phase, 4),
+        View::new(0, 128, phase, 1),
+        View::new(1, 128, 0, 1),
+        View::on_pairs(0, 64, 0, 1),
+        View::new(0, 32, 0, 1),
+    ];
+    case.seen(&[64, 128], views)
 }
 
 /// Sets of a few bytes of a struct, anywhere in its members.
@@ -114,8 +76,8 @@ proptest! {
         let mut random = Random::new(seed);
         let sizes: Vec<u64> = (0..count).map(|_| [1, 2, 4, 8, 16, 24, 40, 64][random.below(8)]).collect();
         let bytes = layout("sample", &sizes).size;
-        let case = Case::new(&sizes, &random_sets(bytes, 10, &mut random), &Wishes::default());
-        let problem = case.problem([0, 4, 8, 48][random.below(4)]);
+        let case = case(&sizes, &random_sets(bytes, 10, &mut random), &Wishes::default());
+        let problem = problem(&case, [0, 4, 8, 48][random.below(4)]);
         let (touched, cost) = least(&problem, count);
         let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 1, rounds: 1 }, 1);
         for known in [None, found.best().map(|found| found.order.as_slice())] {
@@ -134,8 +96,8 @@ proptest! {
         let guard = |random: &mut Random| Note { guard: Some(random.below(3) as u32), ..Note::default() };
         let wishes = Wishes { notes: (0..14).map(|_| guard(&mut random)).collect(), ..Wishes::default() };
         let bytes = layout("sample", &sizes).size;
-        let case = Case::new(&sizes, &random_sets(bytes, 20, &mut random), &wishes);
-        let problem = case.problem(8);
+        let case = case(&sizes, &random_sets(bytes, 20, &mut random), &wishes);
+        let problem = problem(&case, 8);
         let declared: Vec<usize> = (0..14).collect();
         let mut order = declared.clone();
         random.shuffle(&mut order);
@@ -156,8 +118,8 @@ proptest! {
         let doubled: Sets = sets.iter().map(|(set, weight)| (set.clone(), 2 * weight)).collect();
         let split: Sets = sets.iter().chain(&sets).cloned().collect();
         let touched = |sets: &Sets| {
-            let case = Case::new(&sizes, sets, &Wishes::default());
-            lower_bound(&case.problem(0), None).touched
+            let case = case(&sizes, sets, &Wishes::default());
+            lower_bound(&problem(&case, 0), None).touched
         };
         let once = touched(&sets);
         prop_assert_eq!(&touched(&shuffled), &once);
@@ -175,8 +137,8 @@ proptest! {
         let bytes = layout("sample", &sizes).size;
         let sets = random_sets(bytes, 10, &mut random);
         let lines = |sizes: &[u64], wishes: &Wishes| {
-            let case = Case::new(sizes, &sets, wishes);
-            let problem = case.problem(0);
+            let case = case(sizes, &sets, wishes);
+            let problem = problem(&case, 0);
             let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 1, rounds: 1 }, 1);
             prop_assert!(found.is_exact);
             Ok(found.best().unwrap().cost)
@@ -203,7 +165,7 @@ fn planted_lines_are_found_and_proven() {
             (members.map(|member| member * 8).collect(), 1 + random.below(20) as u64)
         })
         .collect();
-    let case = Case::new(&vec![8; lines * 8], &sets, &Wishes::default());
+    let case = case(&vec![8; lines * 8], &sets, &Wishes::default());
     let build = Build::new(&case.layout, &case.constraints, 64, 64);
     let views = vec![View::new(0, 64, 0, 1)];
     let problem =

@@ -3,68 +3,35 @@
 
 mod common;
 
-use common::layout;
-use fieldline_layout::access::Access;
-use fieldline_layout::constraint::{Constraints, Note, Pin, Wishes, constraints};
-use fieldline_layout::{Layout, abi};
-use fieldline_plan::cells::Cells;
-use fieldline_plan::problem::{Build, Problem, View};
+use common::{Case, Sets, layout};
+use fieldline_layout::abi;
+use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
+use fieldline_plan::problem::{Problem, View};
 use fieldline_plan::random::Random;
 use fieldline_plan::search::{Effort, search};
-use fieldline_plan::sharing::Sharing;
 use fieldline_plan::state::{Memo, State};
 use fieldline_plan::tidy::tidy;
-use fieldline_plan::visits::Visits;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-type Sets = Vec<(Vec<usize>, u64)>;
-
 /// A struct whose visits are sets of members.
-struct Case {
-    layout: Layout,
-    constraints: Constraints,
-    cells: Cells,
-    visits: Visits,
-    sharing: Sharing,
+fn case(sizes: &[u64], sets: &Sets, wishes: &Wishes) -> Case {
+    Case::of_members(layout("sample", sizes), sets, wishes)
 }
 
-impl Case {
-    fn new(sizes: &[u64], sets: &Sets, wishes: &Wishes) -> Self {
-        let layout = layout("sample", sizes);
-        let constraints = constraints(&layout, wishes).unwrap();
-        let accesses: Vec<Access> = layout
-            .members
-            .iter()
-            .map(|member| Access { offset: member.offset(), size: 1, ..Access::default() })
-            .collect();
-        let cells = Cells::new(&layout, &constraints, &accesses);
-        let cells_of = |members: &[usize]| {
-            let offsets = members.iter().map(|member| layout.members[*member].offset());
-            offsets.flat_map(|offset| cells.touched(offset, 1)).collect()
-        };
-        let sets = sets.iter().map(|(members, weight)| (cells_of(members), *weight)).collect();
-        Self { visits: Visits::new(cells.len(), sets), layout, constraints, cells, sharing: Sharing::none() }
-    }
+fn problem(case: &Case) -> Problem<'_> {
+    case.seen(&[64, 128], vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 1), View::new(1, 128, 0, 1)])
+}
 
-    fn problem(&self) -> Problem<'_> {
-        let build = Build::new(&self.layout, &self.constraints, 64, 64);
-        let wide = Build::new(&self.layout, &self.constraints, 64, 128);
-        let views = vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 1), View::new(1, 128, 0, 1)];
-        let (visits, sharing) = (&self.visits, &self.sharing);
-        Problem::new(&self.constraints, &self.cells, visits, sharing, vec![build, wide], views)
-    }
-
-    /// Lines of 64 bytes that all visits touch, counted from offsets alone.
-    fn lines(&self, sets: &Sets, order: &[usize]) -> u64 {
-        let placed = abi::reorder(&self.layout, &self.constraints.members_in(order)).unwrap();
-        let line = |member: &usize| {
-            let name = &self.layout.members[*member].name;
-            placed.members.iter().find(|placed| &placed.name == name).unwrap().offset() / 64
-        };
-        let touched = |set: &[usize]| set.iter().map(line).collect::<BTreeSet<u64>>().len() as u64;
-        sets.iter().map(|(set, weight)| touched(set) * weight).sum()
-    }
+/// Lines of 64 bytes that all visits touch, counted from offsets alone.
+fn lines_of(case: &Case, sets: &Sets, order: &[usize]) -> u64 {
+    let placed = abi::reorder(&case.layout, &case.constraints.members_in(order)).unwrap();
+    let line = |member: &usize| {
+        let name = &case.layout.members[*member].name;
+        placed.members.iter().find(|placed| &placed.name == name).unwrap().offset() / 64
+    };
+    let touched = |set: &[usize]| set.iter().map(line).collect::<BTreeSet<u64>>().len() as u64;
+    sets.iter().map(|(set, weight)| touched(set) * weight).sum()
 }
 
 fn random_sets(members: usize, count: usize, random: &mut Random) -> Sets {
@@ -98,8 +65,8 @@ fn few_members_get_the_cheapest_of_all_orders() {
     for seed in 0..6 {
         let mut random = Random::new(seed);
         let sizes: Vec<u64> = (0..7).map(|_| [4, 8, 16, 24, 32, 48][random.below(6)]).collect();
-        let case = Case::new(&sizes, &random_sets(7, 12, &mut random), &Wishes::default());
-        let problem = case.problem();
+        let case = case(&sizes, &random_sets(7, 12, &mut random), &Wishes::default());
+        let problem = problem(&case);
         let fits = |order: &Vec<usize>| State::of(&problem, order).fits();
         let cheapest =
             permutations(7).iter().filter(|order| fits(order)).map(|order| cost(&problem, order)).min();
@@ -113,8 +80,8 @@ fn few_members_get_the_cheapest_of_all_orders() {
 fn eight_members_get_the_cheapest_of_all_orders_by_annealing() {
     let mut random = Random::new(5);
     let sizes = [8, 16, 24, 8, 32, 16, 48, 8];
-    let case = Case::new(&sizes, &random_sets(8, 14, &mut random), &Wishes::default());
-    let problem = case.problem();
+    let case = case(&sizes, &random_sets(8, 14, &mut random), &Wishes::default());
+    let problem = problem(&case);
     let mut cheapest = u64::MAX;
     let mut memo = Memo::default();
     let mut state = State::new(&problem, &case.constraints.initial_order(), &mut memo);
@@ -143,12 +110,12 @@ fn planted_lines_are_found_again() {
             (members.collect(), 1 + random.below(20) as u64)
         })
         .collect();
-    let case = Case::new(&vec![8; lines * 8], &sets, &Wishes::default());
-    let problem = case.problem();
+    let case = case(&vec![8; lines * 8], &sets, &Wishes::default());
+    let problem = problem(&case);
     let found = search(&problem, &case.constraints.initial_order(), Effort::for_problem(&problem), 3);
     let best = found.best().unwrap();
     let least: u64 = sets.iter().map(|(set, weight)| (set.len() as u64 / 8) * weight).sum();
-    assert_eq!(case.lines(&sets, &best.order), least);
+    assert_eq!(lines_of(&case, &sets, &best.order), least);
 }
 
 #[test]
@@ -159,8 +126,8 @@ fn scaling_all_weights_keeps_the_answer() {
     let scaled: Sets = sets.iter().map(|(set, weight)| (set.clone(), weight * 16_000)).collect();
     let large: Sets = sets.iter().map(|(set, weight)| (set.clone(), weight * 8_000)).collect();
     let answer = |sets: &Sets| {
-        let case = Case::new(&sizes, sets, &Wishes::default());
-        let problem = case.problem();
+        let case = case(&sizes, sets, &Wishes::default());
+        let problem = problem(&case);
         let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 2, rounds: 33 }, 9);
         found.found.iter().map(|found| found.order.clone()).collect::<Vec<_>>()
     };
@@ -178,8 +145,8 @@ fn the_order_of_visits_and_doubled_visits_do_not_matter() {
         sets.iter().flat_map(|(set, weight)| [(set.clone(), *weight), (set.clone(), *weight)]).collect();
     let double: Sets = sets.iter().map(|(set, weight)| (set.clone(), 2 * weight)).collect();
     let answer = |sets: &Sets| {
-        let case = Case::new(&sizes, sets, &Wishes::default());
-        let problem = case.problem();
+        let case = case(&sizes, sets, &Wishes::default());
+        let problem = problem(&case);
         search(&problem, &case.constraints.initial_order(), Effort { chains: 2, rounds: 20 }, 9)
     };
     assert_eq!(answer(&sets), answer(&shuffled));
@@ -190,8 +157,8 @@ fn the_order_of_visits_and_doubled_visits_do_not_matter() {
 fn threads_do_not_matter() {
     let mut random = Random::new(6);
     let sizes: Vec<u64> = (0..24).map(|_| [4, 8, 16, 64][random.below(4)]).collect();
-    let case = Case::new(&sizes, &random_sets(24, 50, &mut random), &Wishes::default());
-    let problem = case.problem();
+    let case = case(&sizes, &random_sets(24, 50, &mut random), &Wishes::default());
+    let problem = problem(&case);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let start = case.constraints.initial_order();
@@ -204,8 +171,8 @@ fn threads_do_not_matter() {
 fn tidying_never_costs_more_than_it_saves_and_leaves_cold_members_alone() {
     // Only the first and the last member are touched; whatever a search did to the others is taken back.
     let sizes = vec![8; 24];
-    let case = Case::new(&sizes, &vec![(vec![0, 23], 100_000)], &Wishes::default());
-    let problem = case.problem();
+    let case = case(&sizes, &vec![(vec![0, 23], 100_000)], &Wishes::default());
+    let problem = problem(&case);
     let mut order: Vec<usize> = (0..24).rev().collect();
     order.swap(3, 9);
     let found = fieldline_plan::search::Found { cost: cost(&problem, &order), order };
@@ -244,8 +211,8 @@ proptest! {
         let wishes = wishes(count, &mut random);
         let layout = layout("sample", &sizes);
         prop_assume!(constraints(&layout, &wishes).is_ok());
-        let case = Case::new(&sizes, &sets, &wishes);
-        let problem = case.problem();
+        let case = case(&sizes, &sets, &wishes);
+        let problem = problem(&case);
         let start = case.constraints.initial_order();
         let found = search(&problem, &start, Effort { chains: 2, rounds: 5 }, seed);
         for found in found.found.iter().map(|found| tidy(&problem, found)) {
@@ -267,8 +234,8 @@ proptest! {
         let mut random = Random::new(seed);
         let sizes: Vec<u64> = (0..14).map(|_| [1, 2, 4, 8, 16, 24, 64][random.below(7)]).collect();
         let sets = random_sets(14, 25, &mut random);
-        let case = Case::new(&sizes, &sets, &Wishes::default());
-        let problem = case.problem();
+        let case = case(&sizes, &sets, &Wishes::default());
+        let problem = problem(&case);
         let mut memo = Memo::default();
         let mut state = State::new(&problem, &case.constraints.initial_order(), &mut memo);
         for _ in 0..60 {
@@ -278,7 +245,7 @@ proptest! {
             let before = (state.cost(), state.order().to_vec());
             state.replace(first, &units, &mut memo);
             prop_assert_eq!(state.cost(), cost(&problem, state.order()));
-            prop_assert_eq!(state.touched()[0], case.lines(&sets, state.order()));
+            prop_assert_eq!(state.touched()[0], lines_of(&case, &sets, state.order()));
             if random.below(2) == 0 {
                 state.undo();
                 prop_assert_eq!(&before, &(state.cost(), state.order().to_vec()));

@@ -3,50 +3,23 @@
 
 mod common;
 
-use common::layout;
-use fieldline_layout::Layout;
-use fieldline_layout::access::Access;
-use fieldline_layout::constraint::{Constraints, Pin, Wishes, constraints};
-use fieldline_plan::cells::Cells;
-use fieldline_plan::problem::{Build, Problem, View};
+use common::{Case, layout};
+use fieldline_layout::constraint::{Pin, Wishes};
+use fieldline_plan::problem::{Problem, View};
 use fieldline_plan::random::Random;
-use fieldline_plan::sharing::Sharing;
 use fieldline_plan::state::{Memo, State};
 use fieldline_plan::trades::Trades;
-use fieldline_plan::visits::Visits;
 
 /// A struct without holes, and visits to random members.
-struct Case {
-    layout: Layout,
-    constraints: Constraints,
-    cells: Cells,
-    visits: Visits,
-    sharing: Sharing,
+fn case(random: &mut Random, wishes: &Wishes) -> Case {
+    let sizes: Vec<u64> = (0..40).map(|_| [8, 8, 8, 16, 24, 40][random.below(6)]).collect();
+    let set = |random: &mut Random| (0..1 + random.below(6)).map(|_| random.below(40)).collect();
+    let sets = (0..300).map(|_| (set(random), 1 + random.below(9) as u64)).collect();
+    Case::of_members(layout("sample", &sizes), &sets, wishes)
 }
 
-impl Case {
-    fn new(random: &mut Random, wishes: &Wishes) -> Self {
-        let sizes: Vec<u64> = (0..40).map(|_| [8, 8, 8, 16, 24, 40][random.below(6)]).collect();
-        let layout = layout("sample", &sizes);
-        let constraints = constraints(&layout, wishes).unwrap();
-        let accesses: Vec<Access> = layout
-            .members
-            .iter()
-            .map(|member| Access { offset: member.offset(), size: 1, ..Access::default() })
-            .collect();
-        let cells = Cells::new(&layout, &constraints, &accesses);
-        let set = |random: &mut Random| (0..1 + random.below(6)).map(|_| random.below(cells.len())).collect();
-        let sets = (0..300).map(|_| (set(random), 1 + random.below(9) as u64)).collect();
-        let visits = Visits::new(cells.len(), sets);
-        Self { layout, constraints, cells, visits, sharing: Sharing::none() }
-    }
-
-    fn problem(&self) -> Problem<'_> {
-        let build = |line| Build::new(&self.layout, &self.constraints, 64, line);
-        let views = vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 1), View::new(1, 128, 0, 2)];
-        let (visits, sharing) = (&self.visits, &self.sharing);
-        Problem::new(&self.constraints, &self.cells, visits, sharing, vec![build(64), build(128)], views)
-    }
+fn problem(case: &Case) -> Problem<'_> {
+    case.seen(&[64, 128], vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 1), View::new(1, 128, 0, 2)])
 }
 
 /// Weighted lines that visits touch, counted from offsets.
@@ -74,8 +47,8 @@ fn without_holes_trades_cost_what_offsets_say() {
     let mut compared = 0;
     for seed in 0..20 {
         let mut random = Random::new(seed);
-        let case = Case::new(&mut random, &Wishes::default());
-        let problem = case.problem();
+        let case = case(&mut random, &Wishes::default());
+        let problem = problem(&case);
         let before = lines(&problem, &problem.constraints.initial_order());
         for steps in [1, 5, 60] {
             let Some((order, change)) = traded(&problem, steps, f64::INFINITY, &mut random) else { continue };
@@ -91,8 +64,8 @@ fn without_holes_trades_cost_what_offsets_say() {
 fn trades_that_must_not_cost_anything_bring_lines_closer() {
     for seed in 0..5 {
         let mut random = Random::new(seed);
-        let case = Case::new(&mut random, &Wishes::default());
-        let problem = case.problem();
+        let case = case(&mut random, &Wishes::default());
+        let problem = problem(&case);
         let (order, change) = traded(&problem, 3_000, 0.0, &mut random).unwrap();
         let before = lines(&problem, &problem.constraints.initial_order());
         assert!(change < 0.0 && lines(&problem, &order) < before, "seed {seed}: {change}");
@@ -104,8 +77,8 @@ fn a_pinned_member_stays_where_it_is() {
     let keep = vec![Pin { member: 17, reason: "a test's".to_owned() }];
     for seed in 0..5 {
         let mut random = Random::new(seed);
-        let case = Case::new(&mut random, &Wishes { keep: keep.clone(), ..Wishes::default() });
-        let problem = case.problem();
+        let case = case(&mut random, &Wishes { keep: keep.clone(), ..Wishes::default() });
+        let problem = problem(&case);
         let (order, _) = traded(&problem, 300, f64::INFINITY, &mut random).unwrap();
         let at = |order: &[usize]| {
             let sizes =

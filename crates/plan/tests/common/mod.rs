@@ -3,10 +3,69 @@
 
 use fieldline_layout::abi::{self, Slot};
 use fieldline_layout::access::{Access, AccessProfile, CpuAccess, Tally, TypeProfile, Window};
+use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::layout::Role;
 use fieldline_layout::{Layout, Member};
+use fieldline_plan::cells::Cells;
+use fieldline_plan::problem::{Build, Problem, View};
 use fieldline_plan::random::Random;
-use std::collections::BTreeMap;
+use fieldline_plan::sharing::Sharing;
+use fieldline_plan::visits::Visits;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Numbers of members or of bytes that are touched together, and how often.
+pub(crate) type Sets = Vec<(Vec<usize>, u64)>;
+
+/// A struct whose visits are sets of bytes.
+pub(crate) struct Case {
+    pub(crate) layout: Layout,
+    pub(crate) constraints: Constraints,
+    pub(crate) cells: Cells,
+    pub(crate) visits: Visits,
+    pub(crate) sharing: Sharing,
+}
+
+impl Case {
+    /// A struct of which some bytes are touched at all, by visits in these sets.
+    pub(crate) fn new(layout: Layout, bytes: &[u64], sets: &Sets, wishes: &Wishes) -> Self {
+        let constraints = constraints(&layout, wishes).unwrap();
+        let access = |offset: &u64| Access { offset: *offset, size: 1, ..Access::default() };
+        let cells = Cells::new(&layout, &constraints, &bytes.iter().map(access).collect::<Vec<_>>());
+        let none = Visits::new(cells.len(), Vec::new());
+        let mut case = Self { layout, constraints, cells, visits: none, sharing: Sharing::none() };
+        case.visits = case.visits_of(sets);
+        case
+    }
+
+    /// A struct whose members are touched, each at its first byte, in these sets.
+    pub(crate) fn of_members(layout: Layout, sets: &Sets, wishes: &Wishes) -> Self {
+        let offsets: Vec<u64> = layout.members.iter().map(Member::offset).collect();
+        let bytes = |set: &Vec<usize>| set.iter().map(|member| offsets[*member] as usize).collect();
+        let sets = sets.iter().map(|(set, weight)| (bytes(set), *weight)).collect();
+        Self::new(layout, &offsets, &sets, wishes)
+    }
+
+    /// Visits to sets of bytes.
+    pub(crate) fn visits_of(&self, sets: &Sets) -> Visits {
+        let cells = |set: &[usize]| -> Vec<usize> {
+            let found = set.iter().flat_map(|byte| self.cells.touched(*byte as u64, 1));
+            found.collect::<BTreeSet<usize>>().into_iter().collect()
+        };
+        Visits::new(self.cells.len(), sets.iter().map(|(set, weight)| (cells(set), *weight)).collect())
+    }
+
+    /// The problem as compilers see it that were told these line sizes, in these views.
+    pub(crate) fn seen(&self, lines: &[u64], views: Vec<View>) -> Problem<'_> {
+        self.seen_by(&self.visits, lines, views)
+    }
+
+    /// The same with other visits.
+    pub(crate) fn seen_by<'a>(&'a self, visits: &'a Visits, lines: &[u64], views: Vec<View>) -> Problem<'a> {
+        let build = |line: &u64| Build::new(&self.layout, &self.constraints, 64, *line);
+        let builds = lines.iter().map(build).collect();
+        Problem::new(&self.constraints, &self.cells, visits, &self.sharing, builds, views)
+    }
+}
 
 /// A struct of members with the sizes given; alignments are natural, 64 for 64 bytes.
 pub(crate) fn layout(name: &str, sizes: &[u64]) -> Layout {

@@ -373,9 +373,9 @@ impl<'d> Elf<'d> {
             .collect()
     }
 
-    /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment: it ends where the thread pointer
-    /// points to (variant II of Drepper, "ELF Handling For Thread-Local Storage", section 3). `None` if there is none.
-    pub fn thread_local(&self) -> Option<u64> {
+    /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment, and that alignment. `None` if
+    /// there is none.
+    pub fn thread_local(&self) -> Option<(u64, u64)> {
         let sections = self.file.sections().filter(|section| match section.flags() {
             object::SectionFlags::Elf { sh_flags, .. } => sh_flags.contains(object::elf::SHF_TLS),
             _ => false,
@@ -390,7 +390,7 @@ impl<'d> Elf<'d> {
             });
         }
         let (begin, end, align) = range?;
-        (end - begin).checked_next_multiple_of(align)
+        Some(((end - begin).checked_next_multiple_of(align)?, align))
     }
 }
 

@@ -12,3 +12,4 @@ pub mod module;
 
 pub use elf::{Elf, FileBytes, Segment};
 pub use error::{Error, Result};
+pub use object::Architecture as Machine;

@@ -7,6 +7,7 @@
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_profile::code::architecture::Architecture;
 use fieldline_profile::code::insn::InstructionReader;
 use fieldline_profile::code::machine::{Instruction, Register, Registers};
 use fieldline_profile::flow::state::{Location, State};
@@ -218,7 +219,7 @@ fn more_knowledge_before_an_instruction_is_not_less_behind() {
         let moves = MOVES.iter().map(|instruction| (instruction, types));
         let steps = STEPS.iter().map(|instruction| (instruction, without_arrays));
         for ((text, bytes), types) in moves.chain(steps) {
-            let instruction = InstructionReader::new().read(0, bytes).unwrap();
+            let instruction = InstructionReader::new(Architecture::X86_64).read(0, bytes).unwrap();
             let law = |(more, other): (State, State)| {
                 let world = &mut world.borrow_mut();
                 let mut less = more.clone();

@@ -9,6 +9,7 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_profile::attribute::reason::Reason;
 use fieldline_profile::attribute::target::Target;
 use fieldline_profile::blind_spots::{BlindSpot, blind_spots};
+use fieldline_profile::code::architecture::Architecture;
 use fieldline_profile::code::insn::InstructionReader;
 use fieldline_profile::code::machine::Flow;
 use fieldline_profile::doctor::{examine, survey};
@@ -202,7 +203,7 @@ fn without_memory(accesses: &[Access]) -> Vec<u64> {
 fn lengths() -> Vec<fieldline_profile::code::machine::Instruction> {
     let file = FileBytes::open(&fixture("shaper")).unwrap();
     let elf = Elf::parse(&file).unwrap();
-    let mut reader = InstructionReader::new();
+    let mut reader = InstructionReader::new(Architecture::X86_64);
     let sections = elf.text_sections();
     sections.iter().flat_map(|(_, address, bytes)| reader.read_all(*address, bytes)).collect()
 }

@@ -10,6 +10,7 @@
 )]
 
 use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_profile::code::architecture::Architecture;
 use fieldline_profile::code::insn::InstructionReader;
 use fieldline_profile::code::machine::{
     Access, Address, Effect, Flow, Instruction, Memory, Register, Registers, Segment,
@@ -137,7 +138,9 @@ fn is_string(second: &Second) -> bool {
 }
 
 fn without_rsp(registers: Registers) -> Registers {
-    Registers(registers.0 & !(1 << Register::RSP.index()))
+    let mut rest = registers;
+    rest.remove(Register::RSP);
+    rest
 }
 
 /// In what two views differ.
@@ -184,7 +187,7 @@ struct Outcome {
 impl Outcome {
     fn compare(&mut self, address: u64, code: &[u8]) {
         let decoder = InstDecoder::default();
-        for ours in InstructionReader::new().read_all(address, code) {
+        for ours in InstructionReader::new(Architecture::X86_64).read_all(address, code) {
             let begin = (ours.address - address) as usize;
             let bytes = &code[begin..code.len().min(begin + 15)];
             let Ok(second) = decoder.decode_slice(bytes) else {

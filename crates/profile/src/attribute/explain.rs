@@ -9,9 +9,11 @@ use super::rounds::Rounds;
 use super::target::{Target, TypeEntry};
 use super::typing::typed;
 use crate::calls::inputs::arguments;
-use crate::code::insn::{InstructionReader, text};
+use crate::code::insn::{self, InstructionReader};
+use crate::code::architecture::Architecture;
 use crate::code::machine::{Access, Instruction, Register};
 use crate::flow::code::Code;
+use crate::flow::facts::Fact;
 use crate::flow::solve::{Arguments, Solution};
 use crate::flow::state::{Location, State};
 use crate::flow::value::Value;
@@ -110,7 +112,7 @@ fn in_function<'a, T>(
     let function = program.survey(unit)?.function_at(address)?;
     let mut world = World::new(program, unit);
     let scopes = ScopeReader::new(program.dwarf, unit).ok()?;
-    let mut reader = InstructionReader::new();
+    let mut reader = InstructionReader::new(program.architecture);
     let code = Code::read(&mut world, &scopes, &mut reader, function)?;
     let sampled = [address];
     let mut rounds = Rounds::new(program, &sampled);
@@ -166,6 +168,14 @@ impl<'a> View<'_, 'a> {
         &self.world.types
     }
 
+    fn architecture(&self) -> Architecture {
+        self.world.program.architecture
+    }
+
+    fn register(&self, register: Register) -> &'static str {
+        self.architecture().name(register)
+    }
+
     fn explanation(&mut self, index: usize) -> Explanation {
         let line = self.line(index);
         let address = line.address;
@@ -187,7 +197,7 @@ impl<'a> View<'_, 'a> {
     fn text(&self, instruction: &Instruction) -> String {
         let program = self.world.program;
         let code = program.image.code(instruction.address, instruction.end());
-        text::text(&program.symbols, instruction.address, code).unwrap_or_else(|| "(bad)".to_owned())
+        insn::text(program.architecture, &program.symbols, instruction.address, code).unwrap_or_else(|| "(bad)".to_owned())
     }
 
     fn bytes(&self, index: usize) -> String {
@@ -207,7 +217,7 @@ impl<'a> View<'_, 'a> {
         let own = instruction.memory().count();
         let patched = operands.len().saturating_sub(own);
         for (operand, memory) in operands.iter_mut().skip(patched).zip(instruction.memory()) {
-            operand.written = spell::address(&memory.address);
+            operand.written = spell::address(self.architecture(), memory);
         }
         Line { address: instruction.address, text: self.text(instruction), operands }
     }
@@ -223,18 +233,18 @@ impl<'a> View<'_, 'a> {
     }
 
     fn arguments(&self) -> Vec<String> {
-        let given = Register::ARGUMENTS.into_iter().zip(&self.given);
-        let given = given.filter_map(|(register, place)| Some((register, (*place)?)));
+        let given = self.architecture().arguments().iter().zip(&self.given);
+        let given = given.filter_map(|(register, place)| Some((*register, (*place)?)));
         given
-            .map(|(register, place)| spell::holds(register.name(), &spell::place(self.types(), place)))
+            .map(|(register, place)| spell::holds(self.register(register), &spell::place(self.types(), place)))
             .collect()
     }
 
     fn variables(&self, address: u64) -> Vec<String> {
         let facts = self.code.facts.facts.iter();
         let here = facts.filter(|fact| fact.begin <= address && address < fact.end);
-        here.map(|fact| spell::holds(&spell::subject(fact.subject), &spell::place(self.types(), fact.place)))
-            .collect()
+        let subject = |fact: &Fact| spell::subject(self.architecture(), fact.subject);
+        here.map(|fact| spell::holds(&subject(fact), &spell::place(self.types(), fact.place))).collect()
     }
 
     fn registers(&self, index: usize) -> Vec<String> {
@@ -242,7 +252,7 @@ impl<'a> View<'_, 'a> {
         let known = state.locations().filter(|(_, value)| !matches!(value, Value::Word(_)));
         let known = known.map(|(location, value)| {
             let location = match location {
-                Location::Register(register) => register.name().to_owned(),
+                Location::Register(register) => self.register(register).to_owned(),
                 Location::Slot(offset) => format!("{offset:+}(cfa)"),
             };
             spell::holds(&location, &spell::value(self.types(), value))

@@ -220,7 +220,7 @@ impl<'a, 's> Rounds<'a, 's> {
         };
         let mut world = World::new(self.program, *unit);
         let scopes = ScopeReader::new(self.program.dwarf, *unit).ok();
-        let mut reader = InstructionReader::new();
+        let mut reader = InstructionReader::new(self.program.architecture);
         let found = keys.iter().filter_map(|key| {
             let item = self.items.get(key)?;
             Some((*key, self.function(&mut world, scopes.as_ref(), &mut reader, item)))

@@ -3,7 +3,7 @@
 use super::reason::Reason;
 use super::target::{Fixed, Operand, Target};
 use crate::code::insn::InstructionReader;
-use crate::code::machine::{Instruction, Memory, Register};
+use crate::code::machine::{Instruction, Memory};
 use crate::flow::address::Spot;
 use crate::flow::code::Code;
 use crate::flow::solve::Solution;
@@ -94,8 +94,8 @@ fn operand(world: &mut World<'_>, code: &Code, state: &State, at: u64, memory: &
         _ => None,
     };
     let target = match spot {
-        // Whatever way the program came, rsp points to the stack.
-        Spot::Unknown if memory.address.base == Some(Register::RSP) => Target::Unknown(Reason::Stack),
+        // Whatever way the program came, the stack pointer points to the stack.
+        Spot::Unknown if memory.address.base == Some(world.program.architecture.stack()) => Target::Unknown(Reason::Stack),
         spot => target(world, code, state, at, spot),
     };
     Operand::new(memory, target, fixed)

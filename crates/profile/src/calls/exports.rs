@@ -1,6 +1,7 @@
 //! What an analysed function passes on: pointers in the arguments of calls, and callbacks it puts into structs.
 
-use crate::code::machine::{Callee, Effect, Flow, Instruction, Register, Source};
+use crate::code::architecture::MAX_ARGUMENTS;
+use crate::code::machine::{Address, Callee, Effect, Flow, Instruction, Source};
 use crate::flow::address::Spot;
 use crate::flow::code::Code;
 use crate::flow::solve::Solution;
@@ -34,7 +35,7 @@ pub enum Passed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Use {
     /// Calls it with arguments.
-    Call([Passed; Register::ARGUMENTS.len()]),
+    Call([Passed; MAX_ARGUMENTS]),
     /// Puts its address there: it will be called with what the place is in.
     Callback(Shown),
     /// Takes its address, and nobody knows for what.
@@ -61,7 +62,10 @@ pub fn exports(
     solution.walk(world, &mut |world, index, state| {
         let Some(instruction) = code.instructions.get(index) else { return };
         if let Some(function) = called(code, instruction).filter(|target| is_function(*target)) {
-            let arguments = Register::ARGUMENTS.map(|register| passed(world, state.register(register)));
+            let mut arguments = [Passed::Unknown; MAX_ARGUMENTS];
+            for (argument, register) in arguments.iter_mut().zip(world.program.architecture.arguments()) {
+                *argument = passed(world, state.register(*register));
+            }
             found.push(Export { function, usage: Use::Call(arguments) });
         }
         let registered = found.len();
@@ -108,14 +112,13 @@ fn callbacks(
     is_function: &(dyn Fn(u64) -> bool + Sync),
     found: &mut Vec<Export>,
 ) {
-    if let Effect::Store { from } = instruction.effect {
+    for (from, address) in stored(instruction) {
         let stored = match from {
             Source::Number(number) => Value::Number(number as u64),
             Source::Register(register) => state.register(register),
-            Source::Memory => Value::UNKNOWN,
+            Source::Memory | Source::System(_) => Value::UNKNOWN,
         };
-        let memory = instruction.operand().map(|memory| memory.address);
-        if let (Value::Number(function), Some(address)) = (stored, memory)
+        if let Value::Number(function) = stored
             && is_function(function)
         {
             let place = match world.spot(state, &address) {
@@ -133,6 +136,21 @@ fn callbacks(
     }
 }
 
+/// What an instruction stores, and where.
+fn stored(instruction: &Instruction) -> Vec<(Source, Address)> {
+    let Some(address) = instruction.operand().map(|memory| memory.address) else {
+        return Vec::new();
+    };
+    match instruction.effect {
+        Effect::Store { from } => vec![(from, address)],
+        Effect::StorePair { first, second } => {
+            let behind = Address { displacement: address.displacement.wrapping_add(8), ..address };
+            vec![(first, address), (second, behind)]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// A call that is given a function and a struct may have the function called with the struct.
 fn passed_along(
     world: &mut World<'_>,
@@ -140,7 +158,8 @@ fn passed_along(
     is_function: &(dyn Fn(u64) -> bool + Sync),
     found: &mut Vec<Export>,
 ) {
-    let values = Register::ARGUMENTS.map(|register| state.register(register));
+    let registers = world.program.architecture.arguments().iter();
+    let values: Vec<Value> = registers.map(|register| state.register(*register)).collect();
     let functions = values.iter().filter_map(|value| match value {
         Value::Number(number) if is_function(*number) => Some(*number),
         _ => None,

@@ -1,12 +1,13 @@
 //! Instructions as far as data flow needs to know them, whatever decoded them.
 
-/// A general-purpose register by its number in instruction encodings (Intel SDM volume 2, table 3-1).
+/// A general-purpose register by its number in instruction encodings (Intel SDM volume 2, table 3-1; Arm ARM, C1.2.5).
+/// 31 is the stack pointer of AArch64; its zero register is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Register(u8);
 
 impl Register {
-    /// How many there are.
-    pub const COUNT: usize = 16;
+    /// How many there are, of any architecture.
+    pub const COUNT: usize = 32;
     /// rax
     pub const RAX: Self = Self(0);
     /// rcx
@@ -23,46 +24,38 @@ impl Register {
     pub const RSI: Self = Self(6);
     /// rdi
     pub const RDI: Self = Self(7);
-    /// Where the first six arguments are passed (System V psABI x86-64, section 3.2.3).
-    pub const ARGUMENTS: [Self; 6] = [Self::RDI, Self::RSI, Self::RDX, Self::RCX, Self(8), Self(9)];
+    /// sp of AArch64
+    pub const SP: Self = Self(31);
 
-    /// The register with a number below 16.
+    /// The register with a number below [`Self::COUNT`].
     pub fn new(number: usize) -> Option<Self> {
-        u8::try_from(number).ok().filter(|number| *number < 16).map(Self)
+        u8::try_from(number).ok().filter(|number| usize::from(*number) < Self::COUNT).map(Self)
     }
 
-    /// The register with a DWARF number (System V psABI x86-64, figure 3.36).
-    pub fn of_dwarf(number: u16) -> Option<Self> {
-        const ORDER: [u8; 16] = [0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15];
-        ORDER.get(usize::from(number)).map(|register| Self(*register))
+    /// The register with the lowest five bits of a number.
+    pub(super) const fn of_number(number: u8) -> Self {
+        Self(number & 31)
     }
 
     /// Its number.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        const NAMES: [&str; 16] = [
-            "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
-            "r14", "r15",
-        ];
-        NAMES.get(self.index()).copied().unwrap_or("?")
-    }
 }
 
 /// A set of registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Registers(pub u16);
+pub struct Registers(pub u32);
 
 impl Registers {
-    /// Those a call may change (System V psABI x86-64, figure 3.4): rax, rcx, rdx, rsi, rdi, r8 to r11.
-    pub const CALLER_SAVED: Self = Self(0b0000_1111_1100_0111);
-
     /// Adds one.
     pub fn insert(&mut self, register: Register) {
         self.0 |= 1 << register.0;
+    }
+
+    /// Takes one out.
+    pub fn remove(&mut self, register: Register) {
+        self.0 &= !(1 << register.0);
     }
 
     /// Whether one is in it.
@@ -72,7 +65,7 @@ impl Registers {
 
     /// All in it, by number.
     pub fn iter(self) -> impl Iterator<Item = Register> {
-        (0..16).map(Register).filter(move |register| self.contains(*register))
+        (0..32).map(Register).filter(move |register| self.contains(*register))
     }
 }
 
@@ -117,7 +110,8 @@ pub struct Address {
     pub base: Option<Register>,
     /// Index register.
     pub index: Option<Register>,
-    /// What the index is multiplied with; 0 where it counts bits (`bt`).
+    /// What the index is multiplied with; 0 where it counts bits (`bt`), only a part of it counts (AArch64's `uxtw`,
+    /// `sxtw`), or it is multiplied with more than 128.
     pub scale: u8,
     /// Displacement, sign-extended.
     pub displacement: i64,
@@ -147,6 +141,20 @@ pub enum Source {
     Number(i64),
     /// The operand in memory that is written in the instruction.
     Memory,
+    /// A register of the system that holds an address.
+    System(System),
+}
+
+/// Registers of AArch64's system in which programs keep addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// sp_el0: in the kernel the running task (arch/arm64/include/asm/current.h).
+    CurrentTask,
+    /// tpidr_el1, or tpidr_el2 of a kernel that is its own hypervisor: the offset of the CPU's data
+    /// (arch/arm64/include/asm/percpu.h).
+    CpuOffset,
+    /// tpidr_el0: where a thread's data begins (Drepper, "ELF Handling For Thread-Local Storage", variant I).
+    Thread,
 }
 
 /// What an instruction does to registers and memory, as far as addresses may be concerned. All but
@@ -171,28 +179,57 @@ pub enum Effect {
         /// The address.
         address: Address,
     },
-    /// A value is added to a register or subtracted from it.
+    /// A register gets the sum or difference of another's value and a value.
     Add {
         /// The register.
         to: Register,
+        /// The other.
+        of: Register,
         /// The value.
         from: Source,
         /// Whether it is subtracted.
         subtract: bool,
     },
-    /// Bits of a register are cleared.
+    /// A register gets another's value with bits cleared.
     And {
         /// The register.
         to: Register,
+        /// The other.
+        of: Register,
         /// Bits that stay.
         mask: i64,
     },
-    /// A register gets a value or keeps its own.
+    /// Some bits of a register get others (`movk`).
+    Insert {
+        /// The register.
+        to: Register,
+        /// Bits that stay.
+        mask: u64,
+        /// What the others get.
+        bits: u64,
+    },
+    /// A register gets one of two values.
     Choose {
         /// The register.
         to: Register,
-        /// The value.
-        from: Source,
+        /// One.
+        either: Source,
+        /// The other.
+        or: Source,
+    },
+    /// Two registers get 8 bytes each from memory, one behind the other (`ldp`).
+    LoadPair {
+        /// That which gets the first.
+        first: Option<Register>,
+        /// That which gets those behind.
+        second: Option<Register>,
+    },
+    /// Memory gets two values of 8 bytes, one behind the other (`stp`).
+    StorePair {
+        /// The first.
+        first: Source,
+        /// The one behind.
+        second: Source,
     },
     /// Two registers swap values.
     Swap {
@@ -272,9 +309,14 @@ pub struct Instruction {
     pub effect: Effect,
     /// A register it compares with zero.
     pub tests: Option<Register>,
-    /// Of a branch: whether it is taken where the comparison before found zero (`je`), or where it did not (`jne`).
+    /// Of a branch: whether it is taken where the comparison, its own (`cbz`) or the one before, found zero (`je`), or
+    /// where it did not (`jne`).
     pub taken_if_zero: Option<bool>,
-    /// General-purpose registers it writes, rsp left out where the effect says what happens to it.
+    /// A register that moves on by some bytes once the rest is done: the base of AArch64's pre- and post-indexed
+    /// operands.
+    pub moves_on: Option<(Register, i64)>,
+    /// General-purpose registers it writes, the stack pointer left out where the effect says what happens to it, and
+    /// what moves on.
     pub written: Registers,
     /// Operands in memory; those written in the instruction come first.
     memory: [Option<Memory>; 2],
@@ -290,6 +332,7 @@ impl Instruction {
             effect: Effect::Other,
             tests: None,
             taken_if_zero: None,
+            moves_on: None,
             written: Registers::default(),
             memory: [None; 2],
         }

@@ -4,7 +4,7 @@ use super::facts::{Facts, Schedule};
 use super::graph::{Graph, index_of};
 use super::world::World;
 use crate::code::insn::InstructionReader;
-use crate::code::machine::{Callee, Flow, Instruction, Register, Registers};
+use crate::code::machine::{Callee, Flow, Instruction, Registers};
 use crate::types::Ty;
 use fieldline_debuginfo::dwarf::scopes::{ScopeReader, Scopes};
 use fieldline_debuginfo::dwarf::survey::Function;
@@ -36,6 +36,8 @@ pub struct Code {
     pub passed: FxHashMap<u64, Rc<[Ty]>>,
     /// Registers that calls may change, where they are fewer than a callee may in general.
     clobbered: FxHashMap<u64, Registers>,
+    /// Registers that any other call may change.
+    clobbered_in_general: Registers,
 }
 
 impl Code {
@@ -57,7 +59,7 @@ impl Code {
         let graph = Graph::new(&instructions, function.entry(), jumps, |instruction| {
             calls.never.contains(&instruction.address)
         });
-        let facts = Facts::new(&scopes, &mut world.types);
+        let facts = Facts::new(world.program.architecture, &scopes, &mut world.types);
         let schedule = schedule(&facts, &instructions, &graph);
         Some(Self {
             entry: index_of(&instructions, function.entry()).unwrap_or(0),
@@ -70,6 +72,7 @@ impl Code {
             returns: world.returned_struct(function.die),
             passed: calls.passed,
             clobbered: calls.clobbered,
+            clobbered_in_general: world.program.architecture.caller_saved(),
         })
     }
 
@@ -80,7 +83,7 @@ impl Code {
 
     /// Registers that a call may change.
     pub fn clobbered(&self, call: &Instruction) -> Registers {
-        self.clobbered.get(&call.address).copied().unwrap_or(Registers::CALLER_SAVED)
+        self.clobbered.get(&call.address).copied().unwrap_or(self.clobbered_in_general)
     }
 }
 
@@ -99,9 +102,12 @@ fn instructions(world: &World<'_>, reader: &mut InstructionReader, function: &Fu
     }
     for instruction in &mut instructions {
         *instruction = program.helpers.resolve(*instruction);
-        if instruction.flow == Flow::Stop && program.patches.only_warns(instruction.address) {
-            instruction.flow = Flow::Next;
-        }
+        instruction.flow = match instruction.flow {
+            Flow::Stop if program.patches.only_warns(instruction.address) => Flow::Next,
+            // What may be patched not to jump is followed both ways.
+            Flow::Jump(target) if program.patches.may_be_gone(instruction.address) => Flow::Branch(target),
+            flow => flow,
+        };
     }
     instructions
 }
@@ -158,15 +164,15 @@ impl Calls {
             _ => None,
         });
         let declared = die.map(|die| world.declared(die));
-        let mut fewer = Registers::default();
-        fewer.insert(Register::RAX);
+        let architecture = world.program.architecture;
+        let mut fewer = architecture.changed_by_calling();
         if site.is_none() && scopes.has_all_calls {
             // Assembly: what it changes the compiler does not read afterwards.
             self.clobbered.insert(instruction.address, fewer);
         } else if matches!(callee, Callee::Direct(target) if world.is_local(target)) {
             // Of a function in the same unit the compiler knows what it changes (gcc's -fipa-ra), and reads the rest.
             if declared.as_ref().is_none_or(|declared| declared.is_wide) {
-                fewer.insert(Register::RDX);
+                fewer.insert(architecture.second_result());
             }
             self.clobbered.insert(instruction.address, fewer);
         }

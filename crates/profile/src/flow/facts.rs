@@ -1,6 +1,7 @@
 //! What DWARF says of registers and stack slots: variables at their places, as facts for the data flow.
 
 use super::value::{Origin, Pointer, Value};
+use crate::code::architecture::Architecture;
 use crate::code::machine::Register;
 use crate::types::{Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::locations::{Place as VariablePlace, PlaceRange};
@@ -49,6 +50,7 @@ pub struct Region {
 /// All facts of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
+    architecture: Architecture,
     /// Sorted by begin.
     pub facts: Vec<Fact>,
     /// Sorted by begin.
@@ -61,8 +63,8 @@ pub struct Facts {
 
 impl Facts {
     /// The facts of a function's variables.
-    pub fn new(scopes: &Scopes, types: &mut TypeSpace<'_, '_>) -> Self {
-        let mut facts = Self::default();
+    pub fn new(architecture: Architecture, scopes: &Scopes, types: &mut TypeSpace<'_, '_>) -> Self {
+        let mut facts = Self { architecture, ..Self::default() };
         for variable in &scopes.variables {
             facts.add_variable(scopes, variable, types);
         }
@@ -107,9 +109,12 @@ impl Facts {
     fn add(&mut self, range: &PlaceRange, ty: Ty, telling: bool, types: &TypeSpace<'_, '_>) {
         let pointee = types.pointee(ty);
         let subject = match range.place {
-            VariablePlace::Value { register, .. } => Register::of_dwarf(register).map(Subject::Register),
+            VariablePlace::Value { register, .. } => {
+                self.architecture.of_dwarf(register).map(Subject::Register)
+            }
             VariablePlace::Memory { register, offset } => {
-                Register::of_dwarf(register).map(|register| Subject::Memory(register, offset))
+                let register = self.architecture.of_dwarf(register);
+                register.map(|register| Subject::Memory(register, offset))
             }
             VariablePlace::Frame { offset } => Some(Subject::Frame(offset)),
             VariablePlace::Static { address } => {

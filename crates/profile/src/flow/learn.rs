@@ -5,9 +5,10 @@
 
 use super::code::Code;
 use super::state::{Location, State};
-use super::transfer::{meeting_of, origin_of, origin_of_argument, origin_of_meeting};
+use super::transfer::{FIRST_ARGUMENT, meeting_of, origin_of, origin_of_argument, origin_of_meeting};
 use super::value::{Origin, Value};
 use super::world::World;
+use crate::code::architecture::Architecture;
 use crate::code::machine::{Flow, Register};
 use crate::types::{Place, Ty};
 use rustc_hash::FxHashMap;
@@ -27,6 +28,7 @@ pub struct Lesson {
 /// All lessons of a function.
 #[derive(Debug, Default)]
 pub struct Lessons {
+    architecture: Architecture,
     /// Block in which it was learned, and the lesson.
     lessons: Vec<(u32, Lesson)>,
     /// For values by origin: how far they pointed into their type where they were made.
@@ -43,6 +45,11 @@ fn offset(value: Value) -> i64 {
 }
 
 impl Lessons {
+    /// None, of a function of an architecture.
+    pub fn new(architecture: Architecture) -> Self {
+        Self { architecture, ..Self::default() }
+    }
+
     /// Values as they come together at the start of a block.
     pub fn met(&mut self, block: u32, state: &State) {
         for (location, value) in state.locations() {
@@ -56,7 +63,7 @@ impl Lessons {
     /// The state behind the instruction before: what that made is seen here first.
     pub fn made_before(&mut self, code: &Code, index: usize, state: &State) {
         let Some(before) = index.checked_sub(1) else {
-            for register in Register::ARGUMENTS {
+            for register in self.architecture.arguments().iter().copied() {
                 self.made.insert(origin_of_argument(register), offset(state.register(register)));
             }
             return;
@@ -67,7 +74,7 @@ impl Lessons {
         };
         let mut written = instruction.written;
         if matches!(instruction.flow, Flow::Call(_)) {
-            written.insert(Register::RAX);
+            written.insert(self.architecture.result());
         }
         let mut values = written.iter().map(|register| state.register(register));
         if let Some(value) = values.find(|value| value.origin() == origin) {
@@ -174,7 +181,7 @@ fn may_tell(world: &mut World<'_>, code: &Code, block: u32, origin: Origin, gene
     let made_in = match meeting_of(origin) {
         // What comes together was made on several ways, of which the block knows nothing.
         Some(_) => None,
-        None if origin >= origin_of_argument(Register::RAX) => code.graph.block_of(code.entry),
+        None if origin >= FIRST_ARGUMENT => code.graph.block_of(code.entry),
         None => origin.checked_sub(1).and_then(|index| code.graph.block_of(index)),
     };
     made_in == Some(block) || world.types.is_link(generic)

@@ -8,6 +8,7 @@ use super::state::{Location, State};
 use super::transfer::{Context, frame_offset, origin_of_argument, origin_of_meeting};
 use super::value::{Origin, Value};
 use super::world::World;
+use crate::code::architecture::MAX_ARGUMENTS;
 use crate::code::machine::{Address, Flow, Instruction, Register};
 use crate::types::{Place, Ty};
 use rustc_hash::FxHashMap;
@@ -20,7 +21,7 @@ const MAX_ROUNDS: u32 = 4096;
 const MAX_LESSONS: u32 = 3;
 
 /// What is known at the entry: for each argument register what it points to.
-pub type Arguments = [Option<Place>; Register::ARGUMENTS.len()];
+pub type Arguments = [Option<Place>; MAX_ARGUMENTS];
 
 /// The states of a function.
 pub struct Solution<'c> {
@@ -39,9 +40,9 @@ impl<'c> Solution<'c> {
         world.turn_to(&code.facts);
         let mut solution =
             Self { code, blocks: Vec::new(), refined: FxHashMap::default(), was_taught: false };
-        for (register, place) in Register::ARGUMENTS.into_iter().zip(arguments) {
+        for (register, place) in world.program.architecture.arguments().iter().zip(arguments) {
             if let Some(place) = place {
-                solution.refined.insert(origin_of_argument(register), *place);
+                solution.refined.insert(origin_of_argument(*register), *place);
             }
         }
         solution.solve(world);
@@ -65,7 +66,7 @@ impl<'c> Solution<'c> {
             if self.blocks.get(*root as usize).is_none_or(Option::is_some) {
                 continue;
             }
-            let jumped = if number == 0 { Some(self.entry()) } else { self.jumped_to(world) };
+            let jumped = if number == 0 { Some(self.entry(world)) } else { self.jumped_to(world) };
             // Where nobody knows how the program came there it is not known either what it brings along, and that
             // must not spoil what is known elsewhere.
             let frozen = match jumped {
@@ -84,9 +85,10 @@ impl<'c> Solution<'c> {
     }
 
     /// The state at the entry.
-    fn entry(&self) -> State {
-        let mut state = State::entry();
-        for register in Register::ARGUMENTS {
+    fn entry(&self, world: &World<'_>) -> State {
+        let architecture = world.program.architecture;
+        let mut state = State::entry(architecture);
+        for register in architecture.arguments().iter().copied() {
             let origin = origin_of_argument(register);
             let place = self.refined.get(&origin);
             let value = place.map_or(Value::Word(origin), |place| Value::to(*place, origin));
@@ -218,7 +220,7 @@ impl<'c> Solution<'c> {
 
     /// What facts say of values that were made earlier.
     fn lessons(&self, world: &mut World<'_>) -> Lessons {
-        let mut lessons = Lessons::default();
+        let mut lessons = Lessons::new(world.program.architecture);
         let code = self.code;
         for (number, (block, start)) in (0u32..).zip(self.code.graph.blocks.iter().zip(&self.blocks)) {
             let Some(start) = start else { continue };
@@ -239,9 +241,9 @@ impl<'c> Solution<'c> {
     }
 }
 
-/// The register that is zero when a block is left for another: tested just before the branch that leads there.
+/// The register that is zero when a block is left for another: tested by the branch that leads there, or just before.
 fn zero_on_the_way(code: &Code, block: &Block, successor: u32) -> Option<Register> {
-    let last = block.past.checked_sub(1).filter(|last| *last > block.first)?;
+    let last = block.past.checked_sub(1)?;
     let branch = code.instructions.get(last as usize)?;
     let Flow::Branch(target) = branch.flow else { return None };
     let first = code.graph.blocks.get(successor as usize)?.first;
@@ -250,7 +252,9 @@ fn zero_on_the_way(code: &Code, block: &Block, successor: u32) -> Option<Registe
     // Where both ways lead to one place neither says anything.
     let is_only_way = is_taken != leads_to(branch.end());
     let is_zero = branch.taken_if_zero? == is_taken && is_only_way;
-    code.instructions.get(last as usize - 1)?.tests.filter(|_| is_zero)
+    let before = last.checked_sub(1).filter(|before| *before >= block.first);
+    let before = before.and_then(|before| code.instructions.get(before as usize));
+    branch.tests.or_else(|| before?.tests).filter(|_| is_zero)
 }
 
 /// How far the search for states has come, by block.
@@ -299,6 +303,7 @@ fn handed_over(
     instruction: &Instruction,
     lessons: &mut Vec<Lesson>,
 ) {
+    let architecture = world.program.architecture;
     let mut teach = |register, ty| {
         let old = state.register(register);
         if ty != Ty::VOID && matches!(old, Value::Word(_) | Value::Pointer(_)) {
@@ -307,13 +312,12 @@ fn handed_over(
         }
     };
     match instruction.flow {
-        Flow::Return => teach(Register::RAX, code.returns),
+        Flow::Return => teach(architecture.result(), code.returns),
         Flow::Call(_) => {
             let passed = code.passed.get(&instruction.address);
-            for (register, ty) in
-                Register::ARGUMENTS.into_iter().zip(passed.iter().flat_map(|types| types.iter()))
-            {
-                teach(register, *ty);
+            let types = passed.iter().flat_map(|types| types.iter());
+            for (register, ty) in architecture.arguments().iter().zip(types) {
+                teach(*register, *ty);
             }
         }
         _ => {}

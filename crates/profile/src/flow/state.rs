@@ -1,6 +1,7 @@
 //! What is known of all registers and of the stack at one instruction.
 
 use super::value::{Origin, Value, join};
+use crate::code::architecture::Architecture;
 use crate::code::machine::Register;
 use crate::types::TypeSpace;
 
@@ -30,10 +31,11 @@ impl State {
         Self { registers: [Value::UNKNOWN; Register::COUNT], slots: Vec::new() }
     }
 
-    /// At the entry of a function: the return address is on the stack, the frame address above it.
-    pub fn entry() -> Self {
+    /// At the entry of a function: the stack pointer is near the frame address.
+    pub fn entry(architecture: Architecture) -> Self {
         let mut state = Self::unknown();
-        state.set(Location::Register(Register::RSP), Value::Stack(-8));
+        let stack = Value::Stack(architecture.entry_stack());
+        state.set(Location::Register(architecture.stack()), stack);
         state
     }
 

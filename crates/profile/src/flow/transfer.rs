@@ -5,7 +5,7 @@ use super::facts::{Region, Subject};
 use super::state::{Location, State};
 use super::value::{Origin, Value};
 use super::world::World;
-use crate::code::machine::{Callee, Effect, Flow, Instruction, Memory, Register, Registers, Source};
+use crate::code::machine::{Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Source};
 use crate::types::{Place, Ty};
 use rustc_hash::FxHashMap;
 
@@ -21,21 +21,28 @@ pub struct Context<'c> {
     pub clobbered: &'c dyn Fn(&Instruction) -> Registers,
 }
 
+/// The first origin of a value a register has at the entry; smaller ones are of values instructions make.
+pub const FIRST_ARGUMENT: Origin = 0x1000_0000;
+/// The first origin of a value that comes together.
+const FIRST_MEETING: Origin = 0x2000_0000;
+/// Bits of a register's number.
+const REGISTER_BITS: u32 = Register::COUNT.ilog2();
+
 /// The origin of a value an instruction makes.
 pub fn origin_of(instruction: usize) -> Origin {
-    u32::try_from(instruction + 1).ok().filter(|origin| *origin < 0x1000_0000).unwrap_or(0)
+    u32::try_from(instruction + 1).ok().filter(|origin| *origin < FIRST_ARGUMENT).unwrap_or(0)
 }
 
 /// The origin of the value a register has at the entry.
 pub fn origin_of_argument(register: Register) -> Origin {
-    0x1000_0000 + register.index() as u32
+    FIRST_ARGUMENT + register.index() as u32
 }
 
 /// The origin of a value that comes together at the start of a block.
 pub fn origin_of_meeting(block: u32, location: Location) -> Origin {
     match location {
         Location::Register(register) if block < 0x0100_0000 => {
-            0x2000_0000 | block << 4 | register.index() as u32
+            FIRST_MEETING | block << REGISTER_BITS | register.index() as u32
         }
         _ => 0,
     }
@@ -43,8 +50,8 @@ pub fn origin_of_meeting(block: u32, location: Location) -> Origin {
 
 /// The block and register of a meeting's origin.
 pub fn meeting_of(origin: Origin) -> Option<(u32, Register)> {
-    let register = Register::new((origin & 15) as usize)?;
-    (origin & 0x2000_0000 != 0).then_some(((origin & 0x1fff_ffff) >> 4, register))
+    let register = Register::new(origin as usize % Register::COUNT)?;
+    (origin & FIRST_MEETING != 0).then_some(((origin & (FIRST_MEETING - 1)) >> REGISTER_BITS, register))
 }
 
 impl World<'_> {
@@ -119,36 +126,60 @@ impl World<'_> {
         context: &Context<'_>,
     ) {
         let origin = origin_of(index);
-        let at = instruction.address;
+        self.compute(state, instruction, context, origin);
+        self.touch(state, instruction, context, origin);
+        if let Some((base, distance)) = instruction.moves_on {
+            let moved = self.add(state.register(base), Value::Number(distance as u64));
+            state.set(Location::Register(base), moved);
+        }
+        if let Flow::Call(callee) = instruction.flow {
+            self.call(state, instruction, callee, context, origin);
+        }
+    }
+
+    /// What an instruction makes of registers alone, or loads into one.
+    fn compute(
+        &mut self,
+        state: &mut State,
+        instruction: &Instruction,
+        context: &Context<'_>,
+        origin: Origin,
+    ) {
+        let (to, value) = match instruction.effect {
+            Effect::Move { to, from, is_narrow } => {
+                let value = self.source(state, from, instruction, context, origin);
+                (to, if is_narrow { narrowed(value, origin) } else { value })
+            }
+            Effect::Lea { to, address } => (to, self.address_of(state, &address)),
+            Effect::Add { to, of, from, subtract } => {
+                let value = self.source(state, from, instruction, context, 0);
+                let sum = self.sum(state.register(of), value, subtract);
+                (to, if sum == Value::UNKNOWN { Value::Word(origin) } else { sum })
+            }
+            Effect::And { to, of, mask } => (to, masked(state.register(of), mask, origin)),
+            Effect::Insert { to, mask, bits } => (to, inserted(state.register(to), mask, bits, origin)),
+            Effect::Choose { to, either, or } => {
+                let either = self.source(state, either, instruction, context, 0);
+                let or = self.source(state, or, instruction, context, 0);
+                (to, self.either(either, or, origin))
+            }
+            _ => return,
+        };
+        state.set(Location::Register(to), value);
+    }
+
+    /// What an instruction does to memory, to several registers, or in a way nobody follows.
+    fn touch(
+        &mut self,
+        state: &mut State,
+        instruction: &Instruction,
+        context: &Context<'_>,
+        origin: Origin,
+    ) {
         match instruction.effect {
             Effect::Other => {
                 self.spoil_written_memory(state, instruction);
                 clobber(state, instruction.written, origin);
-            }
-            Effect::Move { to, from, is_narrow } => {
-                let value = self.source(state, from, instruction, context, origin);
-                let value = if is_narrow { narrowed(value, origin) } else { value };
-                state.set(Location::Register(to), value);
-            }
-            Effect::Lea { to, address } => {
-                let value = self.address_of(state, &address);
-                state.set(Location::Register(to), value);
-            }
-            Effect::Add { to, from, subtract } => {
-                let value = self.source(state, from, instruction, context, 0);
-                let old = state.register(to);
-                let sum = self.sum(old, value, subtract);
-                let sum = if sum == Value::UNKNOWN { Value::Word(origin) } else { sum };
-                state.set(Location::Register(to), sum);
-            }
-            Effect::And { to, mask } => {
-                let masked = masked(state.register(to), mask, origin);
-                state.set(Location::Register(to), masked);
-            }
-            Effect::Choose { to, from } => {
-                let value = self.source(state, from, instruction, context, 0);
-                let joined = self.either(state.register(to), value, origin);
-                state.set(Location::Register(to), joined);
             }
             Effect::Swap { a, b } => {
                 let (of_a, of_b) = (state.register(a), state.register(b));
@@ -168,27 +199,74 @@ impl World<'_> {
                     _ => self.source(state, from, instruction, context, 0),
                 };
                 self.store(state, instruction.operand(), value);
+                clobber(state, instruction.written, origin);
             }
-            Effect::Push { from } => {
-                let value = self.source(state, from, instruction, context, 0);
-                let top = self.add(state.register(Register::RSP), Value::Number(8_u64.wrapping_neg()));
-                state.set(Location::Register(Register::RSP), top);
-                if let Value::Stack(offset) = top {
-                    state.set(Location::Slot(offset), value);
-                }
+            Effect::LoadPair { first, second } => {
+                self.load_pair(state, instruction, [first, second], context, origin);
             }
-            Effect::Pop { to } => self.pop(state, to, at, context, origin),
+            Effect::StorePair { first, second } => {
+                self.store_pair(state, instruction, [first, second], context);
+                clobber(state, instruction.written, origin);
+            }
+            Effect::Push { from } => self.push(state, from, instruction, context),
+            Effect::Pop { to } => self.pop(state, to, instruction.address, context, origin),
             Effect::Leave => {
                 let frame = state.register(Register::RBP);
                 state.set(Location::Register(Register::RSP), frame);
-                self.pop(state, Some(Register::RBP), at, context, origin);
+                self.pop(state, Some(Register::RBP), instruction.address, context, origin);
             }
-        }
-        if let Flow::Call(callee) = instruction.flow {
-            self.call(state, instruction, callee, context, origin);
+            _ => {}
         }
     }
 
+    fn load_pair(
+        &mut self,
+        state: &mut State,
+        instruction: &Instruction,
+        registers: [Option<Register>; 2],
+        context: &Context<'_>,
+        origin: Origin,
+    ) {
+        // Only one of both values can be told of where it was made.
+        let origins = [origin, 0];
+        let mut values = [Value::UNKNOWN; 2];
+        for ((value, half), origin) in values.iter_mut().zip(halves(instruction)).zip(origins) {
+            if let Some(half) = half {
+                let spot = self.spot(state, &half.address);
+                *value = self.load(state, spot, instruction.address, context, origin);
+            }
+        }
+        for (register, value) in registers.into_iter().zip(values) {
+            if let Some(register) = register {
+                state.set(Location::Register(register), value);
+            }
+        }
+    }
+
+    fn store_pair(
+        &mut self,
+        state: &mut State,
+        instruction: &Instruction,
+        sources: [Source; 2],
+        context: &Context<'_>,
+    ) {
+        for (source, half) in sources.into_iter().zip(halves(instruction)) {
+            let value = self.source(state, source, instruction, context, 0);
+            self.store(state, half.as_ref(), value);
+        }
+    }
+
+    /// Only x86 has it.
+    fn push(&mut self, state: &mut State, from: Source, instruction: &Instruction, context: &Context<'_>) {
+        let value = self.source(state, from, instruction, context, 0);
+        let top = self.add(state.register(Register::RSP), Value::Number(8_u64.wrapping_neg()));
+        state.set(Location::Register(Register::RSP), top);
+        if let Value::Stack(offset) = top {
+            state.set(Location::Slot(offset), value);
+        }
+    }
+
+    /// Only x86 has it.
     fn pop(
         &mut self,
         state: &mut State,
@@ -237,6 +315,7 @@ impl World<'_> {
         match from {
             Source::Register(register) => state.register(register),
             Source::Number(number) => Value::Number(number as u64),
+            Source::System(system) => self.system(system, origin),
             Source::Memory => match instruction.operand() {
                 Some(memory) => {
                     let spot = self.spot(state, &memory.address);
@@ -277,13 +356,13 @@ impl World<'_> {
             Some(target) => *target,
             None => self.indirect_target(state, instruction, callee, context),
         };
-        spoil_reachable(state);
+        spoil_reachable(state, self.program.architecture.arguments());
         clobber(state, (context.clobbered)(instruction), 0);
         let refined = context.refined.get(&origin).copied();
         let returned =
             refined.or_else(|| target.filter(|ty| *ty != Ty::VOID).map(|ty| Place { ty, offset: 0 }));
         let value = returned.map_or(Value::Word(origin), |place| Value::to(place, origin));
-        state.set(Location::Register(Register::RAX), value);
+        state.set(Location::Register(self.program.architecture.result()), value);
     }
 
     /// What a call through a pointer returns, by the type of the pointer.
@@ -314,11 +393,29 @@ fn clobber(state: &mut State, written: Registers, origin: Origin) {
 }
 
 /// A callee may change what its arguments point to.
-fn spoil_reachable(state: &mut State) {
-    for register in Register::ARGUMENTS {
-        if let Value::Stack(offset) = state.register(register) {
+fn spoil_reachable(state: &mut State, arguments: &[Register]) {
+    for register in arguments {
+        if let Value::Stack(offset) = state.register(*register) {
             state.spoil(offset, 64);
         }
+    }
+}
+
+/// Both halves of an operand of 16 bytes.
+fn halves(instruction: &Instruction) -> [Option<Memory>; 2] {
+    let half = |distance| {
+        let memory = instruction.operand()?;
+        let displacement = memory.address.displacement.wrapping_add(distance);
+        Some(Memory { address: Address { displacement, ..memory.address }, size: 8, ..*memory })
+    };
+    [half(0), half(8)]
+}
+
+/// A value some bits of which are replaced.
+fn inserted(value: Value, mask: u64, bits: u64, origin: Origin) -> Value {
+    match value {
+        Value::Number(number) => Value::Number(number & mask | bits),
+        _ => Value::Word(origin),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::address::Spot;
 use super::facts::Facts;
-use super::value::Value;
-use crate::code::machine::Register;
+use super::value::{Origin, Value};
+use crate::code::machine::{Segment, System};
 use crate::program::Program;
 use crate::types::{Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
@@ -24,6 +24,9 @@ pub struct Declared {
     /// What its parameters point to; [`Ty::VOID`] if they do not, or to nothing that tells.
     pub parameters: Rc<[Ty]>,
 }
+
+/// The struct of what a kernel runs.
+const TASK: &str = "task_struct";
 
 /// A unit's view of the program.
 pub struct World<'a> {
@@ -110,6 +113,25 @@ impl<'a> World<'a> {
         (offset.unsigned_abs() < self.types.size(*ty)).then_some(Place { ty: *ty, offset })
     }
 
+    /// What a register of the system holds.
+    pub fn system(&mut self, system: System, origin: Origin) -> Value {
+        let of_threads = self.program.per_cpu.segment == Segment::Fs;
+        match system {
+            System::Thread if of_threads => Value::PerCpuOffset,
+            System::CpuOffset if !of_threads => Value::PerCpuOffset,
+            System::CurrentTask if !of_threads => self.task(origin),
+            _ => Value::Word(origin),
+        }
+    }
+
+    /// A pointer to what a kernel runs (`struct task_struct`, include/linux/sched.h).
+    fn task(&mut self, origin: Origin) -> Value {
+        match self.types.named(TASK) {
+            Some(ty) => Value::to(Place { ty, offset: 0 }, origin),
+            None => Value::Word(origin),
+        }
+    }
+
     /// A number as the pointer to the variable that lies there, if one does. Per-CPU variables are not meant: their
     /// numbers are distances.
     pub fn as_pointer(&mut self, value: Value) -> Value {
@@ -128,7 +150,7 @@ impl<'a> World<'a> {
         }
         let dwarf = self.program.dwarf;
         let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| self.types.of_die(die));
-        let parameters = dwarf.parameter_types(callee).into_iter().take(Register::ARGUMENTS.len());
+        let parameters = dwarf.parameter_types(callee).into_iter().take(self.program.architecture.arguments().len());
         let parameters: Vec<Ty> = parameters.map(|die| self.struct_behind(die)).collect();
         let declared = Declared {
             target: self.types.pointee(ty),

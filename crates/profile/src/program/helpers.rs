@@ -2,6 +2,7 @@
 //! (arch/x86/lib/retpoline.S, arch/x86/kernel/ftrace_64.S).
 
 use super::symbols::Symbols;
+use crate::code::architecture::Architecture;
 use crate::code::machine::{Access, Address, Callee, Flow, Instruction, Memory, Register, Segment};
 use rustc_hash::FxHashMap;
 
@@ -70,5 +71,5 @@ fn helper(name: &str) -> Option<Helper> {
     }
     let register = name.strip_prefix("__x86_indirect_thunk_")?;
     let mut registers = (0..Register::COUNT).filter_map(Register::new);
-    registers.find(|known| known.name() == register).map(Helper::Indirect)
+    registers.find(|known| Architecture::X86_64.name(*known) == register).map(Helper::Indirect)
 }

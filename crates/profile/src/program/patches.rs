@@ -1,12 +1,13 @@
 //! Code that the kernel changes when it boots.
 //!
-//! * `.altinstructions` (`struct alt_instr` in arch/x86/include/asm/alternative.h) lists instructions that are replaced
-//!   by others depending on the processor. What is sampled may be the replacement.
+//! * `.altinstructions` (`struct alt_instr` in asm/alternative.h of x86 and arm64) lists instructions that are replaced by
+//!   others depending on the processor. What is sampled may be the replacement.
 //! * `__jump_table` (`struct jump_entry` in include/linux/jump_label.h) lists `nop`s that may be jumps and the other
 //!   way round: both ways must be followed.
 //! * `__bug_table` (`struct bug_entry` in include/asm-generic/bug.h) lists `ud2`s. Those that only warn are passed.
 
 use super::symbols::Symbols;
+use crate::code::architecture::Architecture;
 use fieldline_debuginfo::Elf;
 
 /// Instructions that may stand in place of others.
@@ -34,6 +35,9 @@ pub struct Patches {
 
 /// Bytes of a `struct alt_instr`: two offsets, two halves of flags, two lengths.
 const ALTERNATIVE_SIZE: usize = 14;
+/// The same of arm64, with one half of flags. Without a replacement its offset is that of a function that changes the
+/// original (ALTERNATIVE_CB).
+const ARM64_ALTERNATIVE_SIZE: usize = 12;
 /// Bytes of a `struct jump_entry`: two offsets and a key.
 const JUMP_SIZE: usize = 16;
 /// Bytes of a `struct bug_entry` with file and line (CONFIG_DEBUG_BUGVERBOSE): two offsets, line, flags.
@@ -43,13 +47,16 @@ const BUG_IS_WARNING: u8 = 1;
 
 impl Patches {
     /// Reads the tables of a kernel; none for other programs. A table that is cut ends where it is cut.
-    pub fn new(elf: &Elf<'_>, symbols: &Symbols<'_>) -> Self {
+    pub fn new(architecture: Architecture, elf: &Elf<'_>, symbols: &Symbols<'_>) -> Self {
         let alternatives = table(elf, elf.section_range(".altinstructions"));
         let jumps = table(elf, jump_table(elf, symbols));
         let bugs = table(elf, elf.section_range("__bug_table"));
         let mut patches = Self {
             warnings: entries(&bugs, BUG_SIZE, warning),
-            alternatives: entries(&alternatives, ALTERNATIVE_SIZE, alternative),
+            alternatives: match architecture {
+                Architecture::X86_64 => entries(&alternatives, ALTERNATIVE_SIZE, alternative),
+                Architecture::AArch64 => entries(&alternatives, ARM64_ALTERNATIVE_SIZE, alternative),
+            },
             jumps: entries(&jumps, JUMP_SIZE, jump),
         };
         patches.alternatives.sort_by_key(|entry| (entry.original, entry.replacement));
@@ -61,6 +68,11 @@ impl Patches {
     /// Whether a `ud2` only warns, so that the program goes on behind it.
     pub fn only_warns(&self, address: u64) -> bool {
         self.warnings.binary_search(&address).is_ok()
+    }
+
+    /// Whether the instruction at an address may be replaced.
+    pub fn may_be_gone(&self, address: u64) -> bool {
+        self.alternatives_at(address).any(|entry| address - entry.original < u64::from(entry.length))
     }
 
     /// Alternatives whose original covers an address, or whose replacement would when it stands there.
@@ -113,8 +125,9 @@ fn alternative(address: u64, entry: &[u8]) -> Option<Alternative> {
     Some(Alternative {
         original: target(address, entry, 0)?,
         replacement: target(address, entry, 4)?,
-        length: *entry.get(12)?,
-        replacement_length: *entry.get(13)?,
+        // The lengths come last.
+        length: *entry.get(entry.len().checked_sub(2)?)?,
+        replacement_length: *entry.last()?,
     })
 }
 

@@ -4,12 +4,13 @@ use super::helpers::Helpers;
 use super::image::Image;
 use super::patches::Patches;
 use super::symbols::{Named, Symbols};
+use crate::code::architecture::Architecture;
 use crate::code::machine::Segment;
 use crate::types::{Definitions, Place, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::addresses::UnitMap;
 use fieldline_debuginfo::dwarf::survey::{Kind, Survey};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
-use fieldline_debuginfo::{Elf, Result};
+use fieldline_debuginfo::{Elf, Error, Result};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -20,6 +21,8 @@ use std::sync::OnceLock;
 pub struct Program<'a> {
     /// Its DWARF.
     pub dwarf: &'a Dwarf<'a>,
+    /// The processor it is for.
+    pub architecture: Architecture,
     /// Its machine code.
     pub image: Image<'a>,
     /// Address and content of its data.
@@ -58,9 +61,9 @@ pub struct PerCpu {
 }
 
 impl PerCpu {
-    fn of(elf: &Elf<'_>, symbols: &Symbols<'_>) -> Self {
-        if let Some(size) = elf.thread_local() {
-            return Self::of_threads(size);
+    fn of(architecture: Architecture, elf: &Elf<'_>, symbols: &Symbols<'_>) -> Self {
+        if let Some((size, align)) = elf.thread_local() {
+            return Self::of_threads(architecture, size, align);
         }
         let section = elf.section_range(".data..percpu").filter(|_| elf.is_module());
         let of_module = section.map(|(begin, size)| begin..begin.saturating_add(size));
@@ -69,9 +72,15 @@ impl PerCpu {
     }
 
     /// Of a program: what each thread has a copy of, whose symbols hold the distance from the start of that.
-    fn of_threads(size: u64) -> Self {
-        // The first word behind the data is its own address: the thread pointer.
-        Self { range: 0..size, own_offset: Some(size), offsets: None, segment: Segment::Fs, bias: size }
+    /// (Drepper, "ELF Handling For Thread-Local Storage", section 3.)
+    fn of_threads(architecture: Architecture, size: u64, align: u64) -> Self {
+        let (own_offset, bias) = match architecture {
+            // Variant II: the first word behind the data is its own address, the thread pointer.
+            Architecture::X86_64 => (Some(size), size),
+            // Variant I: two words, then the data.
+            Architecture::AArch64 => (None, 16_u64.next_multiple_of(align.clamp(1, 1 << 32)).wrapping_neg()),
+        };
+        Self { range: 0..size, own_offset, offsets: None, segment: Segment::Fs, bias }
     }
 
     fn new(symbols: &Symbols<'_>) -> Self {
@@ -91,7 +100,7 @@ impl<'a> Program<'a> {
     /// Reads what all functions need: symbols, patches, where units are.
     ///
     /// # Errors
-    /// If the debug info's tables of units are broken.
+    /// If the code is for a processor that is not understood, or the debug info's tables of units are broken.
     pub fn new(elf: &Elf<'a>, dwarf: &'a Dwarf<'a>) -> Result<Self> {
         Self::with_debug(elf, elf, dwarf)
     }
@@ -101,15 +110,17 @@ impl<'a> Program<'a> {
     /// # Errors
     /// As [`Self::new`].
     pub fn with_debug(elf: &Elf<'a>, debug: &Elf<'a>, dwarf: &'a Dwarf<'a>) -> Result<Self> {
+        let architecture = architecture(elf)?;
         let (units, symbols) = rayon::join(|| UnitMap::new(dwarf), || Symbols::new(debug));
         let text_start = symbols.named("_text").map_or(0, |symbol| symbol.address);
         Ok(Self {
             dwarf,
+            architecture,
             image: Image::new(elf),
             data: elf.data_sections().into_iter().map(|(_, address, bytes)| (address, bytes)).collect(),
-            patches: Patches::new(elf, &symbols),
+            patches: Patches::new(architecture, elf, &symbols),
             helpers: Helpers::new(&symbols),
-            per_cpu: PerCpu::of(elf, &symbols),
+            per_cpu: PerCpu::of(architecture, elf, &symbols),
             table_words: elf.table_words().into_iter().map(|(at, name, to)| (at, (name, to))).collect(),
             text_start,
             symbols,
@@ -214,6 +225,15 @@ impl<'a> Program<'a> {
             survey.address_of(named).is_none_or(|address| address == symbol.address).then_some(named)
         })
     }
+}
+
+/// The processor a file is for.
+fn architecture(elf: &Elf<'_>) -> Result<Architecture> {
+    Architecture::of(elf.machine()).filter(|_| elf.is_little_endian()).ok_or_else(|| Error::Elf {
+        file: elf.name().to_owned(),
+        place: "ELF header".to_owned(),
+        what: format!("code for {:?} is not understood; that of x86-64 and AArch64 is", elf.machine()),
+    })
 }
 
 /// Whether a symbol is that of a variable: compilers add a number to names that are not unique (`count.12`).

@@ -133,6 +133,12 @@ impl<'a, 's> TypeSpace<'a, 's> {
         ty
     }
 
+    /// The struct of a name, if its definition was met.
+    pub fn named(&mut self, name: &str) -> Option<Ty> {
+        let die = self.definitions.find(self.dwarf, name)?;
+        Some(self.of_die(die)).filter(|ty| *ty != Ty::VOID)
+    }
+
     /// What a type is.
     pub fn shape(&self, ty: Ty) -> &Shape {
         self.shapes.get(ty.0 as usize).unwrap_or(&Shape::Void)

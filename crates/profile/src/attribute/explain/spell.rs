@@ -1,7 +1,8 @@
 //! Places, values and operands in words.
 
 use crate::attribute::target::Target;
-use crate::code::machine::{Address, Segment};
+use crate::code::architecture::Architecture;
+use crate::code::machine::{Address, Memory, Segment};
 use crate::flow::facts::Subject;
 use crate::flow::value::Value;
 use crate::types::{Place, Ty, TypeSpace};
@@ -21,10 +22,10 @@ pub(super) fn place(types: &TypeSpace<'_, '_>, place: Place) -> String {
 }
 
 /// What a variable's place is.
-pub(super) fn subject(subject: Subject) -> String {
+pub(super) fn subject(architecture: Architecture, subject: Subject) -> String {
     match subject {
-        Subject::Register(register) => register.name().to_owned(),
-        Subject::Memory(register, offset) => format!("{offset:#x}({})", register.name()),
+        Subject::Register(register) => architecture.name(register).to_owned(),
+        Subject::Memory(register, offset) => format!("{offset:#x}({})", architecture.name(register)),
         Subject::Frame(offset) => format!("{offset:+}(cfa)"),
     }
 }
@@ -45,8 +46,34 @@ pub(super) fn value(types: &TypeSpace<'_, '_>, value: Value) -> String {
     }
 }
 
-/// An operand as AT&T syntax writes it.
-pub(super) fn address(address: &Address) -> String {
+/// An operand as disassemblers write it.
+pub(super) fn address(architecture: Architecture, memory: &Memory) -> String {
+    match architecture {
+        Architecture::X86_64 => at_and_t(&memory.address),
+        Architecture::AArch64 => bracketed(&memory.address),
+    }
+}
+
+/// As Arm's syntax writes it, but for what part of an index counts, and the base's moving on.
+fn bracketed(address: &Address) -> String {
+    let name = |register| Architecture::AArch64.name(register);
+    let Some(base) = address.base else {
+        return format!("{:#x}", address.displacement);
+    };
+    let behind = match (address.index, address.displacement) {
+        (Some(index), _) if address.scale == 0 => format!(", part of {}", name(index)),
+        (Some(index), _) if address.scale == 1 => format!(", {}", name(index)),
+        (Some(index), _) => format!(", {}, lsl #{}", name(index), address.scale.trailing_zeros()),
+        (None, 0) => String::new(),
+        (None, displacement) if displacement < 0 => format!(", #-{:#x}", displacement.unsigned_abs()),
+        (None, displacement) => format!(", #{displacement:#x}"),
+    };
+    format!("[{}{behind}]", name(base))
+}
+
+/// As AT&T syntax writes it.
+fn at_and_t(address: &Address) -> String {
+    let name = |register| Architecture::X86_64.name(register);
     let mut text = match address.segment {
         Segment::Flat => String::new(),
         Segment::Fs => "%fs:".to_owned(),
@@ -56,10 +83,10 @@ pub(super) fn address(address: &Address) -> String {
         let sign = if address.displacement < 0 { "-" } else { "" };
         let _ = write!(text, "{sign}{:#x}", address.displacement.unsigned_abs());
     }
-    let base = address.base.map(|base| format!("%{}", base.name())).unwrap_or_default();
+    let base = address.base.map(|base| format!("%{}", name(base))).unwrap_or_default();
     match address.index {
         Some(index) => {
-            let _ = write!(text, "({base},%{},{})", index.name(), address.scale);
+            let _ = write!(text, "({base},%{},{})", name(index), address.scale);
         }
         None if !base.is_empty() => {
             let _ = write!(text, "({base})");

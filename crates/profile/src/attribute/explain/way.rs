@@ -12,13 +12,13 @@ impl View<'_, '_> {
     pub(super) fn way(&self, index: usize, register: Register) -> Vec<Step> {
         let mut steps = Vec::new();
         let (mut index, mut register) = (index, register);
-        while steps.len() < MAX_STEPS && register != Register::RSP {
+        while steps.len() < MAX_STEPS && register != self.architecture().stack() {
             let value = self.value(index, register);
             match self.made(index, register) {
                 Made::By(maker) => {
                     let Some(instruction) = self.code.instructions.get(maker) else { break };
                     steps.push(self.step(instruction.address, self.text(instruction), register, value));
-                    match source(instruction) {
+                    match source(instruction, register) {
                         Some(source) => (index, register) = (maker, source),
                         None => break,
                     }
@@ -40,7 +40,7 @@ impl View<'_, '_> {
 
     fn step(&self, address: u64, text: String, register: Register, value: Value) -> Step {
         let value = spell::value(self.types(), value);
-        Step { address, text, value: spell::holds(register.name(), &value) }
+        Step { address, text, value: spell::holds(self.register(register), &value) }
     }
 
     fn value(&self, index: usize, register: Register) -> Value {
@@ -74,7 +74,8 @@ impl View<'_, '_> {
     fn changes(&self, instruction: &Instruction, register: Register) -> bool {
         let is_clobbered =
             matches!(instruction.flow, Flow::Call(_)) && self.code.clobbered(instruction).contains(register);
-        is_clobbered || instruction.written.contains(register)
+        let moves_on = instruction.moves_on.is_some_and(|(base, _)| base == register);
+        is_clobbered || moves_on || instruction.written.contains(register)
     }
 
     /// Blocks that run and lead to one: number, and index behind the last instruction.
@@ -99,19 +100,23 @@ enum Made {
 }
 
 /// The register that decides about what an instruction makes.
-fn source(instruction: &Instruction) -> Option<Register> {
+fn source(instruction: &Instruction, made: Register) -> Option<Register> {
+    if instruction.moves_on.is_some_and(|(base, _)| base == made) {
+        return Some(made);
+    }
     let in_memory = || instruction.operand().and_then(|memory| memory.address.base);
     let of = |from: Source| match from {
         Source::Register(register) => Some(register),
         Source::Memory => in_memory(),
-        Source::Number(_) => None,
+        Source::Number(_) | Source::System(_) => None,
     };
     match instruction.effect {
         Effect::Move { from, .. } => of(from),
-        Effect::Choose { from, .. } => of(from),
+        Effect::Choose { or, .. } => of(or),
         Effect::Lea { address, .. } => address.base,
-        Effect::Add { to, .. } | Effect::And { to, .. } => Some(to),
-        Effect::Exchange { .. } => in_memory(),
+        Effect::Add { of, .. } | Effect::And { of, .. } => Some(of),
+        Effect::Insert { to, .. } => Some(to),
+        Effect::Exchange { .. } | Effect::LoadPair { .. } => in_memory(),
         _ => None,
     }
 }

@@ -1,11 +1,12 @@
-//! Machine code as people read it: in AT&T syntax, as objdump and perf print it.
+//! x86-64 machine code as people read it: in AT&T syntax, as objdump and perf print it.
 
+use crate::code::insn::named;
 use crate::program::symbols::Symbols;
 use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter, Instruction};
 use std::fmt::Write;
 
 /// The instruction at the beginning of some code, which stands at an address; `None` if there is none.
-pub fn text(symbols: &Symbols<'_>, address: u64, code: &[u8]) -> Option<String> {
+pub(in crate::code) fn text(symbols: &Symbols<'_>, address: u64, code: &[u8]) -> Option<String> {
     let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
     let instruction = decoder.decode();
     if instruction.is_invalid() {
@@ -35,15 +36,6 @@ fn refers_to(instruction: &Instruction) -> Option<u64> {
         return Some(instruction.near_branch_target());
     }
     instruction.is_ip_rel_memory_operand().then(|| instruction.ip_rel_memory_address())
-}
-
-/// An address as symbol and distance from it.
-pub fn named(symbols: &Symbols<'_>, address: u64) -> Option<String> {
-    let symbol = symbols.function_at(address).or_else(|| symbols.data_at(address))?;
-    Some(match address - symbol.address {
-        0 => symbol.name.to_owned(),
-        distance => format!("{}+{distance:#x}", symbol.name),
-    })
 }
 
 #[cfg(test)]

@@ -104,7 +104,9 @@ fn rows(
 
 /// Where the functions with a text in their names touch memory off the stack, as linked.
 fn touches(elf: &Elf<'_>, function: &str) -> Vec<u64> {
-    let mut reader = fieldline_profile::code::insn::InstructionReader::new(fieldline_profile::code::architecture::Architecture::X86_64);
+    let mut reader = fieldline_profile::code::insn::InstructionReader::new(
+        fieldline_profile::code::architecture::Architecture::X86_64,
+    );
     let symbols = elf.symbols().filter(|symbol| symbol.is_function && symbol.name.contains(function));
     let mut found = Vec::new();
     for symbol in symbols {
@@ -120,7 +122,9 @@ fn touches(elf: &Elf<'_>, function: &str) -> Vec<u64> {
 
 /// Those of them that name a fixed address.
 fn naming(elf: &Elf<'_>, function: &str, address: u64) -> Vec<u64> {
-    let mut reader = fieldline_profile::code::insn::InstructionReader::new(fieldline_profile::code::architecture::Architecture::X86_64);
+    let mut reader = fieldline_profile::code::insn::InstructionReader::new(
+        fieldline_profile::code::architecture::Architecture::X86_64,
+    );
     let mut all = touches(elf, function);
     all.retain(|at| {
         let instruction = reader.read(*at, elf.bytes_at(*at, 15).unwrap()).unwrap();

@@ -4,6 +4,8 @@ mod bench;
 mod builds;
 mod ci;
 mod debian;
+mod decode;
+mod emulated;
 mod fixtures;
 mod inputs;
 mod kernel;
@@ -15,6 +17,7 @@ mod shell;
 mod source;
 mod tidy;
 mod truth;
+mod typed;
 
 use anyhow::Result;
 use std::process::ExitCode;
@@ -42,6 +45,17 @@ const VERBS: &[Verb] = &[
         "truth",
         "judge attribution, visits and sharing on recordings with a known truth: [STRUCT…]",
         truth::run,
+    ),
+    (
+        "typed",
+        "the share of a kernel's code off the stack that has a type, by folder: [FOLDER [VMLINUX…]]",
+        typed::run,
+    ),
+    ("decode", "compare operands in memory of an AArch64 program with objdump's: PROGRAM", decode::run),
+    (
+        "emulated",
+        "attribution of AArch64 programs run under qemu against where their objects lie (qemu, cross compilers)",
+        emulated::run,
     ),
     ("fixtures", "build the demo's program and recording again (gcc, valgrind)", fixtures::run),
 ];

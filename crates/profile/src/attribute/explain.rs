@@ -9,8 +9,8 @@ use super::rounds::Rounds;
 use super::target::{Target, TypeEntry};
 use super::typing::typed;
 use crate::calls::inputs::arguments;
-use crate::code::insn::{self, InstructionReader};
 use crate::code::architecture::Architecture;
+use crate::code::insn::{self, InstructionReader};
 use crate::code::machine::{Access, Instruction, Register};
 use crate::flow::code::Code;
 use crate::flow::facts::Fact;
@@ -197,7 +197,8 @@ impl<'a> View<'_, 'a> {
     fn text(&self, instruction: &Instruction) -> String {
         let program = self.world.program;
         let code = program.image.code(instruction.address, instruction.end());
-        insn::text(program.architecture, &program.symbols, instruction.address, code).unwrap_or_else(|| "(bad)".to_owned())
+        insn::text(program.architecture, &program.symbols, instruction.address, code)
+            .unwrap_or_else(|| "(bad)".to_owned())
     }
 
     fn bytes(&self, index: usize) -> String {
@@ -236,7 +237,9 @@ impl<'a> View<'_, 'a> {
         let given = self.architecture().arguments().iter().zip(&self.given);
         let given = given.filter_map(|(register, place)| Some((*register, (*place)?)));
         given
-            .map(|(register, place)| spell::holds(self.register(register), &spell::place(self.types(), place)))
+            .map(|(register, place)| {
+                spell::holds(self.register(register), &spell::place(self.types(), place))
+            })
             .collect()
     }
 

@@ -95,7 +95,9 @@ fn operand(world: &mut World<'_>, code: &Code, state: &State, at: u64, memory: &
     };
     let target = match spot {
         // Whatever way the program came, the stack pointer points to the stack.
-        Spot::Unknown if memory.address.base == Some(world.program.architecture.stack()) => Target::Unknown(Reason::Stack),
+        Spot::Unknown if memory.address.base == Some(world.program.architecture.stack()) => {
+            Target::Unknown(Reason::Stack)
+        }
         spot => target(world, code, state, at, spot),
     };
     Operand::new(memory, target, fixed)

@@ -14,7 +14,7 @@ use super::machine::{Callee, Flow, Instruction, Memory, Register, Registers};
 use class::Class;
 use operand::{place, register};
 use yaxpeax_arch::{Decoder, U8Reader};
-use yaxpeax_arm::armv8::a64::{DecodeError, InstDecoder, Instruction as Decoded, Opcode, Operand};
+use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction as Decoded, Opcode, Operand};
 
 /// Bytes of every instruction.
 const LENGTH: u8 = 4;
@@ -46,16 +46,24 @@ impl Reader {
     /// The instruction at the beginning of some code; `None` if there is none.
     pub(super) fn read(&mut self, address: u64, code: &[u8]) -> Option<Instruction> {
         let word = code.get(..usize::from(LENGTH))?;
-        match self.decoder.decode(&mut U8Reader::new(word)) {
-            Ok(decoded) => Some(convert(&decoded, address)),
-            // An extension the library does not know (SVE, SME): whatever it does, the program goes on.
-            Err(DecodeError::IncompleteDecoder) => {
-                let mut unknown = Instruction::new(address, LENGTH, Flow::Next);
-                unknown.written = ALL;
-                Some(unknown)
-            }
-            Err(_) => None,
+        if let Ok(decoded) = self.decoder.decode(&mut U8Reader::new(word)) {
+            return Some(convert(&decoded, address));
         }
+        // An extension the library does not know (SVE, SME, newer ones): whatever it does, the program goes on.
+        let mut unknown = Instruction::new(address, LENGTH, Flow::Next);
+        unknown.written = ALL;
+        is_allocated(word).then_some(unknown)
+    }
+}
+
+/// Whether an instruction may begin with a word: its major group is one of those there are (Arm ARM, C4.1).
+fn is_allocated(word: &[u8]) -> bool {
+    let group = word.get(3).map_or(0, |byte| byte >> 1 & 15);
+    let is_matrix = word.get(3).is_some_and(|byte| byte & 0x80 != 0);
+    match group {
+        0 => is_matrix,
+        1 | 3 => false,
+        _ => true,
     }
 }
 

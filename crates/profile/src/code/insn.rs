@@ -42,12 +42,7 @@ impl InstructionReader {
 
 /// The instruction at the beginning of some code, which stands at an address, as objdump and perf print it; `None` if
 /// there is none.
-pub fn text(
-    architecture: Architecture,
-    symbols: &Symbols<'_>,
-    address: u64,
-    code: &[u8],
-) -> Option<String> {
+pub fn text(architecture: Architecture, symbols: &Symbols<'_>, address: u64, code: &[u8]) -> Option<String> {
     match architecture {
         Architecture::X86_64 => x86::text::text(symbols, address, code),
         Architecture::AArch64 => aarch64::text::text(symbols, address, code),

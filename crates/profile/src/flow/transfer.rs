@@ -169,13 +169,7 @@ impl World<'_> {
     }
 
     /// What an instruction does to memory, to several registers, or in a way nobody follows.
-    fn touch(
-        &mut self,
-        state: &mut State,
-        instruction: &Instruction,
-        context: &Context<'_>,
-        origin: Origin,
-    ) {
+    fn touch(&mut self, state: &mut State, instruction: &Instruction, context: &Context<'_>, origin: Origin) {
         match instruction.effect {
             Effect::Other => {
                 self.spoil_written_memory(state, instruction);

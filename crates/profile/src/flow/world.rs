@@ -150,7 +150,8 @@ impl<'a> World<'a> {
         }
         let dwarf = self.program.dwarf;
         let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| self.types.of_die(die));
-        let parameters = dwarf.parameter_types(callee).into_iter().take(self.program.architecture.arguments().len());
+        let parameters =
+            dwarf.parameter_types(callee).into_iter().take(self.program.architecture.arguments().len());
         let parameters: Vec<Ty> = parameters.map(|die| self.struct_behind(die)).collect();
         let declared = Declared {
             target: self.types.pointee(ty),

@@ -137,7 +137,8 @@ fn is_idle(opcode: Opcode) -> bool {
 pub(super) fn touched(decoded: &Decoded, class: Class) -> Option<(Access, u16)> {
     let opcode = decoded.opcode;
     // As many bytes as are named, or as an operand has.
-    let or_operand = |named: Option<Option<u16>>, place| Some(named?.unwrap_or_else(|| width(decoded, place)));
+    let or_operand =
+        |named: Option<Option<u16>>, place| Some(named?.unwrap_or_else(|| width(decoded, place)));
     Some(match class {
         Class::Nothing | Class::Compute | Class::Firmware | Class::System => return None,
         Class::Load => (Access::Read, or_operand(loaded(opcode), 0).unwrap_or_else(|| vectors(decoded))),

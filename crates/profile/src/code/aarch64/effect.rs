@@ -108,9 +108,7 @@ fn of_orr(decoded: &Decoded) -> Option<Effect> {
     let is_narrow = !is_wide(decoded, 0);
     let from = match number(decoded, 2) {
         Some(number) => Source::Number(number),
-        None if is_plain(decoded, 2) => {
-            register(decoded, 2).map_or(Source::Number(0), Source::Register)
-        }
+        None if is_plain(decoded, 2) => register(decoded, 2).map_or(Source::Number(0), Source::Register),
         None => return None,
     };
     is_move.then_some(Effect::Move { to, from, is_narrow })

@@ -1,0 +1,110 @@
+/*
+ * A plugin of qemu's user-space emulation that writes down every access of the program to memory.
+ *
+ * The file begins with two words of 8 bytes, where the program's code was loaded and 0; then come four for each access:
+ * address of the instruction, address of the data, bytes, and twice the CPU plus 1 for a store. What one instruction
+ * touches piece by piece, each behind the other, counts as one access, as it does in a processor.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is used of the plugin interface (include/qemu/qemu-plugin.h of qemu). */
+#define EXPORT __attribute__((visibility("default")))
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*translated)(uint64_t, struct qemu_plugin_tb *));
+void qemu_plugin_register_atexit_cb(uint64_t id, void (*ends)(uint64_t, void *), void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *instruction,
+				      void (*touches)(unsigned, uint32_t, uint64_t, void *), int flags, int rw,
+				      void *data);
+unsigned qemu_plugin_mem_size_shift(uint32_t access);
+bool qemu_plugin_mem_is_store(uint32_t access);
+uint64_t qemu_plugin_start_code(void);
+
+EXPORT int qemu_plugin_version = PLUGIN_VERSION;
+
+enum { NO_REGISTERS = 0, READS_AND_WRITES = 3, CPUS = 64 };
+
+struct access {
+	uint64_t at, address, size, who;
+};
+
+static FILE *file;
+static struct access last[CPUS];
+
+static void put(struct access *access)
+{
+	if (access->size)
+		fwrite(access, sizeof(*access), 1, file);
+	access->size = 0;
+}
+
+static void touches(unsigned cpu, uint32_t what, uint64_t address, void *at)
+{
+	struct access next = {
+		.at = (uint64_t)(uintptr_t)at,
+		.address = address,
+		.size = 1ull << qemu_plugin_mem_size_shift(what),
+		.who = 2ull * cpu + qemu_plugin_mem_is_store(what),
+	};
+	struct access *before;
+
+	if (cpu >= CPUS)
+		return;
+	before = &last[cpu];
+	if (before->size && before->at == next.at && before->who == next.who &&
+	    before->address + before->size == next.address && before->size + next.size <= 16) {
+		before->size += next.size;
+		return;
+	}
+	put(before);
+	*before = next;
+}
+
+static void translated(uint64_t id, struct qemu_plugin_tb *block)
+{
+	size_t index, count = qemu_plugin_tb_n_insns(block);
+
+	(void)id;
+	for (index = 0; index < count; index++) {
+		struct qemu_plugin_insn *one = qemu_plugin_tb_get_insn(block, index);
+		void *at = (void *)(uintptr_t)qemu_plugin_insn_vaddr(one);
+
+		qemu_plugin_register_vcpu_mem_cb(one, touches, NO_REGISTERS, READS_AND_WRITES, at);
+	}
+}
+
+static void ends(uint64_t id, void *data)
+{
+	uint64_t header[2] = { qemu_plugin_start_code(), 0 };
+	unsigned cpu;
+
+	(void)id;
+	(void)data;
+	for (cpu = 0; cpu < CPUS; cpu++)
+		put(&last[cpu]);
+	rewind(file);
+	fwrite(header, sizeof(header), 1, file);
+	fclose(file);
+}
+
+EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
+{
+	uint64_t header[2] = { 0, 0 };
+
+	(void)info;
+	if (argc != 1 || strncmp(argv[0], "out=", 4))
+		return 1;
+	file = fopen(argv[0] + 4, "wb");
+	if (!file)
+		return 1;
+	fwrite(header, sizeof(header), 1, file);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	qemu_plugin_register_atexit_cb(id, ends, NULL);
+	return 0;
+}

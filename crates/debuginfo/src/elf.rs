@@ -289,7 +289,7 @@ impl<'d> Elf<'d> {
             symbol.is_definition() || symbol.address() != 0 || is_threads(symbol)
         };
         self.file.symbols().filter(has_place).filter_map(|symbol| {
-            let name = symbol.name().ok().filter(|name| !name.is_empty())?;
+            let name = symbol.name().ok().filter(|name| !name.is_empty() && !is_mapping(name))?;
             let kind = symbol.kind();
             let in_text = kind == object::SymbolKind::Unknown && symbol.section_index().is_some();
             Some(Symbol {
@@ -392,6 +392,14 @@ impl<'d> Elf<'d> {
         let (begin, end, align) = range?;
         Some(((end - begin).checked_next_multiple_of(align)?, align))
     }
+}
+
+/// Whether a symbol only marks where code or data begins in a section of an Arm file (ELF for the Arm 64-bit
+/// Architecture, section 5.5.5, "Mapping symbols").
+fn is_mapping(name: &str) -> bool {
+    ["$x", "$d", "$a", "$t"].into_iter().any(|mark| {
+        name.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 /// A section's content, decompressed.

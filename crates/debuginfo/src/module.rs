@@ -2,20 +2,20 @@
 //!
 //! A module is a relocatable file: each section begins at address 0, and code refers to data by relocations. The kernel
 //! lays its sections out one behind the other, code first, and applies them (`layout_sections` in
-//! kernel/module/main.c, `apply_relocate_add` in arch/x86/kernel/module.c). Done here at a place of our own, the file
+//! kernel/module/main.c, `apply_relocate_add` in kernel/module.c of an architecture). Done here at a place of our own, the file
 //! reads like any program; what the module takes from the kernel gets addresses that nothing else has.
+
+mod relocation;
 
 use crate::elf::FileBytes;
 use crate::error::{Error, Result};
 use object::{Object, ObjectSection};
+use relocation::Machine;
 
 /// Where modules are linked: in the gigabytes in which 32-bit references of the kernel's code model reach.
 const BASE: u64 = 0xffff_ffff_c000_0000;
-/// Where the symbols of others are put, and how far from each other, so that offsets into them don't meet.
-const OTHERS: u64 = 0xffff_ffff_e000_0000;
+/// How far from each other the symbols of others are put, so that offsets into them don't meet.
 const OTHER_SIZE: u64 = 4096;
-/// What is linked of others at most; the rest stays at the last place.
-const MAX_OTHERS: u64 = 0x1_0000;
 /// Sections of data begin on a page.
 const PAGE: u64 = 4096;
 
@@ -25,7 +25,6 @@ const SYMBOL: usize = 24;
 const RELOCATION: usize = 24;
 const ET_REL: u64 = 1;
 const ET_EXEC: u64 = 2;
-const EM_X86_64: u64 = 62;
 const SHT_NULL: u64 = 0;
 const SHT_SYMTAB: u64 = 2;
 const SHT_RELA: u64 = 4;
@@ -104,6 +103,7 @@ impl Section {
 }
 
 struct Module {
+    machine: Machine,
     bytes: Vec<u8>,
     headers: usize,
     sections: Vec<Section>,
@@ -112,9 +112,10 @@ struct Module {
 impl Module {
     fn parse(bytes: &[u8]) -> Option<Self> {
         let is_elf = bytes.starts_with(b"\x7fELF\x02\x01");
-        if !is_elf || uint(bytes, 16, 2)? != ET_REL || uint(bytes, 18, 2)? != EM_X86_64 {
+        if !is_elf || uint(bytes, 16, 2)? != ET_REL {
             return None;
         }
+        let machine = Machine::of(uint(bytes, 18, 2)?)?;
         let headers = usize::try_from(uint(bytes, 40, 8)?).ok()?;
         let parsed = object::File::parse(bytes).ok()?;
         parsed.section_by_name(".gnu.linkonce.this_module")?;
@@ -137,7 +138,7 @@ impl Module {
                 align: field(48, 8)?.max(1),
             });
         }
-        Some(Self { bytes: bytes.to_vec(), headers, sections })
+        Some(Self { machine, bytes: bytes.to_vec(), headers, sections })
     }
 
     /// Puts what compressed debug sections hold behind the file: relocations count in that.
@@ -203,7 +204,7 @@ impl Module {
             let at = entry(table, index, SYMBOL)?;
             let (info, section) = (uint(&self.bytes, at + 4, 1)? as u8, uint(&self.bytes, at + 6, 2)?);
             if section == 0 {
-                let address = OTHERS + OTHER_SIZE * others.min(MAX_OTHERS);
+                let address = self.machine.address_of_other(others);
                 others += 1;
                 put(&mut self.bytes, at + 8, 8, address)?;
                 put(&mut self.bytes, at + 16, 8, OTHER_SIZE)?;
@@ -231,23 +232,18 @@ impl Module {
             let addend = uint(&self.bytes, at + 16, 8)?;
             let symbol = entry(&symbols, info >> 32, SYMBOL)?;
             let value = uint(&self.bytes, symbol + 8, 8)?.wrapping_add(addend);
-            // R_X86_64_* of the System V ABI for x86-64, table 4.9.
-            let (is_relative, size) = match info & 0xffff_ffff {
-                1 => (false, 8),
-                10 | 11 => (false, 4),
-                2 | 4 => (true, 4),
-                24 => (true, 8),
-                _ => continue,
-            };
-            if info & 0xffff_ffff == 4 {
+            let Some(relocation) = self.machine.relocation(info & 0xffff_ffff) else { continue };
+            if relocation.is_call {
                 self.note_call(symbol)?;
             }
+            let size = relocation.size();
             if offset.checked_add(size as u64)? > target.size {
                 return None;
             }
             let here = target.address.wrapping_add(offset);
-            let value = if is_relative { value.wrapping_sub(here) } else { value };
-            put(&mut self.bytes, usize::try_from(target.offset.checked_add(offset)?).ok()?, size, value)?;
+            let at = usize::try_from(target.offset.checked_add(offset)?).ok()?;
+            let old = uint(&self.bytes, at, size)?;
+            put(&mut self.bytes, at, size, relocation.apply(old, here, value))?;
         }
         Some(())
     }
@@ -272,6 +268,18 @@ impl Module {
             put(&mut self.bytes, at + 24, 8, section.offset);
             put(&mut self.bytes, at + 32, 8, section.size);
         }
+    }
+}
+
+impl Machine {
+    /// Where the symbols of others are put, one after the other, and how many of them at most; the rest stays at the
+    /// last place. Calls of AArch64 reach 128 MB far.
+    fn address_of_other(self, index: u64) -> u64 {
+        let (distance, most) = match self {
+            Self::X86_64 => (0x2000_0000, 0x1_0000),
+            Self::AArch64 => (0x0200_0000, 0x5000),
+        };
+        BASE + distance + OTHER_SIZE * index.min(most)
     }
 }
 
@@ -329,7 +337,7 @@ mod tests {
             section(".exit.text", SHF_EXECINSTR, 8),
             section(PER_CPU, 0, 8),
         ];
-        let mut module = Module { bytes: Vec::new(), headers: 0, sections };
+        let mut module = Module { machine: Machine::X86_64, bytes: Vec::new(), headers: 0, sections };
         module.place();
         let addresses: Vec<u64> = module.sections.iter().map(|section| section.address - BASE).collect();
         assert_eq!(addresses, [0x1000, 0, 0x2000, 0x30, 0x3000]);

@@ -94,7 +94,10 @@ impl Facts {
         }
         for range in &variable.places {
             if range.end != u64::MAX {
-                self.add(range, ty, telling, types);
+                // A variable that has a fixed address only for a while is a copy of another that lies there.
+                if !matches!(range.place, VariablePlace::Static { .. }) {
+                    self.add(range, ty, telling, types);
+                }
                 continue;
             }
             // An expression holds wherever the variable is in scope.

@@ -1,0 +1,185 @@
+//! Relocations of modules: what is put where, by machine.
+//!
+//! Numbers and formulas as in the System V ABI for x86-64, table 4.9, and in ELF for the Arm 64-bit Architecture,
+//! section 5.7. Of the latter those are known that code without a table of addresses has.
+
+/// A machine whose relocations are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Machine {
+    /// x86-64.
+    X86_64,
+    /// AArch64.
+    AArch64,
+}
+
+/// What a relocation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Relocation {
+    /// Whether the value counts from where it is put.
+    from: From,
+    /// How much lower bits of it are left out.
+    shift: u32,
+    place: Place,
+    /// Whether it is of a call, so that the symbol is a function.
+    pub(super) is_call: bool,
+}
+
+/// What a value counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum From {
+    /// Nothing.
+    Zero,
+    /// Where it is put.
+    Here,
+    /// The page where it is put, in pages.
+    Page,
+}
+
+/// Where a value is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// So many bytes.
+    Bytes(usize),
+    /// So many bits of an instruction of four bytes, from a bit on.
+    Bits(u32, u32),
+    /// Of `adr` and `adrp`: two bits from bit 29 on, and 19 from bit 5 on.
+    Address,
+}
+
+impl Machine {
+    /// By its number in ELF headers.
+    pub(super) fn of(number: u64) -> Option<Self> {
+        const EM_X86_64: u64 = 62;
+        const EM_AARCH64: u64 = 183;
+        match number {
+            EM_X86_64 => Some(Self::X86_64),
+            EM_AARCH64 => Some(Self::AArch64),
+            _ => None,
+        }
+    }
+
+    /// What a kind of relocation does; `None` if that is not known.
+    pub(super) fn relocation(self, kind: u64) -> Option<Relocation> {
+        match self {
+            Self::X86_64 => of_x86(kind),
+            Self::AArch64 => of_aarch64(kind),
+        }
+    }
+}
+
+fn bytes(from: From, size: usize) -> Relocation {
+    Relocation { from, shift: 0, place: Place::Bytes(size), is_call: false }
+}
+
+fn of_x86(kind: u64) -> Option<Relocation> {
+    Some(match kind {
+        1 => bytes(From::Zero, 8),
+        2 => bytes(From::Here, 4),
+        4 => Relocation { is_call: true, ..bytes(From::Here, 4) },
+        10 | 11 => bytes(From::Zero, 4),
+        24 => bytes(From::Here, 8),
+        _ => return None,
+    })
+}
+
+fn of_aarch64(kind: u64) -> Option<Relocation> {
+    let bits = |from, shift, first, count| Relocation {
+        from,
+        shift,
+        place: Place::Bits(first, count),
+        is_call: false,
+    };
+    Some(match kind {
+        // ABS64, ABS32, ABS16; PREL64, PREL32, PREL16
+        257 => bytes(From::Zero, 8),
+        258 => bytes(From::Zero, 4),
+        259 => bytes(From::Zero, 2),
+        260 => bytes(From::Here, 8),
+        261 => bytes(From::Here, 4),
+        262 => bytes(From::Here, 2),
+        // MOVW_UABS_G0 to G3
+        263 | 264 => bits(From::Zero, 0, 5, 16),
+        265 | 266 => bits(From::Zero, 16, 5, 16),
+        267 | 268 => bits(From::Zero, 32, 5, 16),
+        269 => bits(From::Zero, 48, 5, 16),
+        // LD_PREL_LO19, ADR_PREL_LO21, ADR_PREL_PG_HI21 and the same unchecked
+        273 => bits(From::Here, 2, 5, 19),
+        274 => Relocation { place: Place::Address, ..bytes(From::Here, 0) },
+        275 | 276 => Relocation { place: Place::Address, ..bytes(From::Page, 0) },
+        // ADD_ABS_LO12_NC, LDST8 to LDST128_ABS_LO12_NC
+        277 | 278 => bits(From::Zero, 0, 10, 12),
+        284 => bits(From::Zero, 1, 10, 11),
+        285 => bits(From::Zero, 2, 10, 10),
+        286 => bits(From::Zero, 3, 10, 9),
+        299 => bits(From::Zero, 4, 10, 8),
+        // TSTBR14, CONDBR19, JUMP26, CALL26
+        279 => bits(From::Here, 2, 5, 14),
+        280 => bits(From::Here, 2, 5, 19),
+        282 | 283 => Relocation { is_call: true, ..bits(From::Here, 2, 0, 26) },
+        _ => return None,
+    })
+}
+
+impl Relocation {
+    /// How many bytes it changes.
+    pub(super) fn size(self) -> usize {
+        match self.place {
+            Place::Bytes(size) => size,
+            Place::Bits(..) | Place::Address => 4,
+        }
+    }
+
+    /// The bytes at an address once a value is put there, of those that are there.
+    pub(super) fn apply(self, old: u64, here: u64, value: u64) -> u64 {
+        const PAGE_BITS: u32 = 12;
+        let value = match self.from {
+            From::Zero => value,
+            From::Here => value.wrapping_sub(here),
+            From::Page => (value >> PAGE_BITS).wrapping_sub(here >> PAGE_BITS),
+        };
+        let value = value >> self.shift;
+        match self.place {
+            Place::Bytes(_) => value,
+            Place::Bits(first, count) => insert(old, value, first, count),
+            Place::Address => insert(insert(old, value, 29, 2), value >> 2, 5, 19),
+        }
+    }
+}
+
+/// Some bits replaced by the lowest of a value. Those of `ldr` behind the page's are scaled with the access, so that
+/// fewer than 12 stay and the rest of the field is zero.
+fn insert(old: u64, value: u64, first: u32, count: u32) -> u64 {
+    let mask = ((1 << count) - 1) << first;
+    old & !mask | value << first & mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(kind: u64, word: u64, here: u64, value: u64) -> u64 {
+        Machine::AArch64.relocation(kind).unwrap().apply(word, here, value)
+    }
+
+    #[test]
+    fn instructions_get_their_addresses() {
+        // adrp x1; add x1, x1; ldr x0, [x1]; bl; cbz x0
+        assert_eq!(applied(275, 0x9000_0001, 0x1_0040, 0x1_3456), 0xf000_0001);
+        assert_eq!(applied(275, 0x9000_0001, 0x1_3040, 0x1_2456), 0xf0ff_ffe1);
+        assert_eq!(applied(277, 0x9100_0021, 0, 0x1_3456), 0x9111_5821);
+        assert_eq!(applied(286, 0xf940_0020, 0, 0x1_3458), 0xf942_2c20);
+        assert_eq!(applied(283, 0x9400_0000, 0x1_0010, 0x1_0000), 0x97ff_fffc);
+        assert_eq!(applied(280, 0xb400_0000, 0x1_0000, 0x1_0008), 0xb400_0040);
+    }
+
+    #[test]
+    fn bytes_get_values_and_distances() {
+        let x86 = |kind, here, value| Machine::X86_64.relocation(kind).unwrap().apply(0, here, value);
+        assert_eq!((x86(1, 8, 0x1234), x86(2, 0x1000, 0x0ffc) as u32), (0x1234, 0xffff_fffc));
+        assert!(Machine::X86_64.relocation(4).unwrap().is_call);
+        assert_eq!(Machine::X86_64.relocation(99), None);
+        assert_eq!(applied(261, 0, 0x1000, 0x1010), 0x10);
+        assert_eq!(Machine::of(183), Some(Machine::AArch64));
+        assert_eq!(Machine::of(21), None);
+    }
+}

@@ -373,6 +373,24 @@ impl<'d> Elf<'d> {
             .collect()
     }
 
+    /// Addresses that the loader puts into data, as linked: what relative relocations add to where the file is loaded
+    /// (R_X86_64_RELATIVE and R_AARCH64_RELATIVE). Files need not hold them in their data, too.
+    pub fn loaded_words(&self) -> Vec<u64> {
+        const ENTRY: usize = 24;
+        let relative: u64 = match self.machine() {
+            object::Architecture::X86_64 => 8,
+            object::Architecture::Aarch64 => 1027,
+            _ => return Vec::new(),
+        };
+        let section = self.file.section_by_name(".rela.dyn").filter(|_| self.is_little_endian());
+        let table = section.and_then(|section| section.data().ok()).unwrap_or(&[]);
+        let words = table.chunks_exact(ENTRY).filter_map(|entry| {
+            let word = |at: usize| Some(u64::from_le_bytes(entry.get(at..at + 8)?.try_into().ok()?));
+            (word(8)? & 0xffff_ffff == relative).then(|| word(16))?
+        });
+        words.collect()
+    }
+
     /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment, and that alignment. `None` if
     /// there is none.
     pub fn thread_local(&self) -> Option<(u64, u64)> {
@@ -397,9 +415,9 @@ impl<'d> Elf<'d> {
 /// Whether a symbol only marks where code or data begins in a section of an Arm file (ELF for the Arm 64-bit
 /// Architecture, section 5.5.5, "Mapping symbols").
 fn is_mapping(name: &str) -> bool {
-    ["$x", "$d", "$a", "$t"].into_iter().any(|mark| {
-        name.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    })
+    ["$x", "$d", "$a", "$t"]
+        .into_iter()
+        .any(|mark| name.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
 }
 
 /// A section's content, decompressed.

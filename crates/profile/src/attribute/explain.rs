@@ -114,7 +114,8 @@ fn in_function<'a, T>(
     let scopes = ScopeReader::new(program.dwarf, unit).ok()?;
     let mut reader = InstructionReader::new(program.architecture);
     let code = Code::read(&mut world, &scopes, &mut reader, function)?;
-    let sampled = [address];
+    // As if all of the function had been sampled: what of it is asked about must not change what is known.
+    let sampled: Vec<u64> = code.instructions.iter().map(|one| one.address).collect();
     let mut rounds = Rounds::new(program, &sampled);
     rounds.settle();
     let uses = rounds.uses_at(address);

@@ -71,7 +71,7 @@ pub fn exports(
         let registered = found.len();
         callbacks(world, state, instruction, is_function, &mut found);
         if found.len() == registered {
-            found.extend(addresses(instruction, is_function));
+            found.extend(addresses(state, instruction, is_function));
         }
     });
     found.sort_unstable();
@@ -185,7 +185,11 @@ fn passed_along(
 }
 
 /// Functions whose addresses an instruction brings into a register.
-fn addresses(instruction: &Instruction, is_function: &(dyn Fn(u64) -> bool + Sync)) -> Option<Export> {
+fn addresses(
+    state: &State,
+    instruction: &Instruction,
+    is_function: &(dyn Fn(u64) -> bool + Sync),
+) -> Option<Export> {
     let number = match instruction.effect {
         Effect::Move { from: Source::Number(number), .. } | Effect::Push { from: Source::Number(number) } => {
             number as u64
@@ -193,6 +197,11 @@ fn addresses(instruction: &Instruction, is_function: &(dyn Fn(u64) -> bool + Syn
         Effect::Lea { address, .. } if address.base.is_none() && address.index.is_none() => {
             address.displacement as u64
         }
+        // The rest of an address, of which the page is known.
+        Effect::Add { of, from: Source::Number(rest), subtract: false, .. } => match state.register(of) {
+            Value::Number(page) => page.wrapping_add(rest as u64),
+            _ => return None,
+        },
         _ => return None,
     };
     is_function(number).then_some(Export { function: number, usage: Use::Address })

@@ -1,9 +1,12 @@
 //! All places that may call a function or take its address.
 //!
-//! Machine code names a function by a 4-byte distance (`call`, `jmp`, `lea`) or address (`mov`) somewhere in an
+//! Code of x86-64 names a function by a 4-byte distance (`call`, `jmp`, `lea`) or address (`mov`) somewhere in an
 //! instruction, data by an 8-byte address. Every position is tried: what is found too much does no harm, because
 //! nobody finds an instruction there.
 
+mod aarch64;
+
+use crate::code::architecture::Architecture;
 use crate::program::Program;
 use rayon::prelude::*;
 
@@ -28,11 +31,10 @@ impl References {
         let Some(wanted) = Wanted::new(entries) else {
             return Self::default();
         };
-        let chunks: Vec<(u64, &[u8])> =
-            program.image.sections().iter().flat_map(|(address, bytes)| chunks(*address, bytes)).collect();
-        let code = chunks.par_iter().flat_map_iter(|(address, bytes)| in_code(&wanted, *address, bytes));
-        let mut code: Vec<_> = code.collect();
-        code.extend(entries.iter().flat_map(|entry| short_jumps(program, *entry)));
+        let mut code = match program.architecture {
+            Architecture::X86_64 => in_x86(&wanted, program, entries),
+            Architecture::AArch64 => in_aarch64(&wanted, program),
+        };
         code.sort_unstable();
         code.dedup();
         let tables = program.listing_tables();
@@ -48,6 +50,7 @@ impl References {
             listed.map(|(_, word)| word).collect::<Vec<_>>()
         });
         let mut data: Vec<_> = data.collect();
+        data.extend(program.loaded_words.iter().filter(|word| wanted.has(**word)));
         data.sort_unstable();
         data.dedup();
         Self { code, data }
@@ -62,6 +65,25 @@ impl References {
         let past = self.code.partition_point(|(target, _)| *target <= entry);
         self.code.get(first..past)
     }
+}
+
+fn in_x86(wanted: &Wanted, program: &Program<'_>, entries: &[u64]) -> Vec<(u64, u64)> {
+    let sections = program.image.sections().iter();
+    let chunks: Vec<(u64, &[u8])> = sections.flat_map(|(address, bytes)| chunks(*address, bytes)).collect();
+    let code = chunks.par_iter().flat_map_iter(|(address, bytes)| in_code(wanted, *address, bytes));
+    let mut code: Vec<_> = code.collect();
+    code.extend(entries.iter().flat_map(|entry| short_jumps(program, *entry)));
+    code
+}
+
+fn in_aarch64(wanted: &Wanted, program: &Program<'_>) -> Vec<(u64, u64)> {
+    let pieces = program.image.sections().iter().flat_map(|(address, bytes)| {
+        let begins = (0u64..).step_by(CHUNK);
+        begins.map(|begin| address.wrapping_add(begin)).zip(bytes.chunks(CHUNK))
+    });
+    let pieces: Vec<(u64, &[u8])> = pieces.collect();
+    let code = pieces.par_iter().flat_map_iter(|(address, bytes)| aarch64::in_code(wanted, *address, bytes));
+    code.collect()
 }
 
 /// Overlapping pieces of a section.
@@ -126,6 +148,8 @@ struct Wanted {
     blocks: Bits,
     /// A bit for each byte.
     bytes: Bits,
+    /// All of them, sorted.
+    sorted: Vec<u64>,
 }
 
 /// Largest distance between the addresses of a set, in bytes.
@@ -138,12 +162,21 @@ impl Wanted {
     fn new(entries: &[u64]) -> Option<Self> {
         let (first, last) = (*entries.iter().min()?, *entries.iter().max()?);
         let span = last.checked_sub(first).filter(|span| *span < MAX_SPAN)?;
-        let mut wanted = Self { first, blocks: Bits::new(span / BLOCK), bytes: Bits::new(span) };
+        let mut wanted =
+            Self { first, blocks: Bits::new(span / BLOCK), bytes: Bits::new(span), sorted: entries.to_vec() };
+        wanted.sorted.sort_unstable();
         for entry in entries {
             wanted.blocks.set((entry - first) / BLOCK);
             wanted.bytes.set(entry - first);
         }
         Some(wanted)
+    }
+
+    /// Those in a range.
+    fn within(&self, begin: u64, size: u64) -> &[u64] {
+        let first = self.sorted.partition_point(|address| *address < begin);
+        let past = self.sorted.partition_point(|address| *address < begin.saturating_add(size));
+        self.sorted.get(first..past).unwrap_or(&[])
     }
 
     #[inline]

@@ -37,6 +37,8 @@ pub struct Program<'a> {
     pub per_cpu: PerCpu,
     /// Words that the loader fills with a variable's address, by their own: the variable's name and address.
     pub table_words: FxHashMap<u64, (&'a str, u64)>,
+    /// Words that the loader puts into data of a program that may lie anywhere, as linked.
+    pub loaded_words: Vec<u64>,
     /// Address where the kernel's text begins (`_text`); 0 of other programs.
     pub text_start: u64,
     units: UnitMap,
@@ -122,6 +124,7 @@ impl<'a> Program<'a> {
             helpers: Helpers::new(&symbols),
             per_cpu: PerCpu::of(architecture, elf, &symbols),
             table_words: elf.table_words().into_iter().map(|(at, name, to)| (at, (name, to))).collect(),
+            loaded_words: elf.loaded_words(),
             text_start,
             symbols,
             units: units?,

@@ -1,0 +1,41 @@
+//! What the code alone tells of the programs in `fixtures/attribution`.
+
+use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_profile::attribute::answers::Answers;
+use fieldline_profile::attribute::target::{Target, TypeIndex};
+use fieldline_profile::program::Program;
+use std::path::Path;
+
+/// Works with a program of the folder and the addresses of all its code.
+pub(crate) fn with_program<T>(name: &str, work: impl for<'a> FnOnce(&'a Program<'a>, &[u64]) -> T) -> T {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/attribution").join(name);
+    let file = FileBytes::open(&path).unwrap();
+    let elf = Elf::parse(&file).unwrap();
+    let sections = DebugSections::load(&elf, None).unwrap();
+    let dwarf = Dwarf::new(&sections).unwrap();
+    let mut program = Program::new(&elf, &dwarf).unwrap();
+    let text = elf.text_sections();
+    let addresses: Vec<u64> =
+        text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64).collect();
+    program.load(addresses.iter().copied());
+    work(&program, &addresses)
+}
+
+/// Operands written in a function's instructions, in order of address.
+pub(crate) fn operands(answers: &Answers, function: &str) -> Vec<String> {
+    let found = answers.functions.iter().find(|found| found.name == function);
+    let instructions = &found.unwrap_or_else(|| panic!("no function {function}")).instructions;
+    let explicit = instructions.iter().flat_map(|typed| typed.operands.iter().filter(|one| !one.is_implicit));
+    explicit.map(|operand| spelled(answers, operand.target)).collect()
+}
+
+fn spelled(answers: &Answers, target: Target<TypeIndex>) -> String {
+    let name = |ty| answers.ty(ty).map_or("?", |entry| entry.name.name.as_str());
+    match target {
+        Target::Place { ty, offset } => format!("{}+{offset}", name(ty)),
+        Target::Within { ty } => format!("{}+?", name(ty)),
+        Target::Element { ty, offset, stride, .. } => format!("{}+{offset}+i*{stride}", name(ty)),
+        Target::Unknown(reason) => reason.to_string(),
+    }
+}

@@ -9,6 +9,7 @@
 mod score;
 mod trace;
 
+use crate::decode::{self, LIBRARY};
 use crate::shell::{cache, need, need_files, output, root, run as run_command, say};
 use anyhow::{Context, Result};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
@@ -32,7 +33,7 @@ const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 const RECALL: f64 = 95.0;
 const PRECISION: f64 = 99.5;
 
-/// `cargo xtask emulated`.
+/// `cargo xtask emulated`. The C library's operands are compared with objdump's first.
 pub(crate) fn run(_: &[String]) -> Result<bool> {
     need(&[
         ("gcc", "gcc"),
@@ -40,11 +41,11 @@ pub(crate) fn run(_: &[String]) -> Result<bool> {
         ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
         ("aarch64-linux-gnu-g++", "g++-aarch64-linux-gnu"),
     ])?;
-    need_files(&[("/usr/aarch64-linux-gnu/include/stdio.h", "libc6-dev-arm64-cross")])?;
+    need_files(&[("/usr/aarch64-linux-gnu/include/stdio.h", "libc6-dev-arm64-cross"), LIBRARY])?;
     let folder = cache()?.join("emulated");
     fs::create_dir_all(&folder)?;
     let plugin = plugin(&folder)?;
-    let mut holds = true;
+    let mut holds = decode::run(&[LIBRARY.0.to_owned()])?;
     for (name, compiler, sources) in PROGRAMS {
         let program = compile(&folder, name, compiler, sources)?;
         let trace = folder.join(format!("{name}.trace"));

@@ -2,7 +2,7 @@
 
 use crate::fixtures::synthetic;
 use crate::shell::{self, say};
-use crate::{builds, inputs, packing, parity, permutations, regressions, source};
+use crate::{builds, emulated, inputs, packing, parity, permutations, regressions, source};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::btf::{self, Kind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
@@ -41,6 +41,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     count("typedefs and first definitions are found early", early(&vmlinux));
     count("plans by size alone are possible", with_dwarf(&vmlinux, packing::every_struct));
     count("a second decoder reads the same operands", second_decoder(&vmlinux));
+    count("AArch64: operands as objdump has them, programs attributed under qemu", emulated::run(&[]));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
     count("recording to a patch that applies", road(&vmlinux));
     count("a kernel against itself passes the gate", regressions::itself(&vmlinux));

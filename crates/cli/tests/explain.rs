@@ -57,6 +57,19 @@ fn what_is_unknown_has_its_reason() {
 }
 
 #[test]
+fn functions_without_debug_info_do_not_hide_the_others() {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo/shaper");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fieldline"));
+    // `_start` is the C library's, in assembly.
+    let output = command.args(["explain", "_start", "flow_ack", "--vmlinux"]).arg(program).output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no function with debug info is there"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("struct tx_flow +"));
+    let alone = explain("_start");
+    assert_eq!((alone.status.code(), alone.stdout.len()), (Some(2), 0));
+}
+
+#[test]
 fn places_that_are_none_are_refused() {
     for (place, message) in [
         ("no_such_function", "neither a function of the program nor an address"),

@@ -9,7 +9,7 @@ use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_profile::code::architecture::Architecture;
 use fieldline_profile::code::insn::InstructionReader;
-use fieldline_profile::code::machine::{Instruction, Register, Registers};
+use fieldline_profile::code::machine::{Instruction, Register};
 use fieldline_profile::flow::state::{Location, State};
 use fieldline_profile::flow::transfer::Context;
 use fieldline_profile::flow::value::{Pointer, Value, join};
@@ -145,7 +145,7 @@ const SLOTS: [i64; 2] = [-16, -24];
 fn states(types: &[Ty]) -> impl Strategy<Value = State> + use<> {
     let values = proptest::collection::vec(values(types), REGISTERS.len() + SLOTS.len());
     values.prop_map(|values| {
-        let mut state = State::entry();
+        let mut state = State::entry(Architecture::X86_64);
         state.set(Location::Register(Register::RSP), Value::Stack(SLOTS[1]));
         let registers = REGISTERS.into_iter().map(Location::Register);
         for (location, value) in registers.chain(SLOTS.map(Location::Slot)).zip(values) {
@@ -204,7 +204,7 @@ const STEPS: [(&str, &[u8]); 3] = [
 
 fn step(world: &mut World<'_>, state: &mut State, instruction: &Instruction) {
     let (refined, returned) = (FxHashMap::default(), FxHashMap::default());
-    let clobbered = |_: &Instruction| Registers::CALLER_SAVED;
+    let clobbered = |_: &Instruction| Architecture::X86_64.caller_saved();
     let context = Context { regions: &[], refined: &refined, returned: &returned, clobbered: &clobbered };
     world.step(state, 0, instruction, &context);
     for (location, value) in state.locations().collect::<Vec<_>>() {

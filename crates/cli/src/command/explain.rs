@@ -26,8 +26,16 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
     let places: Vec<Vec<Place>> = places.collect::<Result<_>>()?;
     program.load_all();
     let mut out = String::new();
+    let mut dark = Vec::new();
     for place in places.iter().flatten() {
-        draw(&mut out, &program, &dwarf, place)?;
+        if !draw(&mut out, &program, &dwarf, place)? {
+            dark.push(place.address());
+        }
+    }
+    let why = |address: &u64| format!("{address:#x}: no function with debug info is there");
+    match dark.first() {
+        Some(first) if out.is_empty() => bail!(why(first)),
+        _ => dark.iter().for_each(|address| output::note(&why(address))),
     }
     output::print(&out)?;
     Ok(Outcome::Done)
@@ -82,27 +90,27 @@ fn hex(text: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
-fn draw<'a>(out: &mut String, program: &'a Program<'a>, dwarf: &Dwarf<'_>, place: &Place) -> Result<()> {
+/// Whether there was something to draw: assembly has no debug info.
+fn draw<'a>(out: &mut String, program: &'a Program<'a>, dwarf: &Dwarf<'_>, place: &Place) -> Result<bool> {
     let paint = Paint::new(output::use_color());
     let mut members = Members { reader: TypeReader::new(dwarf) };
     let address = place.address();
-    let nothing = || format!("{address:#x}: no function with debug info is there");
     match place {
         Place::Function(_) => {
-            let lines = list(program, address).with_context(nothing)?;
+            let Some(lines) = list(program, address) else { return Ok(false) };
             explain_text::draw_lines(out, &lines, &mut |target| members.path(target), paint);
         }
         Place::Instruction(_) => {
-            let explanation = explain(program, address);
-            let explanation = match explanation {
-                Some(explanation) => explanation,
-                None if program.has_function(address) => bail!("{address:#x}: no instruction begins there"),
-                None => bail!(nothing()),
+            let Some(explanation) = explain(program, address) else {
+                if program.has_function(address) {
+                    bail!("{address:#x}: no instruction begins there");
+                }
+                return Ok(false);
             };
             explain_text::draw(out, &explanation, &mut |target| members.path(target), paint);
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Names members of structs.

@@ -32,6 +32,7 @@ pub enum Passed {
 }
 
 /// What a function does to another.
+#[expect(clippy::large_enum_variant, reason = "nearly all uses are calls")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Use {
     /// Calls it with arguments.

@@ -123,14 +123,19 @@ fn updated(opcode: Opcode) -> Option<Option<u16>> {
 /// (FEAT_MTE) are none of it, and neither is what is only fetched early.
 fn is_idle(opcode: Opcode) -> bool {
     use Opcode as O;
-    match opcode {
-        O::B | O::Bcc(_) | O::CBZ | O::CBNZ | O::TBZ | O::TBNZ => true,
-        O::BR | O::BLR | O::RET | O::ERET | O::BRK | O::HLT | O::UDF => true,
-        O::BRAA | O::BRAB | O::BRAAZ | O::BRABZ | O::BLRAA | O::BLRAB | O::BLRAAZ | O::BLRABZ => true,
-        O::CCMP | O::CCMN | O::MSR | O::SYS(_) | O::HINT | O::ISB | O::DSB(_) | O::DMB(_) => true,
-        O::PRFM | O::PRFUM | O::STG | O::ST2G | O::STGM | O::STZGM => true,
-        _ => false,
-    }
+    let is_branch = matches!(
+        opcode,
+        O::B | O::Bcc(_) | O::CBZ | O::CBNZ | O::TBZ | O::TBNZ | O::BR | O::BLR | O::RET | O::ERET
+    );
+    let is_signed_branch = matches!(
+        opcode,
+        O::BRAA | O::BRAB | O::BRAAZ | O::BRABZ | O::BLRAA | O::BLRAB | O::BLRAAZ | O::BLRABZ
+    );
+    let is_of_system =
+        matches!(opcode, O::CCMP | O::CCMN | O::MSR | O::SYS(_) | O::HINT | O::ISB | O::DSB(_) | O::DMB(_));
+    let is_stop = matches!(opcode, O::BRK | O::HLT | O::UDF);
+    let is_of_memory = matches!(opcode, O::PRFM | O::PRFUM | O::STG | O::ST2G | O::STGM | O::STZGM);
+    is_branch || is_signed_branch || is_of_system || is_stop || is_of_memory
 }
 
 /// What an instruction does to memory, and to how many bytes of it; 0 if that depends on the processor.

@@ -1,0 +1,48 @@
+//! Records the memory accesses of running programs where there is no PMU: by single steps or by hardware breakpoints.
+//!
+//! * `step`: steps a program through `ptrace`, in bursts, and decodes what each instruction is about to touch; `signals`
+//!   waits for it, `launch` starts it.
+//! * `journal`: what becomes a perf.data file: samples, and what was mapped and ran when; `host` is what its header says
+//!   about the machine.
+//! * `gaps`, `address`, `touches`: which accesses are sampled, where an operand is, what an instruction touches.
+//! * `maps`, `tasks`: what `/proc` says of mappings and threads.
+//!
+//! Other machines than x86-64 Linux compile to a library that says so.
+
+mod error;
+mod options;
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod unsupported;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod address;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod gaps;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod host;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod journal;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod launch;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod maps;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod signals;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod step;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod tasks;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod touches;
+
+pub use error::Error;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use launch::end as kill;
+pub use launch::hold;
+pub use options::{End, Limits, StepOptions, Taken, Target};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use step::record as record_steps;
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+use unsupported::kill;
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub use unsupported::{hold, record_steps};

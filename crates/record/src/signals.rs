@@ -8,14 +8,15 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// How often is asked before sleeping. A step takes a few of these; waking up takes far longer than asking.
-const SPINS: u32 = 500;
+/// How many waits that end at once are between two looks for Ctrl-C.
+const BETWEEN_LOOKS: u32 = 256;
 
 /// Signals that arrive as data, of this thread and of those it starts.
 pub(crate) struct Signals {
     fd: SignalFd,
     before: SigSet,
     is_interrupted: bool,
+    waits: u32,
 }
 
 impl Signals {
@@ -25,7 +26,7 @@ impl Signals {
         [Signal::SIGCHLD, Signal::SIGINT, Signal::SIGTERM].into_iter().for_each(|signal| set.add(signal));
         let before = set.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
         let fd = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        Ok(Self { fd, before, is_interrupted: false })
+        Ok(Self { fd, before, is_interrupted: false, waits: 0 })
     }
 
     /// Whether somebody asked to stop.
@@ -40,17 +41,23 @@ impl Signals {
         }
     }
 
-    /// What a traced thread did, waiting so long at most. `is_busy`: something is about to happen.
+    /// What a traced thread did, where one is bound to do something at once: waiting is quickest without a time.
     ///
     /// # Errors
     /// As `waitpid`; ECHILD where nobody is left.
-    pub(crate) fn next(&mut self, is_busy: bool, longest: Duration) -> Result<WaitStatus, Errno> {
-        for _ in 0..if is_busy { SPINS } else { 1 } {
-            match ask()? {
-                WaitStatus::StillAlive => std::thread::yield_now(),
-                status => return Ok(status),
-            }
+    pub(crate) fn next_at_once(&mut self) -> Result<WaitStatus, Errno> {
+        self.waits = self.waits.wrapping_add(1);
+        if self.waits % BETWEEN_LOOKS == 0 {
+            self.drain();
         }
+        waitpid(None, Some(WaitPidFlag::__WALL))
+    }
+
+    /// What a traced thread did, waiting so long at most.
+    ///
+    /// # Errors
+    /// As `waitpid`; ECHILD where nobody is left.
+    pub(crate) fn next(&mut self, longest: Duration) -> Result<WaitStatus, Errno> {
         // What happened before this is in the signals, so none is slept through.
         self.drain();
         let status = ask()?;

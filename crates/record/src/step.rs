@@ -11,7 +11,7 @@ use crate::journal::{Access, Journal, Who};
 use crate::launch;
 use crate::signals::Signals;
 use crate::tasks;
-use crate::touches::{Code, LONGEST, Touches};
+use crate::touches::{Code, LONGEST, Step};
 use crate::{End, Error, StepOptions, Taken, Target};
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Event};
@@ -287,7 +287,11 @@ impl Tracer {
     fn wait(&mut self, signals: &mut Signals) -> Result<(), Error> {
         let is_busy = self.burst.is_some();
         let longest = if is_busy { QUIET } else { self.until_burst() };
-        match signals.next(is_busy, longest) {
+        let next = match self.threads.is_any_prompt() {
+            true => signals.next_at_once(),
+            false => signals.next(longest),
+        };
+        match next {
             Ok(WaitStatus::StillAlive) if is_busy && !self.steps_all() => self.end_burst(),
             Ok(status) => self.answer(status),
             Err(Errno::ECHILD) => self.end = Some(End::Program("ended".to_owned())),
@@ -429,8 +433,8 @@ impl Tracer {
     fn prepare(&mut self, tid: u32) {
         let Some(who) = self.threads.get(tid).map(|thread| thread.who) else { return };
         let Ok(user) = ptrace::getregs(pid(tid)) else { return };
-        let touches = self.touches(who, user.rip);
-        let mut pending = Pending { ip: user.rip, ..Pending::default() };
+        let Step { touches, is_call } = self.step(who, user.rip);
+        let mut pending = Pending { ip: user.rip, is_prompt: !is_call, ..Pending::default() };
         if touches.iter().any(Option::is_some) {
             let registers = registers(&user);
             for (to, memory) in pending.operands.iter_mut().zip(touches.iter().flatten()) {
@@ -442,7 +446,7 @@ impl Tracer {
         }
     }
 
-    fn touches(&mut self, who: Who, ip: u64) -> Touches {
+    fn step(&mut self, who: Who, ip: u64) -> Step {
         let process = self.processes.entry(who.pid).or_insert_with(|| Process {
             memory: File::open(format!("/proc/{}/mem", who.pid)).ok(),
             code: Code::default(),
@@ -496,7 +500,7 @@ impl Tracer {
         }
         let mut is_called = false;
         while self.threads.is_any_stepped() && began.elapsed() < PATIENCE {
-            match signals.next(true, QUIET) {
+            match signals.next(QUIET) {
                 Ok(WaitStatus::StillAlive) if !is_called => {
                     is_called = true;
                     self.threads.stepped().for_each(|tid| {

@@ -1,7 +1,7 @@
 //! What instructions touch, decoded once.
 
 use fieldline_profile::code::insn::InstructionReader;
-use fieldline_profile::code::machine::Memory;
+use fieldline_profile::code::machine::{Flow, Memory};
 use rustc_hash::FxHashMap;
 
 /// Longest instruction (Intel SDM volume 2, section 2.3.11).
@@ -10,11 +10,19 @@ pub(crate) const LONGEST: usize = 15;
 /// Operands of an instruction in memory whose addresses general-purpose registers tell.
 pub(crate) type Touches = [Option<Memory>; 2];
 
+/// What a step over an instruction does.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Step {
+    pub(crate) touches: Touches,
+    /// It calls the kernel, and may sleep there.
+    pub(crate) is_call: bool,
+}
+
 /// Decoded instructions of a process.
 #[derive(Default)]
 pub(crate) struct Code {
     reader: InstructionReader,
-    known: FxHashMap<u64, Touches>,
+    known: FxHashMap<u64, Step>,
 }
 
 impl Code {
@@ -24,27 +32,28 @@ impl Code {
     }
 
     /// Whether the instruction at an address was decoded.
-    pub(crate) fn known(&self, ip: u64) -> Option<Touches> {
+    pub(crate) fn known(&self, ip: u64) -> Option<Step> {
         self.known.get(&ip).copied()
     }
 
     /// Decodes the instruction at an address.
-    pub(crate) fn learn(&mut self, ip: u64, code: &[u8]) -> Touches {
-        let touches = touches(&mut self.reader, ip, code);
-        self.known.insert(ip, touches);
-        touches
+    pub(crate) fn learn(&mut self, ip: u64, code: &[u8]) -> Step {
+        let step = step(&mut self.reader, ip, code);
+        self.known.insert(ip, step);
+        step
     }
 }
 
-fn touches(reader: &mut InstructionReader, ip: u64, code: &[u8]) -> Touches {
-    let mut touches = Touches::default();
-    let instruction = reader.read(ip, code).filter(|_| !is_addressed_otherwise(code));
-    if let Some(instruction) = instruction {
-        for (to, memory) in touches.iter_mut().zip(instruction.memory()) {
+/// Bytes that are no instruction may do anything.
+fn step(reader: &mut InstructionReader, ip: u64, code: &[u8]) -> Step {
+    let Some(instruction) = reader.read(ip, code) else { return Step { is_call: true, ..Step::default() } };
+    let mut step = Step { is_call: instruction.flow == Flow::Trap, ..Step::default() };
+    if !is_addressed_otherwise(code) {
+        for (to, memory) in step.touches.iter_mut().zip(instruction.memory()) {
             *to = Some(*memory);
         }
     }
-    touches
+    step
 }
 
 /// Whether vector registers index memory (gathers and scatters, Intel SDM volume 2, appendix A, table A-4: opcodes 90 to 93
@@ -66,7 +75,7 @@ mod tests {
     use super::*;
 
     fn count(code: &[u8]) -> usize {
-        touches(&mut InstructionReader::new(), 0x1000, code).iter().flatten().count()
+        step(&mut InstructionReader::new(), 0x1000, code).touches.iter().flatten().count()
     }
 
     #[test]
@@ -85,6 +94,14 @@ mod tests {
         assert_eq!(count(&[0xc4, 0xe2, 0x75, 0x92, 0x04, 0x87]), 0, "vgatherdps ymm0, [rdi+ymm0*4], ymm1");
         assert_eq!(count(&[0x67, 0x8b, 0x07]), 0, "mov eax, [edi]");
         assert_eq!(count(&[0xc5, 0xfc, 0x28, 0x07]), 1, "vmovaps ymm0, [rdi]");
+    }
+
+    #[test]
+    fn calls_of_the_kernel_may_take_long() {
+        let is_call = |code: &[u8]| step(&mut InstructionReader::new(), 0x1000, code).is_call;
+        assert!(is_call(&[0x0f, 0x05]), "syscall");
+        assert!(is_call(&[]), "nothing known");
+        assert!(!is_call(&[0xff, 0x50, 0x18]) && !is_call(&[0xc3]), "call, ret");
     }
 
     #[test]

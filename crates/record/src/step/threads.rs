@@ -22,6 +22,8 @@ pub(super) enum State {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pending {
     pub(super) ip: u64,
+    /// It can't sleep in the kernel, so the step is over at once.
+    pub(super) is_prompt: bool,
     pub(super) operands: [Option<(u64, Access)>; 2],
 }
 
@@ -110,6 +112,12 @@ impl Threads {
     /// Whether any is stepped or about to be.
     pub(super) fn is_any_stepped(&self) -> bool {
         self.stepped().next().is_some()
+    }
+
+    /// Whether any is stepped and will stop at once.
+    pub(super) fn is_any_prompt(&self) -> bool {
+        let is_stepped = |thread: &Thread| matches!(thread.state, State::Stepping { .. });
+        self.all.values().any(|thread| is_stepped(thread) && thread.pending.is_prompt)
     }
 
     /// Notes a thread that stopped before the news of its birth.

@@ -8,7 +8,7 @@ pub(crate) mod verify;
 
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use gate::{BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, InitArgs, Sink};
-pub(crate) use record::RecordArgs;
+pub(crate) use record::{RecordArgs, cpus};
 
 use crate::matrix::{self, Also};
 use clap::{Args, Parser, Subcommand, ValueEnum};

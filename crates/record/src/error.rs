@@ -56,8 +56,8 @@ pub enum Error {
     NothingToWatch(String),
     /// Rotating over everything takes longer than there is time.
     #[error(
-        "{watches} watches take {groups} rotations of four, and {seconds} s give each of them only {milliseconds} ms; at \
-         least {least} ms are needed: name members (--member), fewer objects, or more time (--for {enough})"
+        "{watches} watches need {groups} rotations of four, which leaves each {milliseconds} ms of {seconds} s; at least \
+         {least} ms are needed: name members (--member), watch fewer objects, or give it more time (--for {enough})"
     )]
     TooManyWatches {
         /// How many.
@@ -67,9 +67,9 @@ pub enum Error {
         /// Time there is.
         seconds: f64,
         /// What each group gets of it.
-        milliseconds: u64,
+        milliseconds: u128,
         /// What a group must get.
-        least: u64,
+        least: u128,
         /// Seconds that would do.
         enough: u64,
     },

@@ -18,6 +18,11 @@ impl Gaps {
         if self.mean == 1 { 1 } else { 1 + self.number() % (2 * self.mean - 1) }
     }
 
+    /// A number below `end`, which is not 0.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.number() % end.max(1) as u64) as usize
+    }
+
     /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
     fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);

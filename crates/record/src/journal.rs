@@ -11,17 +11,9 @@ use nix::time::{ClockId, clock_gettime};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
-/// Flags of the events: exclude_kernel, exclude_hv, mmap, comm, task, precise_ip = 3, sample_id_all, mmap2, comm_exec
-/// (`struct perf_event_attr` of `include/uapi/linux/perf_event.h`).
-const FLAGS: u64 = 1 << 5 | 1 << 6 | 1 << 8 | 1 << 9 | 1 << 13 | 3 << 15 | 1 << 18 | 1 << 23 | 1 << 24;
-/// `PERF_TYPE_RAW`: perf takes any number there, and no PMU is needed to print the event.
-const RAW: u32 = 4;
-/// A data source that knows the operation only (`PERF_MEM_NA` of `include/uapi/linux/perf_event.h`): level, snoop, lock, TLB
-/// and the level's number are not available.
-const SOURCE: u64 = 1 << 5 | 1 << 19 | 1 << 24 | 1 << 26 | 0xf << 33;
-/// `PERF_MEM_OP_LOAD` and `PERF_MEM_OP_STORE`.
-const LOAD: u64 = 2;
-const STORE: u64 = 4;
+/// Flags of all events: exclude_hv, mmap, comm, task, sample_id_all, mmap2, comm_exec (`struct perf_event_attr` of
+/// `include/uapi/linux/perf_event.h`).
+const FLAGS: u64 = 1 << 6 | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 18 | 1 << 23 | 1 << 24;
 
 /// Nanoseconds of the monotonic clock.
 pub(crate) fn now() -> u64 {
@@ -38,20 +30,25 @@ pub(crate) struct Who {
     pub(crate) number: u32,
 }
 
-/// One access.
+/// One sample, taken in somebody's code.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
+pub(crate) struct Caught {
+    pub(crate) who: Who,
+    /// Nanoseconds; now if not given.
+    pub(crate) time: Option<u64>,
     pub(crate) ip: u64,
+    /// The instruction is the one that touched memory.
+    pub(crate) is_exact: bool,
+    pub(crate) in_kernel: bool,
     pub(crate) address: u64,
-    pub(crate) is_store: bool,
+    pub(crate) period: u64,
+    pub(crate) data_source: u64,
 }
 
 /// A recording under construction.
 pub(crate) struct Journal {
     recording: Recording,
-    loads: EventIndex,
-    stores: EventIndex,
-    period: u64,
+    events: u64,
     /// What each process has mapped that holds code.
     mapped: FxHashMap<u32, Vec<Map>>,
     build_ids: FxHashMap<String, Option<BuildId>>,
@@ -60,8 +57,16 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// A recording of one access in `period`.
-    pub(crate) fn new(period: u64) -> Self {
+    /// A recording of this machine.
+    pub(crate) fn new() -> Self {
+        let mut recording = Recording::new(Endian::Little);
+        host::describe(&mut recording);
+        let (mapped, build_ids) = (FxHashMap::default(), FxHashMap::default());
+        Self { recording, events: 0, mapped, build_ids, last: 0, samples: 0 }
+    }
+
+    /// Adds an event; flags that all have are added, and so are the fields of samples, apart from `more`.
+    pub(crate) fn event(&mut self, name: &str, attr: Attr, more: SampleFields) -> EventIndex {
         let fields = [
             SampleFields::IDENTIFIER,
             SampleFields::IP,
@@ -70,23 +75,11 @@ impl Journal {
             SampleFields::ADDR,
             SampleFields::CPU,
             SampleFields::PERIOD,
-            SampleFields::DATA_SRC,
         ];
-        let sample_type = fields.into_iter().fold(SampleFields(0), |all, field| all | field);
-        let attr = |config| Attr {
-            kind: RAW,
-            config,
-            period_or_frequency: period,
-            sample_type,
-            flags: FLAGS,
-            ..Attr::default()
-        };
-        let mut recording = Recording::new(Endian::Little);
-        host::describe(&mut recording);
-        let loads = recording.event("step-loads", attr(LOAD), &[1]);
-        let stores = recording.event("step-stores", attr(STORE), &[2]);
-        let (mapped, build_ids) = (FxHashMap::default(), FxHashMap::default());
-        Self { recording, loads, stores, period, mapped, build_ids, last: 0, samples: 0 }
+        let sample_type = fields.into_iter().fold(more, |all, field| all | field);
+        self.events += 1;
+        let attr = Attr { sample_type, flags: attr.flags | FLAGS, ..attr };
+        self.recording.event(name, attr, &[self.events])
     }
 
     /// How many samples there are.
@@ -111,25 +104,34 @@ impl Journal {
         time
     }
 
-    /// Adds an access.
-    pub(crate) fn sample(&mut self, who: Who, access: Access) {
-        let time = self.time();
-        let event = if access.is_store { self.stores } else { self.loads };
+    /// Adds a sample.
+    pub(crate) fn sample(&mut self, event: EventIndex, caught: &Caught) {
+        let time = caught.time.unwrap_or_else(|| self.time());
         let values = SampleValues {
-            cpu_mode: CpuMode::User,
-            exact_ip: true,
-            ip: access.ip,
-            pid: who.pid,
-            tid: who.tid,
+            cpu_mode: if caught.in_kernel { CpuMode::Kernel } else { CpuMode::User },
+            exact_ip: caught.is_exact,
+            ip: caught.ip,
+            pid: caught.who.pid,
+            tid: caught.who.tid,
             time,
-            addr: access.address,
-            cpu: who.number,
-            period: self.period,
-            data_source: SOURCE | if access.is_store { STORE } else { LOAD },
+            addr: caught.address,
+            cpu: caught.who.number,
+            period: caught.period,
+            data_source: caught.data_source,
             ..SampleValues::default()
         };
         self.recording.sample(event, &values);
         self.samples += 1;
+    }
+
+    /// Notes where the kernel is, by where its first symbol is.
+    pub(crate) fn kernel(&mut self, text: u64) {
+        self.recording.kernel_map(text, u64::MAX - text, "_text", text);
+    }
+
+    /// Notes samples that were lost.
+    pub(crate) fn lost(&mut self, count: u64) {
+        self.recording.lost_samples(count);
     }
 
     /// Notes a thread's name.
@@ -234,6 +236,12 @@ mod tests {
 
     const WHO: Who = Who { pid: 7, tid: 8, number: 1 };
 
+    fn journal() -> Journal {
+        let mut journal = Journal::new();
+        journal.event("some", Attr::default(), SampleFields(0));
+        journal
+    }
+
     /// What a recording holds, a line a record.
     fn lines(journal: Journal) -> Vec<String> {
         let file = SampleFile::of_bytes(journal.finish().to_file()).unwrap();
@@ -270,9 +278,20 @@ mod tests {
 
     #[test]
     fn samples_say_who_touched_what_and_how() {
-        let mut journal = Journal::new(50);
-        journal.sample(WHO, Access { ip: 0x4000, address: 0x1234, is_store: false });
-        journal.sample(WHO, Access { ip: 0x4004, address: 0x1238, is_store: true });
+        let mut journal = Journal::new();
+        let event = journal.event("some", Attr::default(), SampleFields::DATA_SRC);
+        let caught = Caught {
+            who: WHO,
+            time: None,
+            ip: 0x4000,
+            is_exact: true,
+            in_kernel: false,
+            address: 0x1234,
+            period: 50,
+            data_source: 2,
+        };
+        journal.sample(event, &caught);
+        journal.sample(event, &Caught { ip: 0x4004, address: 0x1238, data_source: 4, ..caught });
         assert_eq!(journal.samples(), 2);
         assert_eq!(
             lines(journal),
@@ -285,7 +304,7 @@ mod tests {
 
     #[test]
     fn threads_and_programs_are_noted_with_their_times() {
-        let mut journal = Journal::new(1);
+        let mut journal = journal();
         let child = Who { pid: 9, tid: 9, number: 2 };
         journal.began(child, WHO);
         journal.executed(child);
@@ -297,7 +316,7 @@ mod tests {
     fn a_process_maps_what_it_maps_once() {
         let pid = std::process::id();
         let who = Who { pid, tid: pid, number: 0 };
-        let mut journal = Journal::new(1);
+        let mut journal = journal();
         assert!(journal.look(who));
         let here = a_process_maps_what_it_maps_once as fn() as usize as u64;
         assert!(journal.knows(pid, here) && !journal.knows(pid, 8));

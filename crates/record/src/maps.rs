@@ -1,5 +1,6 @@
 //! What a process has mapped, by `/proc/PID/maps` (`proc_pid_maps(5)`).
 
+use fieldline_debuginfo::Elf;
 use std::io;
 
 /// A mapping.
@@ -27,6 +28,17 @@ impl Map {
 /// The mappings of a process.
 pub(crate) fn read(pid: u32) -> io::Result<Vec<Map>> {
     Ok(parse(&std::fs::read_to_string(format!("/proc/{pid}/maps"))?))
+}
+
+/// How far a program or library was moved in a process, by the mapping of its first bytes: run-time address less address as
+/// linked. Known by its path, or by its name.
+pub fn program_slide(pid: u32, elf: &Elf<'_>) -> Option<u64> {
+    let maps = read(pid).ok()?;
+    let path = std::fs::canonicalize(elf.path()).ok()?.display().to_string();
+    let name = format!("/{}", elf.name());
+    let begins = |map: &&Map| map.offset == 0 && (map.path == path || map.path.ends_with(&name));
+    let first = elf.segments().into_iter().find(|segment| segment.file_offset == 0)?;
+    Some(maps.iter().find(begins)?.begin.wrapping_sub(first.address))
 }
 
 /// The mappings of a text; lines of another form are left out.

@@ -109,3 +109,52 @@ impl Taken {
         }
     }
 }
+
+/// What breakpoints watch, and where.
+#[derive(Clone, Debug)]
+pub enum Watched {
+    /// All threads of a process.
+    Process(u32),
+    /// The kernel, on some CPUs; with the address of its first symbol `_text`, if it is known.
+    Kernel {
+        /// The CPUs.
+        cpus: Vec<u32>,
+        /// Where the kernel is.
+        text: Option<u64>,
+    },
+}
+
+/// How breakpoints sample.
+#[derive(Clone, Copy, Debug)]
+pub struct WatchOptions {
+    /// One access of so many becomes a sample; if not given, as many as make [`Self::FREQUENCY`] samples a second.
+    pub every: Option<u64>,
+    /// Only stores.
+    pub stores_only: bool,
+    /// When to stop.
+    pub limits: Limits,
+}
+
+impl WatchOptions {
+    /// Samples a second that the kernel aims at, for each thing watched and each thread or CPU.
+    pub const FREQUENCY: u64 = 4000;
+}
+
+/// What breakpoints caught.
+#[derive(Clone, Debug)]
+pub struct Caught {
+    /// The recording.
+    pub recording: Recording,
+    /// Samples in it.
+    pub samples: u64,
+    /// Samples the kernel could not write.
+    pub lost: u64,
+    /// Accesses that the samples stand for, while they were watched.
+    pub accesses: u64,
+    /// Rounds over all groups.
+    pub rounds: u64,
+    /// Why it ended.
+    pub end: End,
+    /// How long it took.
+    pub lasted: Duration,
+}

@@ -7,12 +7,14 @@
 mod threads;
 
 use crate::gaps::Gaps;
-use crate::journal::{Access, Journal, Who};
+use crate::journal::{Caught, Journal, Who};
 use crate::launch;
 use crate::signals::Signals;
 use crate::tasks;
 use crate::touches::{Code, LONGEST, Step};
 use crate::{End, Error, StepOptions, Taken, Target};
+use fieldline_profile::perf_data::{Attr, EventIndex};
+use fieldline_profile::sample::SampleFields;
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Event};
 use nix::sys::signal::Signal;
@@ -26,6 +28,16 @@ use threads::{Pending, State, Threads, registers};
 
 /// Seed of the gaps between samples, and of those between bursts.
 const SEEDS: (u64, u64) = (0x5eed, 0xb0257);
+/// `PERF_TYPE_RAW`: perf takes any number there, and needs no PMU to print the event.
+const RAW: u32 = 4;
+/// exclude_kernel and precise_ip = 3 (`struct perf_event_attr` of `include/uapi/linux/perf_event.h`).
+const FLAGS: u64 = 1 << 5 | 3 << 15;
+/// A data source that knows the operation only (`PERF_MEM_NA` of the same file): level, snoop, lock, TLB and the level's
+/// number are not available.
+const SOURCE: u64 = 1 << 5 | 1 << 19 | 1 << 24 | 1 << 26 | 0xf << 33;
+/// `PERF_MEM_OP_LOAD` and `PERF_MEM_OP_STORE`.
+const LOAD: u64 = 2;
+const STORE: u64 = 4;
 /// Without any stop for so long, threads that are stepped sleep in the kernel: the burst is over.
 const QUIET: Duration = Duration::from_millis(5);
 /// How long threads are waited for in the end.
@@ -74,6 +86,8 @@ struct Process {
 struct Tracer {
     options: StepOptions,
     journal: Journal,
+    /// Events of loads and of stores.
+    events: [EventIndex; 2],
     threads: Threads,
     processes: FxHashMap<u32, Process>,
     /// The process asked for, and whether it was started here.
@@ -104,10 +118,17 @@ impl Tracer {
         };
         let now = Instant::now();
         let every = options.every.max(1);
+        let mut journal = Journal::new();
+        let events = [("step-loads", LOAD), ("step-stores", STORE)].map(|(name, config)| {
+            let attr =
+                Attr { kind: RAW, config, period_or_frequency: every, flags: FLAGS, ..Attr::default() };
+            journal.event(name, attr, SampleFields::DATA_SRC)
+        });
         let pause = u64::try_from(options.gap.as_micros()).unwrap_or(u64::MAX);
         let mut tracer = Self {
             options: *options,
-            journal: Journal::new(every),
+            journal,
+            events,
             threads: Threads::default(),
             processes: FxHashMap::default(),
             main,
@@ -465,17 +486,36 @@ impl Tracer {
     /// The instruction ran: what it touched are accesses.
     fn commit(&mut self, who: Who, pending: Pending) {
         for (address, access) in pending.operands.into_iter().flatten() {
-            for (is, is_store) in [(access.is_read(), false), (access.is_write(), true)] {
-                if is {
-                    self.accesses += 1;
-                    self.skip -= 1;
-                    if self.skip == 0 {
-                        self.skip = self.skips.draw();
-                        self.journal.sample(who, Access { ip: pending.ip, address, is_store });
-                    }
+            let [loads, stores] = self.events;
+            for (is, event, operation) in
+                [(access.is_read(), loads, LOAD), (access.is_write(), stores, STORE)]
+            {
+                if is && self.is_drawn() {
+                    let caught = Caught {
+                        who,
+                        time: None,
+                        ip: pending.ip,
+                        is_exact: true,
+                        in_kernel: false,
+                        address,
+                        period: self.options.every.max(1),
+                        data_source: SOURCE | operation,
+                    };
+                    self.journal.sample(event, &caught);
                 }
             }
         }
+    }
+
+    /// Whether the next access becomes a sample.
+    fn is_drawn(&mut self) -> bool {
+        self.accesses += 1;
+        self.skip = self.skip.saturating_sub(1);
+        let is_drawn = self.skip == 0;
+        if is_drawn {
+            self.skip = self.skips.draw();
+        }
+        is_drawn
     }
 
     /// A signal came that can't be passed on: whoever got it must be let go without.

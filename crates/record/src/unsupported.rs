@@ -1,6 +1,7 @@
 //! What other machines get.
 
-use crate::{Error, StepOptions, Taken, Target};
+use crate::{Caught, Error, Rotation, StepOptions, Taken, Target, WatchOptions, Watched};
+use fieldline_debuginfo::Elf;
 use std::ffi::OsStr;
 use std::io;
 
@@ -10,6 +11,23 @@ use std::io;
 /// Always.
 pub fn record_steps(_target: &Target, _options: &StepOptions) -> Result<Taken, Error> {
     Err(Error::Unsupported)
+}
+
+/// Refuses.
+///
+/// # Errors
+/// Always.
+pub fn record_watches(
+    _watched: &Watched,
+    _rotation: &Rotation,
+    _options: &WatchOptions,
+) -> Result<Caught, Error> {
+    Err(Error::Unsupported)
+}
+
+/// Nothing is known of processes.
+pub fn program_slide(_pid: u32, _elf: &Elf<'_>) -> Option<u64> {
+    None
 }
 
 /// Nothing was started.

@@ -1,5 +1,8 @@
 //! `fieldline record`: accesses of a running program, without a PMU.
 
+mod objects;
+mod watch;
+
 use crate::args::RecordArgs;
 use crate::{Outcome, output};
 use anyhow::{Context, Result};
@@ -17,10 +20,13 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
         return Ok(hold(args));
     }
     check_place(&args.output)?;
+    if !args.objects.is_empty() {
+        return watch::run(args);
+    }
     let options = StepOptions {
         burst: args.burst,
         gap: args.gap,
-        every: args.every,
+        every: args.every.unwrap_or(1),
         limits: Limits { time: args.time, samples: args.max_samples },
     };
     output::note(&forecast(&options));

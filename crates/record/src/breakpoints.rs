@@ -1,8 +1,8 @@
 //! Opens breakpoints and reads what they catch.
 //!
-//! Each turn opens four of them for each thread of a process, or for each CPU, with `perf_event_open`. The kernel samples so
-//! many accesses a second and says how many each sample stands for; where groups take turns, that is multiplied with their
-//! number, so that sums compare, whichever turns they come from.
+//! Each turn opens four of them for each thread of a process, or for each CPU, with `perf_event_open`. Turns are equally long,
+//! and of a round that was not brought to its end nothing is kept, so that the numbers of samples compare, whichever turns they
+//! come from. The period of a sample is multiplied with the number of groups: a watch sees so small a part of the time.
 
 use crate::journal::{self, Journal, Who};
 use crate::signals::Signals;
@@ -22,8 +22,7 @@ const BUFFER: usize = 64 << 10;
 const READ_EVERY: Duration = Duration::from_millis(10);
 /// `PERF_TYPE_BREAKPOINT`.
 const BREAKPOINT: u32 = 5;
-/// The flags freq and exclude_kernel of `struct perf_event_attr` (`include/uapi/linux/perf_event.h`).
-const FREQUENCY: u64 = 1 << 10;
+/// The flag exclude_kernel of `struct perf_event_attr` (`include/uapi/linux/perf_event.h`).
 const NO_KERNEL: u64 = 1 << 5;
 /// `PERF_RECORD_MISC_CPUMODE_MASK` and `PERF_RECORD_MISC_KERNEL`.
 const MODE_MASK: u16 = 7;
@@ -54,7 +53,7 @@ struct Recorder<'r> {
     journal: Journal,
     events: FxHashMap<Watch, EventIndex>,
     named: FxHashSet<u32>,
-    accesses: u64,
+    paused: u64,
     /// Samples the kernel lost, and how many of them are in the journal.
     lost: u64,
     lost_written: u64,
@@ -95,7 +94,7 @@ impl<'r> Recorder<'r> {
             journal,
             events,
             named,
-            accesses: 0,
+            paused: 0,
             lost: 0,
             lost_written: 0,
             begin,
@@ -103,40 +102,51 @@ impl<'r> Recorder<'r> {
     }
 
     fn run(mut self) -> Result<Caught, Error> {
-        let (mut turns, mut end) = (0, End::Time);
+        let (mut round, mut turns, mut rounds) = (Vec::new(), 0, 0);
+        let mut end = None;
         for group in self.rotation.turns() {
             let Some(group) = self.rotation.groups.get(group) else { continue };
+            end = self.turn(group, &mut round)?;
             turns += 1;
-            if let Some(reason) = self.turn(group)? {
-                end = reason;
+            let is_whole = end.is_none() && turns % self.rotation.weight() == 0;
+            if is_whole {
+                rounds += 1;
+                self.write(std::mem::take(&mut round));
+                let is_enough = self.journal.samples() >= self.options.limits.samples;
+                end = is_enough.then_some(End::Samples);
+            }
+            if end.is_some() {
                 break;
             }
+        }
+        if rounds == 0 {
+            self.write(round);
         }
         Ok(Caught {
             samples: self.journal.samples(),
             recording: self.journal.finish(),
             lost: self.lost,
-            accesses: self.accesses,
-            rounds: turns / self.rotation.weight().max(1),
-            end,
+            paused: self.paused,
+            rounds,
+            end: end.unwrap_or(End::Time),
             lasted: self.begin.elapsed(),
         })
     }
 
-    /// Watches a group for its time; says why that was the last one, if it was.
-    fn turn(&mut self, group: &[Watch]) -> Result<Option<End>, Error> {
+    /// Watches a group for its time; says why there is no more to watch, if there isn't.
+    fn turn(&mut self, group: &[Watch], seen: &mut Vec<Seen>) -> Result<Option<End>, Error> {
         let mut open = self.open(group)?;
         if open.is_empty() {
             return Ok(Some(End::Program("ended".to_owned())));
         }
-        let (began, mut seen) = (Instant::now(), Vec::new());
+        let began = Instant::now();
         let end = loop {
             let left = self.rotation.slice.saturating_sub(began.elapsed());
             if left.is_zero() {
                 break None;
             }
             self.signals.sleep(left.min(READ_EVERY));
-            open.iter_mut().for_each(|open| self.read(open, &mut seen));
+            open.iter_mut().for_each(|open| self.read(open, seen));
             if self.signals.is_interrupted() {
                 break Some(End::Interrupted);
             }
@@ -145,9 +155,8 @@ impl<'r> Recorder<'r> {
             // What is caught while the others are read would make their times unequal.
             open.sampler.disable().ok();
         }
-        open.iter_mut().for_each(|open| self.read(open, &mut seen));
-        self.write(seen);
-        Ok(end.or_else(|| (self.journal.samples() >= self.options.limits.samples).then_some(End::Samples)))
+        open.iter_mut().for_each(|open| self.read(open, seen));
+        Ok(end)
     }
 
     fn open(&mut self, group: &[Watch]) -> Result<Vec<Open>, Error> {
@@ -193,10 +202,7 @@ impl<'r> Recorder<'r> {
             builder.sample(field);
         });
         builder.clockid(Clock::MONOTONIC).exclude_kernel(matches!(self.watched, Watched::Process(_)));
-        match self.options.every {
-            Some(every) => builder.sample_period(every),
-            None => builder.sample_frequency(WatchOptions::FREQUENCY),
-        };
+        builder.sample_period(self.options.every);
         builder
     }
 
@@ -206,8 +212,6 @@ impl<'r> Recorder<'r> {
             let in_kernel = record.misc() & MODE_MASK == IN_KERNEL;
             match record.parse_record() {
                 Ok(data::Record::Sample(sample)) => {
-                    let period = sample.period().unwrap_or(1);
-                    self.accesses = self.accesses.saturating_add(period);
                     let who = Who {
                         pid: sample.pid().unwrap_or(0),
                         tid: sample.tid().unwrap_or(0),
@@ -220,18 +224,19 @@ impl<'r> Recorder<'r> {
                         is_exact: false,
                         in_kernel,
                         address: open.watch.address,
-                        period: period.saturating_mul(self.rotation.weight()),
+                        period: self.options.every.saturating_mul(self.rotation.weight()),
                         data_source: 0,
                     };
                     seen.push(Seen { event, caught });
                 }
                 Ok(data::Record::Lost(lost)) => self.lost = self.lost.saturating_add(lost.lost),
+                Ok(data::Record::Throttle(_)) => self.paused += 1,
                 _ => {}
             }
         }
     }
 
-    /// Writes a turn's samples, which several buffers held, in order of time.
+    /// Writes a round's samples, which several buffers held, in order of time.
     fn write(&mut self, mut seen: Vec<Seen>) {
         seen.sort_by_key(|seen| (seen.caught.time, seen.caught.who.tid, seen.event));
         for Seen { event, caught } in seen {
@@ -259,14 +264,14 @@ fn event(journal: &mut Journal, watch: Watch, watched: &Watched, options: &Watch
     let no_kernel = if matches!(watched, Watched::Process(_)) { NO_KERNEL } else { 0 };
     let attr = Attr {
         kind: BREAKPOINT,
-        period_or_frequency: options.every.unwrap_or(WatchOptions::FREQUENCY),
-        flags: no_kernel | if options.every.is_none() { FREQUENCY } else { 0 },
+        period_or_frequency: options.every,
+        flags: no_kernel,
         breakpoint_kind: kind,
         config1: address,
         config2: length,
         ..Attr::default()
     };
-    journal.event(&format!("mem:{address:#x}/{length}:{suffix}"), attr, SampleFields(0))
+    journal.event(&format!("mem:{address:#x}/{length}:{suffix}"), &attr, SampleFields(0))
 }
 
 fn start(watch: Watch, counter: io::Result<perf_event::Counter>) -> Result<Open, Error> {

@@ -66,7 +66,7 @@ impl Journal {
     }
 
     /// Adds an event; flags that all have are added, and so are the fields of samples, apart from `more`.
-    pub(crate) fn event(&mut self, name: &str, attr: Attr, more: SampleFields) -> EventIndex {
+    pub(crate) fn event(&mut self, name: &str, attr: &Attr, more: SampleFields) -> EventIndex {
         let fields = [
             SampleFields::IDENTIFIER,
             SampleFields::IP,
@@ -78,7 +78,7 @@ impl Journal {
         ];
         let sample_type = fields.into_iter().fold(more, |all, field| all | field);
         self.events += 1;
-        let attr = Attr { sample_type, flags: attr.flags | FLAGS, ..attr };
+        let attr = Attr { sample_type, flags: attr.flags | FLAGS, ..attr.clone() };
         self.recording.event(name, attr, &[self.events])
     }
 
@@ -238,7 +238,7 @@ mod tests {
 
     fn journal() -> Journal {
         let mut journal = Journal::new();
-        journal.event("some", Attr::default(), SampleFields(0));
+        journal.event("some", &Attr::default(), SampleFields(0));
         journal
     }
 
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn samples_say_who_touched_what_and_how() {
         let mut journal = Journal::new();
-        let event = journal.event("some", Attr::default(), SampleFields::DATA_SRC);
+        let event = journal.event("some", &Attr::default(), SampleFields::DATA_SRC);
         let caught = Caught {
             who: WHO,
             time: None,

@@ -43,6 +43,12 @@ impl Kernel {
         first_symbol(&text).map(|text| Self { text }).ok_or(KernelError::Hidden)
     }
 
+    /// The build id of the kernel that runs, if it has one.
+    #[must_use]
+    pub fn build_id() -> Option<Vec<u8>> {
+        build_id(&std::fs::read("/sys/kernel/notes").ok()?)
+    }
+
     /// The run-time address of what is linked at an address, where `_text` is linked at another.
     #[must_use]
     pub fn moved(self, address: u64, linked_text: u64) -> u64 {
@@ -69,6 +75,21 @@ impl Kernel {
 fn first_symbol(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.ends_with(" _text"))?;
     u64::from_str_radix(line.split(' ').next()?, 16).ok().filter(|address| *address != 0)
+}
+
+/// The build id among ELF notes (`elf(5)`): sizes of name and content, type 3, the name GNU, the content.
+fn build_id(notes: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = notes;
+    loop {
+        let (head, behind) = rest.split_first_chunk::<12>()?;
+        let word = |at: usize| Some(u32::from_le_bytes(*head.get(at..)?.first_chunk()?) as usize);
+        let (name, content, kind) = (word(0)?, word(4)?, word(8)?);
+        let (name, behind) = behind.split_at_checked(name.checked_next_multiple_of(4)?)?;
+        if kind == 3 && name == b"GNU\0" {
+            return behind.get(..content).map(<[u8]>::to_vec);
+        }
+        rest = behind.get(content.checked_next_multiple_of(4)?..)?;
+    }
 }
 
 /// Eight bytes of memory at an address, by the segments of an ELF image of it (`elf(5)`); `None` if no segment holds them.
@@ -109,6 +130,22 @@ mod tests {
         assert_eq!(first_symbol("ffffffff9e000000 T my_text\n"), None);
         let kernel = Kernel { text: 0xffff_ffff_9e00_0000 };
         assert_eq!(kernel.moved(0xffff_ffff_8120_0010, 0xffff_ffff_8100_0000), 0xffff_ffff_9e20_0010);
+    }
+
+    #[test]
+    fn the_build_id_is_found_among_other_notes() {
+        let mut notes = Vec::new();
+        for (name, kind, content) in
+            [(&b"Xen\0"[..], 6_u32, &[1_u8, 2, 3, 4, 5, 0, 0, 0][..]), (b"GNU\0", 3, &[7; 20])]
+        {
+            let length = if kind == 6 { 5 } else { 20_u32 };
+            [name.len() as u32, length, kind].iter().for_each(|word| notes.extend(word.to_le_bytes()));
+            notes.extend(name);
+            notes.extend(content);
+        }
+        assert_eq!(build_id(&notes), Some(vec![7; 20]));
+        assert_eq!(build_id(&notes[..40]), None);
+        assert_eq!(build_id(&[0xff; 64]), None);
     }
 
     /// An image with two segments, of which the first is a note.

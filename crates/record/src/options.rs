@@ -127,17 +127,12 @@ pub enum Watched {
 /// How breakpoints sample.
 #[derive(Clone, Copy, Debug)]
 pub struct WatchOptions {
-    /// One access of so many becomes a sample; if not given, as many as make [`Self::FREQUENCY`] samples a second.
-    pub every: Option<u64>,
+    /// One access of so many becomes a sample.
+    pub every: u64,
     /// Only stores.
     pub stores_only: bool,
     /// When to stop.
     pub limits: Limits,
-}
-
-impl WatchOptions {
-    /// Samples a second that the kernel aims at, for each thing watched and each thread or CPU.
-    pub const FREQUENCY: u64 = 4000;
 }
 
 /// What breakpoints caught.
@@ -149,9 +144,9 @@ pub struct Caught {
     pub samples: u64,
     /// Samples the kernel could not write.
     pub lost: u64,
-    /// Accesses that the samples stand for, while they were watched.
-    pub accesses: u64,
-    /// Rounds over all groups.
+    /// Times the kernel paused a breakpoint that had too many samples.
+    pub paused: u64,
+    /// Whole rounds over all groups.
     pub rounds: u64,
     /// Why it ended.
     pub end: End,

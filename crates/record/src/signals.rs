@@ -47,7 +47,7 @@ impl Signals {
     /// As `waitpid`; ECHILD where nobody is left.
     pub(crate) fn next_at_once(&mut self) -> Result<WaitStatus, Errno> {
         self.waits = self.waits.wrapping_add(1);
-        if self.waits % BETWEEN_LOOKS == 0 {
+        if self.waits.is_multiple_of(BETWEEN_LOOKS) {
             self.drain();
         }
         waitpid(None, Some(WaitPidFlag::__WALL))

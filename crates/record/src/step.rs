@@ -122,7 +122,7 @@ impl Tracer {
         let events = [("step-loads", LOAD), ("step-stores", STORE)].map(|(name, config)| {
             let attr =
                 Attr { kind: RAW, config, period_or_frequency: every, flags: FLAGS, ..Attr::default() };
-            journal.event(name, attr, SampleFields::DATA_SRC)
+            journal.event(name, &attr, SampleFields::DATA_SRC)
         });
         let pause = u64::try_from(options.gap.as_micros()).unwrap_or(u64::MAX);
         let mut tracer = Self {

@@ -24,13 +24,13 @@ pub(crate) struct RecordArgs {
     /// Milliseconds between bursts, on average; 0 steps everything from the first instruction on, some thousand times slower.
     #[arg(long, value_name = "MS", default_value = "10", value_parser = milliseconds)]
     pub(crate) gap: Duration,
-    /// Keep one of N accesses. Of steps the default is 1; of breakpoints, what makes some thousand samples a second.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
-    pub(crate) every: Option<u64>,
+    /// Keep one of N accesses: of steps at random, of each breakpoint every Nth.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) every: u64,
     /// Stop after so many seconds.
     #[arg(long = "for", value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) time: Duration,
-    /// Stop after so many samples; each takes about 200 bytes of memory, and 72 of the file.
+    /// Stop after so many samples; each takes about 250 bytes of memory and 80 of the file.
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) max_samples: u64,
     /// Watch an object by hardware breakpoints instead of stepping: SYMBOL is a static variable, by default of PROGRAM.

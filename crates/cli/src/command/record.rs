@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
     let options = StepOptions {
         burst: args.burst,
         gap: args.gap,
-        every: args.every.unwrap_or(1),
+        every: args.every,
         limits: Limits { time: args.time, samples: args.max_samples },
     };
     output::note(&forecast(&options));

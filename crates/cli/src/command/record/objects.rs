@@ -2,6 +2,7 @@
 
 use crate::input;
 use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::dwarf::sections::hex;
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;
 use fieldline_layout::layout::Member;
@@ -43,6 +44,11 @@ impl<'t> Object<'t> {
 
 fn hexadecimal(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
+}
+
+/// Whether objects are written as they should be.
+pub(super) fn check(objects: &[String]) -> Result<()> {
+    objects.iter().try_for_each(|text| Object::parse(text).map(|_| ()))
 }
 
 /// Whose objects they are.
@@ -122,6 +128,7 @@ fn addresses(file: &Path, place: &Place<'_>, home: Home<'_>) -> Result<Vec<u64>>
             Ok(vec![linked.wrapping_add(slide)])
         }
         Home::Kernel { running, cpus } => {
+            check_build_id(&elf)?;
             let running = match running {
                 Some(running) => running,
                 None => Kernel::running()?,
@@ -137,6 +144,20 @@ fn addresses(file: &Path, place: &Place<'_>, home: Home<'_>) -> Result<Vec<u64>>
             })?;
             Ok(offsets.into_iter().map(|offset| linked.wrapping_add(offset)).collect())
         }
+    }
+}
+
+/// Symbols of another build lead to other places.
+fn check_build_id(elf: &Elf<'_>) -> Result<()> {
+    let running = Kernel::build_id();
+    match (running.as_deref(), elf.build_id()) {
+        (Some(running), Some(given)) if running != given => bail!(
+            "{}: its build id is {}, that of the running kernel {}",
+            elf.path().display(),
+            hex(given),
+            hex(running)
+        ),
+        _ => Ok(()),
     }
 }
 

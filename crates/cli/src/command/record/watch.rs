@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) fn run(args: &RecordArgs) -> Result<Outcome> {
+    objects::check(&args.objects)?;
     let mut child = start(args)?;
     let caught = watch(args, child.as_ref());
     let left_running = match &mut child {
@@ -109,16 +110,22 @@ fn forecast(bytes: &Bytes, rotation: &Rotation) -> String {
 /// What came of it.
 fn summary(path: &Path, caught: &Caught, left_running: Option<u32>) -> String {
     let mut text = format!(
-        "{}: {} samples of {} accesses in {} rounds, {:.2} s; {}",
+        "{}: {} samples in {} rounds, {:.2} s; {}",
         path.display(),
         caught.samples,
-        caught.accesses,
         caught.rounds,
         caught.lasted.as_secs_f64(),
         caught.end,
     );
     if caught.lost > 0 {
         text += &format!("; {} samples were lost, keep fewer with --every", caught.lost);
+    }
+    if caught.paused > 0 {
+        text += &format!(
+            "; breakpoints were paused {} times, so what is touched most counts too little: keep fewer with --every \
+             (/proc/sys/kernel/perf_event_max_sample_rate)",
+            caught.paused
+        );
     }
     if let Some(pid) = left_running {
         text += &format!("; process {pid} goes on");

@@ -2,11 +2,13 @@
 
 mod doctor;
 mod gate;
+mod record;
 pub(crate) mod series;
 pub(crate) mod verify;
 
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use gate::{BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, InitArgs, Sink};
+pub(crate) use record::{RecordArgs, cpus};
 
 use crate::matrix::{self, Also};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -63,6 +65,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Say what to record on this machine, or whether a recording can answer and what to record instead.
     Doctor(DoctorArgs),
+    /// Record a program's memory accesses without a PMU, by single steps or breakpoints, as a perf.data.
+    Record(RecordArgs),
     /// Walk the road on a built-in example.
     Demo(DemoArgs),
 }

@@ -41,6 +41,8 @@ pub(crate) enum Outcome {
     Done,
     /// The inputs were understood and the answer is no.
     No,
+    /// What was to become another program could not, with the number of the error.
+    Held(u8),
 }
 
 #[expect(clippy::print_stderr, reason = "errors are printed here and nowhere else")]
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::No) => ExitCode::from(1),
+        Ok(Outcome::Held(number)) => ExitCode::from(number),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("fieldline: {error:#}");
@@ -79,6 +82,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Check(args) => command::check::run(args),
         Command::Init(args) => command::init::run(args),
         Command::Doctor(args) => command::doctor::run(args),
+        Command::Record(args) => command::record::run(args),
         Command::Demo(args) => command::demo::run(args),
     }
 }

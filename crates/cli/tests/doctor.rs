@@ -125,6 +125,19 @@ fn each_machine_gets_the_commands_that_suit_its_pmu() {
 }
 
 #[test]
+fn without_a_pmu_programs_can_be_stepped() {
+    let says = |name: &str| {
+        let (_, here) = machine(name);
+        let instead = here["advice"]["instead"].as_array().cloned().unwrap_or_default();
+        instead
+            .iter()
+            .any(|line| line.as_str().unwrap().contains("`fieldline record -o perf.data -- PROGRAM`"))
+    };
+    assert!(says("guest-without-pmu") && says("intel-guest"));
+    assert!(!says("arm-without-spe") && !says("intel-skylake"), "elsewhere it can't, or needn't");
+}
+
+#[test]
 fn what_a_recording_cant_show_follows_from_the_machines_files() {
     let says = |name: &str, text: &str| {
         let (_, here) = machine(name);

@@ -10,7 +10,7 @@ mod records;
 mod sample;
 
 pub use packing::Packing;
-pub use records::Mapping;
+pub use records::{Identity, Mapping};
 pub use sample::{CounterValues, SampleValues};
 
 use crate::perf_data::{Attr, Endian, Event, EventIndex};
@@ -34,6 +34,8 @@ pub struct Recording {
     /// Build id records: those of the feature, and in pipe mode records of their own.
     build_ids: Vec<u8>,
     packing: Packing,
+    /// What records that are no samples end in.
+    identity: Identity,
 }
 
 #[derive(Debug, Clone)]

@@ -55,12 +55,14 @@ mod tests {
 
     #[test]
     fn a_dependency_is_named_where_it_belongs() {
-        let all = ["layout", "debuginfo", "profile", "plan", "check", "source", "cli"];
-        let homes: [(&str, &[&str]); 5] = [
+        let all = ["layout", "debuginfo", "profile", "plan", "check", "source", "record", "cli"];
+        let homes: [(&str, &[&str]); 7] = [
             ("gimli", &["debuginfo"]),
             ("object::", &["debuginfo"]),
             ("iced_x86", &["profile"]),
             ("similar::", &["source"]),
+            ("nix::", &["record"]),
+            ("perf_event::", &["record"]),
             ("clap", &["cli"]),
         ];
         for (word, homes) in homes {
@@ -94,7 +96,7 @@ mod tests {
     #[test]
     fn unsafe_code_stands_in_one_place() {
         let mut found = Vec::new();
-        for name in ["layout", "debuginfo", "profile", "plan", "check", "source", "cli", "xtask"] {
+        for name in ["layout", "debuginfo", "profile", "plan", "check", "source", "record", "cli", "xtask"] {
             found.extend(places(&crate_sources(name), &["unsafe {", "unsafe fn", "unsafe impl"]));
         }
         found.retain(|place| !place.contains("tidy.rs"));
@@ -105,7 +107,7 @@ mod tests {
     #[test]
     fn no_code_knows_the_structs_of_the_recordings() {
         let words = ["cfs_rq", "sched_entity", "throttle_count", "leaf_cfs_rq", "6.12.107", "c1.mem"];
-        for name in ["layout", "debuginfo", "profile", "plan", "check", "source", "cli"] {
+        for name in ["layout", "debuginfo", "profile", "plan", "check", "source", "record", "cli"] {
             let files: Vec<PathBuf> =
                 crate_sources(name).into_iter().filter(|file| !file.ends_with("tests.rs")).collect();
             let found = places(&files, &words);

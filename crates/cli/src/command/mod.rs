@@ -15,6 +15,7 @@ pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod profile;
 pub(crate) mod propose;
+pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod samples;
 pub(crate) mod simulate;

@@ -2,7 +2,7 @@
 
 use super::bytes::Bytes;
 use super::{Recording, WrittenRecord};
-use crate::perf_data::BuildId;
+use crate::perf_data::{BuildId, Task};
 use crate::sample::{CpuMode, SampleFields};
 
 pub(super) mod kind {
@@ -28,6 +28,9 @@ pub(super) mod kind {
     pub(crate) const FIRST_OF_PERF: u32 = 64;
 }
 
+/// `PERF_RECORD_MISC_COMM_EXEC`.
+const MISC_COMM_EXEC: u16 = 1 << 13;
+
 /// Something mapped.
 #[derive(Debug, Clone, Copy)]
 pub struct Mapping<'a> {
@@ -45,9 +48,27 @@ pub struct Mapping<'a> {
     pub cpu_mode: CpuMode,
 }
 
+/// Who and when, at the end of records that are no samples (`struct sample_id` of `perf_event_open(2)`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// Nanoseconds.
+    pub time: u64,
+    /// CPU.
+    pub cpu: u32,
+}
+
 impl Recording {
+    /// Says who and when for the records that follow; all zeros if never said.
+    pub fn identity(&mut self, identity: Identity) {
+        self.identity = identity;
+    }
+
     /// Adds a record with any kind and body. The kernel's kinds get the identity at their end that the
-    /// first event asks for, all zeros but the event's id.
+    /// first event asks for: what was said last, and the event's id.
     pub fn record(&mut self, kind: u32, misc: u16, body: &[u8]) {
         let is_from_kernel = kind < kind::FIRST_OF_PERF;
         let mut whole = self.bytes();
@@ -68,18 +89,23 @@ impl Recording {
     fn write_sample_id(&self, out: &mut Bytes) {
         let Some(event) = self.events.first().filter(|event| event.attr.has_sample_id_all()) else { return };
         let id = event.ids.first().copied().unwrap_or(0);
-        let fields = [
-            (SampleFields::TID, 0),
-            (SampleFields::TIME, 0),
-            (SampleFields::ID, id),
-            (SampleFields::STREAM_ID, id),
-            (SampleFields::CPU, 0),
-            (SampleFields::IDENTIFIER, id),
-        ];
-        for (field, value) in fields {
-            if event.attr.sample_type.contains(field) {
+        let has = |field| event.attr.sample_type.contains(field);
+        let Identity { pid, tid, time, cpu } = self.identity;
+        if has(SampleFields::TID) {
+            out.u32(pid).u32(tid);
+        }
+        for (field, value) in
+            [(SampleFields::TIME, time), (SampleFields::ID, id), (SampleFields::STREAM_ID, id)]
+        {
+            if has(field) {
                 out.u64(value);
             }
+        }
+        if has(SampleFields::CPU) {
+            out.u32(cpu).u32(0);
+        }
+        if has(SampleFields::IDENTIFIER) {
+            out.u64(id);
         }
     }
 
@@ -129,19 +155,40 @@ impl Recording {
         self.record(kind::COMM, 0, &body.into_vec());
     }
 
-    /// A thread that began.
+    /// A process that executed another program, by its new name.
+    pub fn exec(&mut self, pid: u32, name: &str) {
+        let mut body = self.bytes();
+        body.u32(pid).u32(pid).name(name);
+        self.record(kind::COMM, MISC_COMM_EXEC, &body.into_vec());
+    }
+
+    /// A thread or a process that began.
+    pub fn began(&mut self, task: Task) {
+        self.whole_task(kind::FORK, task);
+    }
+
+    /// A thread or a process that ended.
+    pub fn ended(&mut self, task: Task) {
+        self.whole_task(kind::EXIT, task);
+    }
+
+    /// A process that began, or a thread whose process doesn't matter.
     pub fn fork(&mut self, pid: u32, parent: u32, time: u64) {
         self.task(kind::FORK, pid, parent, time);
     }
 
-    /// A thread that ended.
+    /// The same that ended.
     pub fn exit(&mut self, pid: u32, parent: u32, time: u64) {
         self.task(kind::EXIT, pid, parent, time);
     }
 
     fn task(&mut self, kind: u32, pid: u32, parent: u32, time: u64) {
+        self.whole_task(kind, Task { pid, parent_pid: parent, tid: pid, parent_tid: parent, time });
+    }
+
+    fn whole_task(&mut self, kind: u32, task: Task) {
         let mut body = self.bytes();
-        body.u32(pid).u32(parent).u32(pid).u32(parent).u64(time);
+        body.u32(task.pid).u32(task.parent_pid).u32(task.tid).u32(task.parent_tid).u64(task.time);
         self.record(kind, 0, &body.into_vec());
     }
 

@@ -77,11 +77,18 @@ fn missing(machine: &Machine) -> Option<&'static str> {
 }
 
 fn instead(machine: &Machine) -> Vec<String> {
-    let mut list = vec![
+    // Single steps and breakpoints need no PMU.
+    let step = machine.is_arch("x86").then(|| {
+        "for a program: `fieldline record -o perf.data -- PROGRAM` steps it in bursts and writes down each access with its \
+         address, slowly; with --object it watches objects by breakpoints, also the kernel's"
+            .to_owned()
+    });
+    let mut list: Vec<String> = step.into_iter().collect();
+    list.push(
         "record on a machine that can, booted with the same kernel build under the same load (the host of this virtual \
          machine, a bare-metal instance): layouts and code are the build's, so its profile holds here"
             .to_owned(),
-    ];
+    );
     if machine.guest.is_some() && machine.is_by("GenuineIntel") {
         list.push(
             "or give the virtual machine a PMU: KVM hands PEBS to guests on Ice Lake servers and newer since Linux 6.0 (QEMU: \

@@ -1,0 +1,93 @@
+//! Starting a program so that it is traced from its first instruction on.
+//!
+//! A tracer must hold a program before it runs. A short-lived holder stops itself, is seized, and then becomes the program.
+
+use crate::Error;
+use nix::sys::ptrace::{self, Options};
+use nix::sys::signal::{SigSet, Signal, kill, raise};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// What a tracer hears of: threads, children and programs that are executed.
+pub(crate) fn events() -> Options {
+    Options::PTRACE_O_TRACECLONE
+        | Options::PTRACE_O_TRACEFORK
+        | Options::PTRACE_O_TRACEVFORK
+        | Options::PTRACE_O_TRACEEXEC
+}
+
+/// The holder: stops until a tracer lets it go on, then becomes the program. Returns only if that can't be.
+pub fn hold<A: AsRef<OsStr>>(program: &OsStr, args: &[A]) -> io::Error {
+    if let Err(error) = raise(Signal::SIGSTOP) {
+        return error.into();
+    }
+    // Signals that the recorder blocks are not the program's business.
+    if let Err(error) = SigSet::all().thread_unblock() {
+        return error.into();
+    }
+    Command::new(program).args(args).exec()
+}
+
+/// Starts a program; it is seized, and stopped in front of its first instruction. A holder that can't become the program is
+/// to end with the number of the error.
+pub(crate) fn start(holder: &[OsString], program: &OsStr, args: &[OsString]) -> Result<Pid, Error> {
+    let cannot = |source| Error::CannotRun { program: program.to_string_lossy().into_owned(), source };
+    let (first, rest) = holder.split_first().ok_or_else(|| cannot(io::ErrorKind::NotFound.into()))?;
+    let mut command = Command::new(first);
+    let child = command.args(rest).arg(program).args(args).spawn().map_err(cannot)?;
+    let pid = Pid::from_raw(child.id() as i32);
+    let seized = seize_stopped(pid);
+    if seized.is_err() {
+        // What stands still would stand for ever.
+        kill(pid, Signal::SIGKILL).and_then(|()| waitpid(pid, None)).ok();
+    }
+    seized?;
+    run_up(pid).map_err(|error| match error {
+        Ended::With(number) => cannot(io::Error::from_raw_os_error(number)),
+        Ended::By(source) => Error::Call { call: "waitpid", source: source.into() },
+    })
+}
+
+/// Ends a process that was started here, and waits for it.
+pub(crate) fn end(pid: u32) {
+    let pid = Pid::from_raw(pid as i32);
+    kill(pid, Signal::SIGKILL).and_then(|()| waitpid(pid, None)).ok();
+}
+
+fn seize_stopped(pid: Pid) -> Result<(), Error> {
+    let refused = |source: nix::Error| Error::Refused { pid: pid.as_raw() as u32, source: source.into() };
+    waitpid(pid, Some(WaitPidFlag::WUNTRACED)).map_err(refused)?;
+    ptrace::seize(pid, events()).map_err(refused)?;
+    kill(pid, Signal::SIGCONT).map_err(refused)
+}
+
+/// How a holder failed.
+enum Ended {
+    With(i32),
+    By(nix::Error),
+}
+
+impl From<nix::Error> for Ended {
+    fn from(error: nix::Error) -> Self {
+        Self::By(error)
+    }
+}
+
+/// Lets the holder run until it is the program.
+fn run_up(pid: Pid) -> Result<Pid, Ended> {
+    loop {
+        match waitpid(pid, Some(WaitPidFlag::__WALL))? {
+            WaitStatus::PtraceEvent(_, _, event) if event == ptrace::Event::PTRACE_EVENT_EXEC as i32 => {
+                return Ok(pid);
+            }
+            WaitStatus::Stopped(_, signal) => ptrace::cont(pid, signal)?,
+            WaitStatus::Exited(_, number) => return Err(Ended::With(number)),
+            WaitStatus::Signaled(..) => return Err(Ended::By(nix::Error::ECHILD)),
+            _ => ptrace::cont(pid, None)?,
+        }
+    }
+}

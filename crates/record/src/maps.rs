@@ -1,0 +1,90 @@
+//! What a process has mapped, by `/proc/PID/maps` (`proc_pid_maps(5)`).
+
+use fieldline_debuginfo::Elf;
+use std::io;
+
+/// A mapping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Map {
+    /// First address.
+    pub(crate) begin: u64,
+    /// First address behind.
+    pub(crate) end: u64,
+    /// It holds code.
+    pub(crate) is_code: bool,
+    /// Offset in the file.
+    pub(crate) offset: u64,
+    /// Path, or a name in brackets; `//anon` where there is none, as perf writes it.
+    pub(crate) path: String,
+}
+
+impl Map {
+    /// Whether an address is in it.
+    pub(crate) fn contains(&self, address: u64) -> bool {
+        self.begin <= address && address < self.end
+    }
+}
+
+/// The mappings of a process.
+pub(crate) fn read(pid: u32) -> io::Result<Vec<Map>> {
+    Ok(parse(&std::fs::read_to_string(format!("/proc/{pid}/maps"))?))
+}
+
+/// How far a program or library was moved in a process, by the mapping of its first bytes: run-time address less address as
+/// linked. Known by its path, or by its name.
+pub fn program_slide(pid: u32, elf: &Elf<'_>) -> Option<u64> {
+    let maps = read(pid).ok()?;
+    let path = std::fs::canonicalize(elf.path()).ok()?.display().to_string();
+    let name = format!("/{}", elf.name());
+    let begins = |map: &&Map| map.offset == 0 && (map.path == path || map.path.ends_with(&name));
+    let first = elf.segments().into_iter().find(|segment| segment.file_offset == 0)?;
+    Some(maps.iter().find(begins)?.begin.wrapping_sub(first.address))
+}
+
+/// The mappings of a text; lines of another form are left out.
+pub(crate) fn parse(text: &str) -> Vec<Map> {
+    text.lines().filter_map(line).collect()
+}
+
+fn line(line: &str) -> Option<Map> {
+    let (range, rest) = line.split_once(' ')?;
+    let (begin, end) = range.split_once('-')?;
+    let (rights, rest) = rest.split_once(' ')?;
+    let (offset, rest) = rest.split_once(' ')?;
+    let (_device, rest) = rest.split_once(' ')?;
+    // The path may have spaces of its own; without one the line ends with the inode.
+    let path = rest.split_once(' ').map_or("", |(_inode, path)| path.trim_start());
+    let number = |text| u64::from_str_radix(text, 16).ok();
+    Some(Map {
+        begin: number(begin)?,
+        end: number(end)?,
+        is_code: rights.contains('x'),
+        offset: number(offset)?,
+        path: if path.is_empty() { "//anon" } else { path }.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_names_in_brackets_and_nothing_are_told_apart() {
+        let text = "\
+55d0a4e00000-55d0a4e02000 r--p 00000000 08:02 173521                     /usr/bin/a b
+55d0a4e02000-55d0a4e05000 r-xp 00002000 08:02 173521                     /usr/bin/a b
+7f2c00000000-7f2c00021000 rwxp 00000000 00:00 0 
+7ffd5ab4e000-7ffd5ab50000 r-xp 00000000 00:00 0                          [vdso]
+no mapping
+";
+        let maps = parse(text);
+        let paths: Vec<_> = maps.iter().map(|map| (map.path.as_str(), map.is_code)).collect();
+        assert_eq!(
+            paths,
+            [("/usr/bin/a b", false), ("/usr/bin/a b", true), ("//anon", true), ("[vdso]", true)]
+        );
+        let code = &maps[1];
+        assert_eq!((code.begin, code.end, code.offset), (0x55d0_a4e0_2000, 0x55d0_a4e0_5000, 0x2000));
+        assert!(code.contains(0x55d0_a4e0_4fff) && !code.contains(0x55d0_a4e0_5000));
+    }
+}

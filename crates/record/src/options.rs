@@ -1,0 +1,155 @@
+//! What a recording is asked for, and what comes of it.
+
+use fieldline_profile::writer::Recording;
+use std::ffi::OsString;
+use std::fmt;
+use std::time::Duration;
+
+/// What is recorded.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A program that is started.
+    Program {
+        /// A command that stops itself and then becomes the program: see [`crate::hold`]. The program and its arguments are
+        /// put behind its words.
+        holder: Vec<OsString>,
+        /// Name or path.
+        program: OsString,
+        /// Its arguments.
+        args: Vec<OsString>,
+    },
+    /// A process that runs, with all its threads.
+    Process(u32),
+}
+
+/// When a recording stops by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// After so long.
+    pub time: Duration,
+    /// After so many samples.
+    pub samples: u64,
+}
+
+/// How a program is stepped.
+#[derive(Clone, Copy, Debug)]
+pub struct StepOptions {
+    /// Instructions each running thread is stepped by in a burst.
+    pub burst: u64,
+    /// Mean time the program runs freely between bursts; none steps all of it from its first instruction on.
+    pub gap: Duration,
+    /// One access of so many becomes a sample, on average.
+    pub every: u64,
+    /// When to stop.
+    pub limits: Limits,
+}
+
+/// Why a recording ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The program did, with this in words.
+    Program(String),
+    /// Time was up.
+    Time,
+    /// There were enough samples.
+    Samples,
+    /// Somebody asked for it (SIGINT, SIGTERM).
+    Interrupted,
+    /// A signal came that can't be passed on.
+    Signal(i32),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Program(how) => write!(f, "the program {how}"),
+            Self::Time => f.write_str("time was up"),
+            Self::Samples => f.write_str("there were enough samples"),
+            Self::Interrupted => f.write_str("interrupted"),
+            Self::Signal(number) => {
+                write!(
+                    f,
+                    "the program got the real-time signal {number}, which a tracer can't pass on and was lost"
+                )
+            }
+        }
+    }
+}
+
+/// What was recorded.
+#[derive(Clone, Debug)]
+pub struct Taken {
+    /// The recording.
+    pub recording: Recording,
+    /// Samples in it.
+    pub samples: u64,
+    /// Why it ended.
+    pub end: End,
+    /// The process, if it was started here and is still running.
+    pub left_running: Option<u32>,
+    /// How long it took.
+    pub lasted: Duration,
+    /// Time in bursts.
+    pub in_bursts: Duration,
+    /// Bursts.
+    pub bursts: u64,
+    /// Instructions that were stepped.
+    pub steps: u64,
+    /// Accesses seen, of which some are samples.
+    pub accesses: u64,
+    /// Threads seen.
+    pub threads: u64,
+}
+
+impl Taken {
+    /// Ends the process that was started here, if it still runs.
+    pub fn kill(&mut self) {
+        if let Some(pid) = self.left_running.take() {
+            crate::kill(pid);
+        }
+    }
+}
+
+/// What breakpoints watch, and where.
+#[derive(Clone, Debug)]
+pub enum Watched {
+    /// All threads of a process.
+    Process(u32),
+    /// The kernel, on some CPUs; with the address of its first symbol `_text`, if it is known.
+    Kernel {
+        /// The CPUs.
+        cpus: Vec<u32>,
+        /// Where the kernel is.
+        text: Option<u64>,
+    },
+}
+
+/// How breakpoints sample.
+#[derive(Clone, Copy, Debug)]
+pub struct WatchOptions {
+    /// One access of so many becomes a sample.
+    pub every: u64,
+    /// Only stores.
+    pub stores_only: bool,
+    /// When to stop.
+    pub limits: Limits,
+}
+
+/// What breakpoints caught.
+#[derive(Clone, Debug)]
+pub struct Caught {
+    /// The recording.
+    pub recording: Recording,
+    /// Samples in it.
+    pub samples: u64,
+    /// Samples the kernel could not write.
+    pub lost: u64,
+    /// Times the kernel paused a breakpoint that had too many samples.
+    pub paused: u64,
+    /// Whole rounds over all groups.
+    pub rounds: u64,
+    /// Why it ended.
+    pub end: End,
+    /// How long it took.
+    pub lasted: Duration,
+}

@@ -5,6 +5,7 @@ mod builds;
 mod ci;
 mod debian;
 mod fixtures;
+mod fuzz;
 mod inputs;
 mod kernel;
 mod packing;
@@ -43,6 +44,7 @@ const VERBS: &[Verb] = &[
         "judge attribution, visits and sharing on recordings with a known truth: [STRUCT…]",
         truth::run,
     ),
+    ("fuzz", "write the seeds of the fuzz targets, out of the fixtures", fuzz::run),
     ("fixtures", "build the demo's program and recording again (gcc, valgrind)", fixtures::run),
 ];
 

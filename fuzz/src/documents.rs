@@ -21,11 +21,10 @@ pub fn plan(bytes: &[u8]) {
     let structs = |side: fn(&fieldline_plan::StructPlan) -> Rearrangement| -> Vec<Rearrangement> {
         plan.structs.iter().map(side).collect()
     };
-    let objects: Vec<Object> = (0..).zip(&plan.structs).map(|(of, plan)| Object {
-        base: 0x1000 + 0x10_0000 * of as u64,
-        size: plan.declared.size,
-        of,
-    }).collect();
+    let objects: Vec<Object> = (0..)
+        .zip(&plan.structs)
+        .map(|(of, plan)| Object { base: 0x1000 + 0x10_0000 * of as u64, size: plan.declared.size, of })
+        .collect();
     let accesses = (0..64u64).map(|at| Access {
         cpu: at as usize % 2,
         address: 0x1000 + at % 4 * 0x10_0000 + at * 24,

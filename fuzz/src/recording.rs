@@ -1,6 +1,6 @@
 //! Recordings: perf.data and the texts that perf prints.
 
-use crate::code::idioms;
+use super::code::idioms;
 use fieldline_debuginfo::Elf;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_profile::doctor::{examine, survey};
@@ -12,7 +12,7 @@ use fieldline_profile::sample_file::SampleFile;
 
 /// A perf.data: its facts, all records and fields of samples, what `doctor` says, and a profile of it.
 pub fn perf_data(bytes: &[u8]) {
-    let _ = SampleFile::of_bytes(bytes.to_vec()).map(|file| read(file));
+    let _ = SampleFile::of_bytes(bytes.to_vec()).map(read);
 }
 
 /// Text of `perf script`, or of perf's own counts by type.

@@ -52,7 +52,8 @@ fn edit(body: &Body<'_, '_>, bytes: &[u8]) -> Result<(), Refusal> {
         }
     }
     let half = names.len() / 2;
-    let heading = Heading { member: half, comment: Some("hot".to_owned()), attribute: Some("__x".to_owned()) };
+    let heading =
+        Heading { member: half, comment: Some("hot".to_owned()), attribute: Some("__x".to_owned()) };
     let _ = join.annotate(&[heading]).map(|annotated| annotated.edits.apply(bytes));
     let marking = Marking {
         name: "hot".to_owned(),
@@ -65,10 +66,7 @@ fn edit(body: &Body<'_, '_>, bytes: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn join<'b, 's, 't>(
-    body: &'b Body<'s, 't>,
-    names: &[Option<String>],
-) -> Result<Join<'b, 's, 't>, Refusal> {
+fn join<'b, 's, 't>(body: &'b Body<'s, 't>, names: &[Option<String>]) -> Result<Join<'b, 's, 't>, Refusal> {
     let expected = names.iter().map(|name| ExpectedMember { name: name.clone(), line: None });
     Join::new(body, &expected.collect::<Vec<_>>())
 }

@@ -101,7 +101,7 @@ pub(crate) struct Cost {
     /// Peak resident set in kB.
     pub(crate) resident: u64,
     /// Peak of private anonymous memory seen, in kB.
-    anonymous: u64,
+    pub(crate) anonymous: u64,
 }
 
 fn measure(work: &Work, fieldline: &Path, root: &Path) -> Result<()> {

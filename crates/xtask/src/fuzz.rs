@@ -73,9 +73,11 @@ fn recordings(seeds: &Seeds, program: &Path) -> Result<()> {
     let bytes = FileBytes::open(program)?;
     let elf = Elf::parse(&bytes)?;
     for endian in [Endian::Little, Endian::Big] {
-        for (word, packing) in
-            [("plain", Packing::None), ("zstd", Packing::Compressed(500)), ("zstd2", Packing::Compressed2(500))]
-        {
+        for (word, packing) in [
+            ("plain", Packing::None),
+            ("zstd", Packing::Compressed(500)),
+            ("zstd2", Packing::Compressed2(500)),
+        ] {
             let mut recording = sampled(&elf, endian);
             recording.pack(packing);
             seeds.add("perf_data", &format!("{word}-{endian:?}-file"), &recording.to_file())?;

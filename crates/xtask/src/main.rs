@@ -14,6 +14,7 @@ mod permutations;
 mod regressions;
 mod shell;
 mod source;
+mod throughput;
 mod tidy;
 mod truth;
 
@@ -39,6 +40,7 @@ const VERBS: &[Verb] = &[
         permutations::run,
     ),
     ("bench", "measure against pahole and perf in the same run: [WORK…]", bench::run),
+    ("throughput", "measure profiles of recordings of 1/2, 1 and 2 GB: [perf]", throughput::run),
     (
         "truth",
         "judge attribution, visits and sharing on recordings with a known truth: [STRUCT…]",

@@ -1,11 +1,12 @@
 //! What each sample of some recordings touched.
 
 use super::link::{Linked, Linker};
+use super::questions::{Decided, Question, Questions};
 use super::traps::Traps;
 use crate::aggregate::{Blocks, Clock};
 use crate::attribute::answers::Answers;
 use crate::attribute::decide::decide;
-use crate::attribute::evidence::{Evidence, Seen};
+use crate::attribute::evidence::Seen;
 use crate::attribute::objects::{Object, Objects};
 use crate::attribute::reason::Reason;
 use crate::attribute::slides::in_space;
@@ -14,6 +15,7 @@ use crate::perf_data::{Error, Record};
 use crate::program::Program;
 use crate::sample::Sample;
 use crate::sample_file::SampleFile;
+use crate::sweep::{Sweep, sweep};
 use fieldline_debuginfo::Elf;
 use rustc_hash::FxHashSet;
 
@@ -22,11 +24,10 @@ struct Source<'f> {
     file: &'f SampleFile,
     linker: Linker,
     traps: Traps,
-    /// How many samples it has, and when they were taken.
-    samples: usize,
+    /// When its samples were taken.
     clock: Clock,
-    /// What each sample touched, in file order, where addresses were used.
-    decided: Vec<Target<TypeIndex>>,
+    /// What samples touched, where addresses were used.
+    decided: Decided,
     objects: Vec<Object>,
 }
 
@@ -103,9 +104,8 @@ impl<'f> Attribution<'f> {
                 file,
                 linker,
                 traps: Traps::of(file.facts()),
-                samples: 0,
                 clock: Clock::default(),
-                decided: Vec::new(),
+                decided: Decided::default(),
                 objects: Vec::new(),
             })
         };
@@ -136,7 +136,7 @@ impl<'f> Attribution<'f> {
         recording: usize,
         mut each: impl FnMut(&Sample<'_>, &Attributed) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(mut part) = self.part(recording) else { return Ok(()) };
+        let Some(part) = self.part(recording) else { return Ok(()) };
         let mut records = part.file().records();
         while let Some(record) = records.next_record()? {
             if let Record::Sample(sample) = record {
@@ -150,15 +150,14 @@ impl<'f> Attribution<'f> {
     /// What there is of one recording.
     pub(super) fn part(&self, recording: usize) -> Option<Part<'_, 'f>> {
         let source = self.sources.get(recording)?;
-        Some(Part { source, answers: &self.answers, decided: source.decided.iter() })
+        Some(Part { source, answers: &self.answers })
     }
 }
 
-/// One recording's samples, to be gone over once in file order.
+/// One recording's samples.
 pub(super) struct Part<'p, 'f> {
     source: &'p Source<'f>,
     answers: &'p Answers,
-    decided: std::slice::Iter<'p, Target<TypeIndex>>,
 }
 
 impl<'f> Part<'_, 'f> {
@@ -167,13 +166,9 @@ impl<'f> Part<'_, 'f> {
         self.source.file
     }
 
-    /// What the next sample touched.
-    pub(super) fn attribute(&mut self, sample: &Sample<'_>) -> Attributed {
-        let mut attributed = self.source.by_code(self.answers, sample);
-        if let Some(target) = self.decided.next() {
-            attributed.target = *target;
-        }
-        attributed
+    /// What a sample touched.
+    pub(super) fn attribute(&self, sample: &Sample<'_>) -> Attributed {
+        self.source.attribute(self.answers, sample)
     }
 }
 
@@ -182,21 +177,83 @@ fn sampled(sources: &mut [Source<'_>]) -> Result<Vec<u64>, Error> {
     let mut sampled: FxHashSet<u64> = FxHashSet::default();
     for source in sources {
         source.note_mappings()?;
-        let mut records = source.file.records();
-        while let Some(record) = records.next_record()? {
-            if let Record::Sample(sample) = record {
-                source.samples += 1;
-                sample.time.into_iter().for_each(|time| source.clock.note(time));
-                let linked = source.linker.link(&sample);
-                // A byte of the instruction in front is enough to find its function.
-                let is_trap = source.traps.of_sample(&sample).is_some();
-                sampled.extend(linked.map(|ip| ip.wrapping_sub(u64::from(is_trap))));
-            }
+        let slots = sweep(source.file, &Sampled { source }, |()| {})?;
+        for slot in slots {
+            source.clock.merge(&slot.clock);
+            sampled.extend(slot.addresses);
         }
     }
     let mut addresses: Vec<u64> = sampled.into_iter().collect();
     addresses.sort_unstable();
     Ok(addresses)
+}
+
+/// Finds the instructions that were sampled.
+struct Sampled<'s, 'f> {
+    source: &'s Source<'f>,
+}
+
+#[derive(Default)]
+struct SampledSlot {
+    clock: Clock,
+    addresses: FxHashSet<u64>,
+    /// The address taken last: samples of a loop often follow each other.
+    last: Option<u64>,
+}
+
+impl Sweep for Sampled<'_, '_> {
+    type Slot = SampledSlot;
+    type Out = ();
+
+    fn slot(&self, _number: usize) -> SampledSlot {
+        SampledSlot::default()
+    }
+
+    fn record(&self, slot: &mut SampledSlot, record: &Record<'_>, _at: u64) {
+        let Record::Sample(sample) = record else { return };
+        sample.time.into_iter().for_each(|time| slot.clock.note(time));
+        let Ok(ip) = self.source.linker.link(sample) else { return };
+        // A byte of the instruction in front is enough to find its function.
+        let is_trap = self.source.traps.of_sample(sample).is_some();
+        let address = ip.wrapping_sub(u64::from(is_trap));
+        if slot.last.replace(address) != Some(address) {
+            slot.addresses.insert(address);
+        }
+    }
+
+    fn end(&self, _slot: &mut SampledSlot) {}
+}
+
+/// Collects what addresses are asked.
+struct Asking<'s, 'f> {
+    source: &'s Source<'f>,
+    answers: &'s Answers,
+}
+
+impl Sweep for Asking<'_, '_> {
+    type Slot = Questions;
+    type Out = ();
+
+    fn slot(&self, _number: usize) -> Questions {
+        Questions::default()
+    }
+
+    fn record(&self, slot: &mut Questions, record: &Record<'_>, at: u64) {
+        let Record::Sample(sample) = record else { return };
+        let Ok(linked) = self.source.located(self.answers, sample) else { return };
+        let is_store = self.source.is_store(sample);
+        let operand = self.answers.at(linked.ip).operand(is_store);
+        let seen = self.source.seen(sample, linked, operand);
+        if seen.address != 0 {
+            slot.ask(question(linked, seen, is_store), seen, at);
+        }
+    }
+
+    fn end(&self, _slot: &mut Questions) {}
+}
+
+fn question(linked: Linked, seen: Seen, is_store: Option<bool>) -> Question {
+    Question { ip: linked.ip, address: seen.address, owner: seen.owner, is_store }
 }
 
 /// Whether a data source says that it is of a store, or of a load.
@@ -256,10 +313,11 @@ impl Source<'_> {
         }
     }
 
-    fn by_code(&self, answers: &Answers, sample: &Sample<'_>) -> Attributed {
+    /// What a sample touched, by code and, where they were used, addresses.
+    fn attribute(&self, answers: &Answers, sample: &Sample<'_>) -> Attributed {
         let is_store = self.is_store(sample);
-        let ip = match self.located(answers, sample) {
-            Ok(linked) => linked.ip,
+        let linked = match self.located(answers, sample) {
+            Ok(linked) => linked,
             Err(reason) => {
                 return Attributed {
                     ip: None,
@@ -271,14 +329,16 @@ impl Source<'_> {
                 };
             }
         };
-        let answer = answers.at(ip);
+        let answer = answers.at(linked.ip);
         let operand = answer.operand(is_store);
-        let target = answer.target(is_store);
+        let by_code = answer.target(is_store);
+        let seen = self.seen(sample, linked, operand);
+        let decided = self.decided.get(&question(linked, seen, is_store), seen.time);
         Attributed {
-            ip: Some(ip),
+            ip: Some(linked.ip),
             function: answer.function,
-            target,
-            by_code: target,
+            target: decided.unwrap_or(by_code),
+            by_code,
             size: operand.map_or(0, |operand| u64::from(operand.size)),
             is_store: is_store.unwrap_or_else(|| operand.is_some_and(|operand| operand.access.is_write())),
         }
@@ -286,42 +346,31 @@ impl Source<'_> {
 
     /// Finds objects by the addresses of the samples, then decides with both.
     fn use_addresses<'a>(&mut self, program: &'a Program<'a>, answers: &mut Answers) -> Result<(), Error> {
-        let mut evidence = Evidence::default();
-        let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();
-        self.each_sample(|sample| {
-            let Ok(linked) = self.located(answers, sample) else { return };
-            if let Some(operand) = answers.at(linked.ip).operand(self.is_store(sample)) {
-                evidence.add(self.seen(sample, linked, Some(operand)), operand, |ty| {
-                    is_struct.get(ty.0 as usize).is_some_and(|is| *is)
-                });
-            }
-        })?;
-        let mut objects = Objects::new(program, answers, &evidence, self.linker.slides());
-        let mut decided = Vec::with_capacity(self.samples);
-        self.each_sample(|sample| {
-            let is_store = self.is_store(sample);
-            decided.push(match self.located(answers, sample) {
-                Ok(linked) => {
-                    let answer = answers.at(linked.ip);
-                    let (operand, by_code) = (answer.operand(is_store).copied(), answer.target(is_store));
-                    let seen = self.seen(sample, linked, operand.as_ref());
-                    decide(&mut objects, answers, seen, operand.as_ref(), by_code)
-                }
-                Err(reason) => Target::Unknown(reason),
-            });
-        })?;
-        self.decided = decided;
+        let mut questions = Questions::default();
+        for slot in sweep(self.file, &Asking { source: self, answers }, |()| {})? {
+            questions.merge(slot);
+        }
+        let mut objects = Objects::new(program, answers, &questions.evidence(answers), self.linker.slides());
+        for question in questions.in_order() {
+            self.answer(question, &mut objects, answers);
+        }
         self.objects = objects.into_objects();
         Ok(())
     }
 
-    fn each_sample(&self, mut each: impl FnMut(&Sample<'_>)) -> Result<(), Error> {
-        let mut records = self.file.records();
-        while let Some(record) = records.next_record()? {
-            if let Record::Sample(sample) = record {
-                each(&sample);
-            }
+    /// Decides a question, for each time at which the answer may be another.
+    fn answer(&mut self, question: Question, objects: &mut Objects<'_>, answers: &mut Answers) {
+        let answer = answers.at(question.ip);
+        let (operand, by_code) =
+            (answer.operand(question.is_store).copied(), answer.target(question.is_store));
+        let turns = objects.turns(question.address);
+        let mut at = |time| {
+            let seen = Seen { address: question.address, time, cpu: None, owner: question.owner };
+            decide(objects, answers, seen, operand.as_ref(), by_code)
+        };
+        match turns.is_empty() {
+            true => self.decided.always(question, at(0)),
+            false => self.decided.by_time(question, turns.into_iter().map(|time| (time, at(time))).collect()),
         }
-        Ok(())
     }
 }

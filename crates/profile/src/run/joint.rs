@@ -29,13 +29,13 @@ impl Joint<'_, '_> {
             return only.each(recording, |sample, attributed| each(sample, 0, attributed));
         }
         let parts = self.attributions.iter().filter_map(|one| one.part(recording));
-        let mut parts: Vec<_> = parts.collect();
+        let parts: Vec<_> = parts.collect();
         let Some(file) = parts.first().map(|part| part.file()) else { return Ok(()) };
         let mut records = file.records();
         while let Some(record) = records.next_record()? {
             if let Record::Sample(sample) = record {
                 let mut found: Option<(usize, Attributed)> = None;
-                for (index, part) in parts.iter_mut().enumerate() {
+                for (index, part) in parts.iter().enumerate() {
                     let attributed = part.attribute(&sample);
                     let is_better = found.as_ref().is_none_or(|(_, known)| known.ip.is_none());
                     if is_better && (found.is_none() || attributed.ip.is_some()) {

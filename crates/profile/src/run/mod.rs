@@ -4,6 +4,7 @@
 //! * `spaces`: what each process had mapped, over time.
 //! * `landmarks`: the same where a text names symbols only.
 //! * `attribution`: what each sample touched.
+//! * `questions`: what addresses are asked, each once.
 //! * `traps`: samples that name the instruction behind the access.
 //! * `joint`: the same of several programs at once.
 //! * `context`: functions that a sample shows besides its own.
@@ -19,6 +20,7 @@ pub mod joint;
 pub mod landmarks;
 pub mod link;
 pub mod profile;
+mod questions;
 pub mod spaces;
 pub mod structs;
 mod traps;

@@ -14,7 +14,7 @@ use std::process::Command;
 /// Samples between two marks that a round is over.
 const ROUND: usize = 10_000;
 /// Bytes of the recording that the bound is about.
-const SIZE: u64 = 1_000_000_000;
+pub(crate) const SIZE: u64 = 1_000_000_000;
 /// Offsets of the sections' place in the file header (`struct perf_file_header`): offset and size of the records.
 const RECORDS_AT: usize = 40;
 /// `PERF_RECORD_FINISHED_ROUND` with its header.
@@ -68,7 +68,7 @@ fn measure(fieldline: &Path, vmlinux: &Path, recording: &Path) -> Result<Cost> {
 fn peer(recording: &Path, samples: u64) -> Result<()> {
     let root = debian::peers_root()?;
     let inside = debian::share(&root, recording)?;
-    let words = ["report", "--stdio", "-i", &inside];
+    let words = ["report", "--stdio", "-s", "symbol", "-i", &inside];
     let cost = watch(debian::peer(&root, "perf").args(words))?;
     say(&row("  perf report", samples, &cost, Some(samples as f64 / cost.time.as_secs_f64())));
     Ok(())

@@ -39,7 +39,7 @@ pub struct Attribution<'f> {
 }
 
 /// What a sample touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Attributed {
     /// The instruction's address as linked, if it is of the program.
     pub ip: Option<u64>,
@@ -164,6 +164,22 @@ impl<'f> Part<'_, 'f> {
     /// The recording.
     pub(super) fn file(&self) -> &'f SampleFile {
         self.source.file
+    }
+
+    /// What turns the recording's addresses into the program's.
+    pub(super) fn linker(&self) -> &Linker {
+        &self.source.linker
+    }
+
+    /// What the code of the program tells.
+    pub(super) fn answers(&self) -> &Answers {
+        self.answers
+    }
+
+    /// Whether a sample is in the program, and its function.
+    pub(super) fn function(&self, sample: &Sample<'_>) -> Option<Option<u32>> {
+        let linked = self.source.located(self.answers, sample).ok()?;
+        Some(self.answers.at(linked.ip).function)
     }
 
     /// What a sample touched.

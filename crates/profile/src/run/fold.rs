@@ -1,0 +1,204 @@
+//! Samples of a recording that count alike, taken together; and what is needed of each by itself: when it was.
+
+use super::attribution::{Attributed, Part};
+use super::context::Context;
+use super::joint::attribute;
+use crate::aggregate::{Blocks, Counts};
+use crate::attribute::slides::in_space;
+use crate::attribute::target::Target;
+use crate::data_source::DataSource;
+use crate::perf_data::{EventIndex, Facts, Record};
+use crate::sample::{Sample, SampleFields};
+use crate::sweep::Sweep;
+use rustc_hash::FxHashMap;
+
+/// All that decides how a sample counts, but for its time and address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Alike {
+    /// Index of the program.
+    pub(super) part: usize,
+    pub(super) event: EventIndex,
+    pub(super) cpu: Option<u32>,
+    source: Option<u64>,
+    pub(super) attributed: Attributed,
+}
+
+impl Alike {
+    fn of(sample: &Sample<'_>, part: usize, attributed: Attributed) -> Self {
+        let source = sample.data_source.map(|source| source.0);
+        Self { part, event: sample.event, cpu: sample.cpu, source, attributed }
+    }
+
+    pub(super) fn data_source(&self) -> Option<DataSource> {
+        self.source.map(DataSource)
+    }
+}
+
+/// A sample that may belong to a window.
+pub(super) struct When {
+    pub(super) cpu: u32,
+    pub(super) time: u64,
+    /// Number of what it is like, in its slot.
+    pub(super) alike: u32,
+    pub(super) at: u64,
+    /// Functions of its program that it shows besides its own.
+    pub(super) context: Option<Box<[u32]>>,
+}
+
+/// What a block of records came to.
+#[derive(Default)]
+pub(super) struct Folded {
+    /// Number of the slot.
+    pub(super) slot: usize,
+    /// What the slot has not met before.
+    pub(super) new: Vec<Alike>,
+    pub(super) moments: Vec<When>,
+    /// How many of the moments came before the end of each round.
+    pub(super) rounds: Vec<usize>,
+    pub(super) callchains: u64,
+    pub(super) branch_stacks: u64,
+}
+
+/// Folds the samples of a recording.
+pub(super) struct Fold<'p, 'f> {
+    parts: &'p [Part<'p, 'f>],
+    blocks: &'p Blocks,
+    /// By event: whether samples show more than one instruction.
+    has_context: Vec<bool>,
+}
+
+impl<'p, 'f> Fold<'p, 'f> {
+    pub(super) fn new(parts: &'p [Part<'p, 'f>], facts: &Facts, blocks: &'p Blocks) -> Self {
+        let context = SampleFields::CALLCHAIN | SampleFields::BRANCH_STACK;
+        let events = facts.events.iter().map(|event| event.attr.sample_type.intersects(context));
+        Self { parts, blocks, has_context: events.collect() }
+    }
+}
+
+/// The samples of some blocks.
+pub(super) struct Slot {
+    number: usize,
+    known: FxHashMap<Alike, u32>,
+    sums: Vec<(Alike, Sum)>,
+    addresses: FxHashMap<(u32, u64), u64>,
+    out: Folded,
+}
+
+/// Sums over samples that are alike.
+struct Sum {
+    /// Where in the file the first of them is.
+    at: u64,
+    counts: Counts,
+}
+
+impl Sweep for Fold<'_, '_> {
+    type Slot = Slot;
+    type Out = Folded;
+
+    fn slot(&self, number: usize) -> Slot {
+        let (known, addresses) = Default::default();
+        Slot { number, known, sums: Vec::new(), addresses, out: Folded::default() }
+    }
+
+    fn record(&self, slot: &mut Slot, record: &Record<'_>, at: u64) {
+        match record {
+            Record::Sample(sample) => self.sample(slot, sample, at),
+            Record::FinishedRound => slot.out.rounds.push(slot.out.moments.len()),
+            _ => {}
+        }
+    }
+
+    fn end(&self, slot: &mut Slot) -> Folded {
+        Folded { slot: slot.number, ..std::mem::take(&mut slot.out) }
+    }
+}
+
+impl Fold<'_, '_> {
+    fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
+        let Some((part, attributed)) = attribute(self.parts, sample) else { return };
+        let alike = slot.number_of(Alike::of(sample, part, attributed), at);
+        let block = self.blocks.at(sample.time);
+        slot.count(alike, sample, block);
+        if let Some(address) = self.address(sample, part, &attributed) {
+            *slot.addresses.entry((alike, address)).or_default() += 1;
+        }
+        let context = self.context(sample, part, &attributed);
+        slot.out.callchains += u64::from(context.has_callchain);
+        slot.out.branch_stacks += u64::from(context.has_branches);
+        if let (Some(cpu), Some(time), Some(_)) = (sample.cpu, sample.time, attributed.function) {
+            let functions = context.functions;
+            let context = (!functions.is_empty()).then(|| functions.into_boxed_slice());
+            slot.out.moments.push(When { cpu, time, alike, at, context });
+        }
+    }
+
+    /// The address as objects know it, of a sample that touched a place.
+    fn address(&self, sample: &Sample<'_>, part: usize, attributed: &Attributed) -> Option<u64> {
+        let (Target::Place { .. }, Some(_)) = (attributed.target, sample.cpu) else { return None };
+        let address = sample.data_address()?;
+        let linker = self.parts.get(part).map(Part::linker).filter(|linker| linker.is_program());
+        let linked = linker.and_then(|linker| linker.locate(sample).ok());
+        Some(in_space(address, linked.map_or(0, |linked| linked.space)))
+    }
+
+    fn context(&self, sample: &Sample<'_>, part: usize, attributed: &Attributed) -> Context {
+        let has_context = self.has_context.get(sample.event.index()).is_some_and(|has| *has);
+        match self.parts.get(part).filter(|_| has_context) {
+            Some(part) => Context::of(sample, attributed.function, part.linker(), part.answers()),
+            None => Context::default(),
+        }
+    }
+}
+
+impl Slot {
+    fn number_of(&mut self, alike: Alike, at: u64) -> u32 {
+        let next = self.sums.len() as u32;
+        let number = *self.known.entry(alike).or_insert(next);
+        if number == next {
+            self.sums.push((alike, Sum { at, counts: Counts::default() }));
+            self.out.new.push(alike);
+        }
+        number
+    }
+
+    fn count(&mut self, alike: u32, sample: &Sample<'_>, block: Option<u32>) {
+        let Some((_, Sum { counts, .. })) = self.sums.get_mut(alike as usize) else { return };
+        counts.samples += 1;
+        counts.period = counts.period.saturating_add(sample.period);
+        counts.latency = counts.latency.saturating_add(sample.latency().unwrap_or(0));
+        if let Some(block) = block {
+            counts.count_in(block as usize, 1);
+        }
+    }
+
+    /// The sums with the addresses of their samples.
+    fn into_sums(self) -> Vec<(Alike, Sum)> {
+        let mut sums = self.sums;
+        for ((alike, address), samples) in self.addresses {
+            if let Some((_, sum)) = sums.get_mut(alike as usize) {
+                sum.counts.addresses.push((address, samples));
+            }
+        }
+        sums
+    }
+}
+
+/// The sums of all slots, in the order in which samples like them came first.
+pub(super) fn sums(slots: Vec<Slot>) -> Vec<(Alike, Counts)> {
+    let mut all: FxHashMap<Alike, Sum> = FxHashMap::default();
+    for (alike, sum) in slots.into_iter().flat_map(Slot::into_sums) {
+        match all.entry(alike) {
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(sum);
+            }
+            std::collections::hash_map::Entry::Occupied(place) => {
+                let known = place.into_mut();
+                known.at = known.at.min(sum.at);
+                known.counts.add(sum.counts);
+            }
+        }
+    }
+    let mut all: Vec<(Alike, Sum)> = all.into_iter().collect();
+    all.sort_unstable_by_key(|(_, sum)| sum.at);
+    all.into_iter().map(|(alike, sum)| (alike, sum.counts)).collect()
+}

@@ -20,11 +20,6 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(super) fn clear(&mut self) {
-        self.bytes.clear();
-        self.places.clear();
-    }
-
     /// Adds a record that stands elsewhere.
     pub(super) fn push(&mut self, raw: RawRecord<'_>, endian: Endian) {
         let size = (raw.body.len() + HEADER_SIZE) as u16;
@@ -76,14 +71,16 @@ impl<'f> Blocks<'f> {
     /// # Errors
     /// If no further record can be found.
     pub(crate) fn fill(&mut self, block: &mut Block) -> Result<bool, Error> {
-        block.clear();
+        // Bytes of before are overwritten, which is cheaper than zeros first.
+        block.places.clear();
         if let Some(error) = self.error.take() {
             return Err(error);
         }
         match self.found.fill(block) {
             Ok(()) => {}
-            Err(error) if block.bytes.is_empty() => return Err(error),
-            Err(error) => self.error = Some(error),
+            // What was found record by record in front of the error.
+            Err(error) if !block.places.is_empty() => self.error = Some(error),
+            Err(error) => return Err(error),
         }
         Ok(!block.bytes.is_empty())
     }

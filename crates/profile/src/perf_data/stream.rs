@@ -124,7 +124,7 @@ impl<'s> AllRecords<'s> {
         }
     }
 
-    /// Fills an empty block with the next records; with none at the end.
+    /// Fills a block with the next records; with none at the end.
     pub(super) fn fill(&mut self, block: &mut Block) -> Result<(), Error> {
         if self.inflate.is_none() {
             self.file.fill(block)?;
@@ -132,6 +132,7 @@ impl<'s> AllRecords<'s> {
                 return Ok(());
             }
         }
+        block.bytes.clear();
         let endian = self.endian;
         while block.bytes.len() < BLOCK {
             let Some(raw) = self.next()? else { break };

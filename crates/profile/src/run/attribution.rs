@@ -1,6 +1,7 @@
 //! What each sample of some recordings touched.
 
 use super::link::{Linked, Linker};
+use super::look;
 use super::questions::{Decided, Question, Questions};
 use super::traps::Traps;
 use crate::aggregate::{Blocks, Clock};
@@ -11,7 +12,7 @@ use crate::attribute::objects::{Object, Objects};
 use crate::attribute::reason::Reason;
 use crate::attribute::slides::in_space;
 use crate::attribute::target::{Operand, Target, TypeIndex};
-use crate::perf_data::{Error, Record};
+use crate::perf_data::{Error, Record, Tally};
 use crate::program::Program;
 use crate::sample::Sample;
 use crate::sample_file::SampleFile;
@@ -28,6 +29,8 @@ struct Source<'f> {
     clock: Clock,
     /// What samples touched, where addresses were used.
     decided: Decided,
+    /// Its tally and the median gap of its samples, if they were found on the way.
+    looked: Option<(Tally, u64)>,
     objects: Vec<Object>,
 }
 
@@ -106,6 +109,7 @@ impl<'f> Attribution<'f> {
                 traps: Traps::of(file.facts()),
                 clock: Clock::default(),
                 decided: Decided::default(),
+                looked: None,
                 objects: Vec::new(),
             })
         };
@@ -176,6 +180,22 @@ impl<'f> Part<'_, 'f> {
         self.answers
     }
 
+    /// The tally and the median gap, if they are known.
+    pub(super) fn looked(&self) -> Option<&(Tally, u64)> {
+        self.source.looked.as_ref()
+    }
+
+    /// What tells what a sample touched, but for its time; none of a sample that is not in the program.
+    pub(super) fn question(&self, sample: &Sample<'_>) -> Option<Question> {
+        let (question, _) = self.source.question(self.answers, sample).ok()?;
+        Some(question)
+    }
+
+    /// Whether the answer to a question is the same at all times.
+    pub(super) fn is_timeless(&self, question: &Question) -> bool {
+        self.source.decided.is_timeless(question)
+    }
+
     /// Whether a sample is in the program, and its function.
     pub(super) fn function(&self, sample: &Sample<'_>) -> Option<Option<u32>> {
         let linked = self.source.located(self.answers, sample).ok()?;
@@ -240,36 +260,40 @@ impl Sweep for Sampled<'_, '_> {
     fn end(&self, _slot: &mut SampledSlot) {}
 }
 
-/// Collects what addresses are asked.
+/// Collects what addresses are asked, and takes a first look besides.
 struct Asking<'s, 'f> {
     source: &'s Source<'f>,
     answers: &'s Answers,
 }
 
-impl Sweep for Asking<'_, '_> {
-    type Slot = Questions;
-    type Out = ();
-
-    fn slot(&self, _number: usize) -> Questions {
-        Questions::default()
-    }
-
-    fn record(&self, slot: &mut Questions, record: &Record<'_>, at: u64) {
-        let Record::Sample(sample) = record else { return };
-        let Ok(linked) = self.source.located(self.answers, sample) else { return };
-        let is_store = self.source.is_store(sample);
-        let operand = self.answers.at(linked.ip).operand(is_store);
-        let seen = self.source.seen(sample, linked, operand);
-        if seen.address != 0 {
-            slot.ask(question(linked, seen, is_store), seen, at);
-        }
-    }
-
-    fn end(&self, _slot: &mut Questions) {}
+struct AskingSlot {
+    questions: Questions,
+    seen: look::Seen,
 }
 
-fn question(linked: Linked, seen: Seen, is_store: Option<bool>) -> Question {
-    Question { ip: linked.ip, address: seen.address, owner: seen.owner, is_store }
+impl Sweep for Asking<'_, '_> {
+    type Slot = AskingSlot;
+    type Out = look::Seen;
+
+    fn slot(&self, _number: usize) -> AskingSlot {
+        let seen = look::Seen::nothing(self.source.file.facts());
+        AskingSlot { questions: Questions::default(), seen }
+    }
+
+    fn record(&self, slot: &mut AskingSlot, record: &Record<'_>, at: u64) {
+        let mut has_function = false;
+        if let Record::Sample(sample) = record
+            && let Ok((question, seen)) = self.source.question(self.answers, sample)
+        {
+            slot.questions.ask(question, seen, at);
+            has_function = self.answers.function_of(question.ip).is_some();
+        }
+        slot.seen.take(record, has_function);
+    }
+
+    fn end(&self, slot: &mut AskingSlot) -> look::Seen {
+        std::mem::replace(&mut slot.seen, look::Seen::nothing(self.source.file.facts()))
+    }
 }
 
 /// Whether a data source says that it is of a store, or of a load.
@@ -329,11 +353,21 @@ impl Source<'_> {
         }
     }
 
+    /// What a sample asks, and what of it objects see.
+    fn question(&self, answers: &Answers, sample: &Sample<'_>) -> Result<(Question, Seen), Reason> {
+        let linked = self.located(answers, sample)?;
+        let is_store = self.is_store(sample);
+        // Only watches ask how much the instruction touches.
+        let is_trap = self.traps.of_sample(sample).is_some();
+        let operand = if is_trap { answers.at(linked.ip).operand(is_store) } else { None };
+        let seen = self.seen(sample, linked, operand);
+        Ok((Question { ip: linked.ip, address: seen.address, owner: seen.owner, is_store }, seen))
+    }
+
     /// What a sample touched, by code and, where they were used, addresses.
     fn attribute(&self, answers: &Answers, sample: &Sample<'_>) -> Attributed {
-        let is_store = self.is_store(sample);
-        let linked = match self.located(answers, sample) {
-            Ok(linked) => linked,
+        let (question, seen) = match self.question(answers, sample) {
+            Ok(asked) => asked,
             Err(reason) => {
                 return Attributed {
                     ip: None,
@@ -341,31 +375,33 @@ impl Source<'_> {
                     target: Target::Unknown(reason),
                     by_code: Target::Unknown(reason),
                     size: 0,
-                    is_store: is_store.unwrap_or(false),
+                    is_store: self.is_store(sample).unwrap_or(false),
                 };
             }
         };
-        let answer = answers.at(linked.ip);
-        let operand = answer.operand(is_store);
-        let by_code = answer.target(is_store);
-        let seen = self.seen(sample, linked, operand);
-        let decided = self.decided.get(&question(linked, seen, is_store), seen.time);
+        let answer = answers.at(question.ip);
+        let operand = answer.operand(question.is_store);
+        let by_code = answer.target(question.is_store);
+        let is_write = || operand.is_some_and(|operand| operand.access.is_write());
         Attributed {
-            ip: Some(linked.ip),
+            ip: Some(question.ip),
             function: answer.function,
-            target: decided.unwrap_or(by_code),
+            target: self.decided.get(&question, seen.time).unwrap_or(by_code),
             by_code,
             size: operand.map_or(0, |operand| u64::from(operand.size)),
-            is_store: is_store.unwrap_or_else(|| operand.is_some_and(|operand| operand.access.is_write())),
+            is_store: question.is_store.unwrap_or_else(is_write),
         }
     }
 
     /// Finds objects by the addresses of the samples, then decides with both.
     fn use_addresses<'a>(&mut self, program: &'a Program<'a>, answers: &mut Answers) -> Result<(), Error> {
         let mut questions = Questions::default();
-        for slot in sweep(self.file, &Asking { source: self, answers }, |()| {})? {
-            questions.merge(slot);
+        let mut sum = look::Sum::new(self.file.facts());
+        let slots = sweep(self.file, &Asking { source: self, answers }, |seen| sum.add(seen))?;
+        for slot in slots {
+            questions.merge(slot.questions);
         }
+        self.looked = Some(sum.finish());
         let mut objects = Objects::new(program, answers, &questions.evidence(answers), self.linker.slides());
         for question in questions.in_order() {
             self.answer(question, &mut objects, answers);

@@ -3,6 +3,7 @@
 use super::attribution::{Attributed, Part};
 use super::context::Context;
 use super::joint::attribute;
+use super::questions::Question;
 use crate::aggregate::{Blocks, Counts};
 use crate::attribute::slides::in_space;
 use crate::attribute::target::Target;
@@ -78,11 +79,27 @@ impl<'p, 'f> Fold<'p, 'f> {
 /// The samples of some blocks.
 pub(super) struct Slot {
     number: usize,
+    /// What samples of one program are like that ask the same, and the number of their address.
+    asked: FxHashMap<Key, (u32, u32)>,
     known: FxHashMap<Alike, u32>,
     sums: Vec<(Alike, Sum)>,
-    addresses: FxHashMap<(u32, u64), u64>,
+    /// What samples are like, their address, and how many.
+    addresses: Vec<(u32, u64, u64)>,
+    numbers: FxHashMap<(u32, u64), u32>,
     out: Folded,
 }
+
+/// What tells how a sample counts, before anything is known of what it touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    question: Question,
+    source: Option<u64>,
+    event: EventIndex,
+    cpu: Option<u32>,
+}
+
+/// The number of no address.
+const NO_ADDRESS: u32 = u32::MAX;
 
 /// Sums over samples that are alike.
 struct Sum {
@@ -96,8 +113,8 @@ impl Sweep for Fold<'_, '_> {
     type Out = Folded;
 
     fn slot(&self, number: usize) -> Slot {
-        let (known, addresses) = Default::default();
-        Slot { number, known, sums: Vec::new(), addresses, out: Folded::default() }
+        let (asked, known, sums, addresses, numbers, out) = Default::default();
+        Slot { number, asked, known, sums, addresses, numbers, out }
     }
 
     fn record(&self, slot: &mut Slot, record: &Record<'_>, at: u64) {
@@ -115,21 +132,40 @@ impl Sweep for Fold<'_, '_> {
 
 impl Fold<'_, '_> {
     fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
-        let Some((part, attributed)) = attribute(self.parts, sample) else { return };
-        let alike = slot.number_of(Alike::of(sample, part, attributed), at);
-        let block = self.blocks.at(sample.time);
-        slot.count(alike, sample, block);
-        if let Some(address) = self.address(sample, part, &attributed) {
-            *slot.addresses.entry((alike, address)).or_default() += 1;
+        let Some((alike, address)) = self.find(slot, sample, at) else { return };
+        slot.count(alike, sample, self.blocks.at(sample.time));
+        if let Some((.., samples)) = slot.addresses.get_mut(address as usize) {
+            *samples += 1;
         }
-        let context = self.context(sample, part, &attributed);
+        let Some((Alike { part, attributed, .. }, _)) = slot.sums.get(alike as usize) else { return };
+        let has_function = attributed.function.is_some();
+        let context = self.context(sample, *part, attributed);
         slot.out.callchains += u64::from(context.has_callchain);
         slot.out.branch_stacks += u64::from(context.has_branches);
-        if let (Some(cpu), Some(time), Some(_)) = (sample.cpu, sample.time, attributed.function) {
+        if let (Some(cpu), Some(time), true) = (sample.cpu, sample.time, has_function) {
             let functions = context.functions;
             let context = (!functions.is_empty()).then(|| functions.into_boxed_slice());
             slot.out.moments.push(When { cpu, time, alike, at, context });
         }
+    }
+
+    /// Number of what a sample is like, and of its address.
+    fn find(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) -> Option<(u32, u32)> {
+        let key = match self.parts {
+            [only] => only.question(sample).map(|question| (only, Key::of(sample, question))),
+            _ => None,
+        };
+        if let Some(known) = key.and_then(|(_, key)| slot.asked.get(&key)) {
+            return Some(*known);
+        }
+        let (part, attributed) = attribute(self.parts, sample)?;
+        let alike = slot.number_of(Alike::of(sample, part, attributed), at);
+        let address = self.address(sample, part, &attributed);
+        let address = address.map_or(NO_ADDRESS, |address| slot.number_of_address(alike, address));
+        if let Some((_, key)) = key.filter(|(part, key)| part.is_timeless(&key.question)) {
+            slot.asked.insert(key, (alike, address));
+        }
+        Some((alike, address))
     }
 
     /// The address as objects know it, of a sample that touched a place.
@@ -150,7 +186,23 @@ impl Fold<'_, '_> {
     }
 }
 
+impl Key {
+    fn of(sample: &Sample<'_>, question: Question) -> Self {
+        let source = sample.data_source.map(|source| source.0);
+        Self { question, source, event: sample.event, cpu: sample.cpu }
+    }
+}
+
 impl Slot {
+    fn number_of_address(&mut self, alike: u32, address: u64) -> u32 {
+        let next = self.addresses.len() as u32;
+        let number = *self.numbers.entry((alike, address)).or_insert(next);
+        if number == next {
+            self.addresses.push((alike, address, 0));
+        }
+        number
+    }
+
     fn number_of(&mut self, alike: Alike, at: u64) -> u32 {
         let next = self.sums.len() as u32;
         let number = *self.known.entry(alike).or_insert(next);
@@ -174,7 +226,7 @@ impl Slot {
     /// The sums with the addresses of their samples.
     fn into_sums(self) -> Vec<(Alike, Sum)> {
         let mut sums = self.sums;
-        for ((alike, address), samples) in self.addresses {
+        for (alike, address, samples) in self.addresses {
             if let Some((_, sum)) = sums.get_mut(alike as usize) {
                 sum.counts.addresses.push((address, samples));
             }

@@ -9,20 +9,15 @@ use crate::sweep::{Sweep, sweep};
 
 /// Counts a recording's records, and finds the median gap of samples whose function is known, in nanoseconds.
 pub(super) fn look(parts: &[Part<'_, '_>], file: &SampleFile) -> Result<(Tally, u64), Error> {
+    if let [only] = parts
+        && let Some((tally, gap)) = only.looked()
+    {
+        return Ok((tally.clone(), *gap));
+    }
     let facts = file.facts();
-    let (mut tally, mut gaps) = (Tally::new(facts), Gaps::default());
-    sweep(file, &Look { parts, facts }, |seen: Seen| {
-        tally.merge(&seen.tally);
-        let mut times = seen.times.into_iter();
-        let mut given = 0;
-        for round in seen.rounds {
-            times.by_ref().take(round - given).for_each(|(cpu, time)| gaps.push(cpu, time));
-            given = round;
-            gaps.end_round();
-        }
-        times.for_each(|(cpu, time)| gaps.push(cpu, time));
-    })?;
-    Ok((tally, gaps.median()))
+    let mut sum = Sum::new(facts);
+    sweep(file, &Look { parts, facts }, |seen| sum.add(seen))?;
+    Ok(sum.finish())
 }
 
 struct Look<'p, 'f> {
@@ -31,7 +26,7 @@ struct Look<'p, 'f> {
 }
 
 /// What a block of records shows.
-struct Seen {
+pub(super) struct Seen {
     tally: Tally,
     /// CPU and time of samples.
     times: Vec<(u32, u64)>,
@@ -39,9 +34,51 @@ struct Seen {
     rounds: Vec<usize>,
 }
 
-impl Look<'_, '_> {
-    fn nothing(&self) -> Seen {
-        Seen { tally: Tally::new(self.facts), times: Vec::new(), rounds: Vec::new() }
+impl Seen {
+    pub(super) fn nothing(facts: &Facts) -> Self {
+        Self { tally: Tally::new(facts), times: Vec::new(), rounds: Vec::new() }
+    }
+
+    /// Takes a record. `has_function` says of a sample whether its function is known.
+    pub(super) fn take(&mut self, record: &Record<'_>, has_function: bool) {
+        self.tally.add(record);
+        match record {
+            Record::Sample(sample) => {
+                self.times.extend(sample.cpu.zip(sample.time).filter(|_| has_function));
+            }
+            Record::FinishedRound => self.rounds.push(self.times.len()),
+            _ => {}
+        }
+    }
+}
+
+/// What blocks show together.
+pub(super) struct Sum {
+    tally: Tally,
+    gaps: Gaps,
+}
+
+impl Sum {
+    pub(super) fn new(facts: &Facts) -> Self {
+        Self { tally: Tally::new(facts), gaps: Gaps::default() }
+    }
+
+    /// Takes what the next block shows.
+    pub(super) fn add(&mut self, seen: Seen) {
+        self.tally.merge(&seen.tally);
+        let mut times = seen.times.into_iter();
+        let mut given = 0;
+        for round in seen.rounds {
+            times.by_ref().take(round - given).for_each(|(cpu, time)| self.gaps.push(cpu, time));
+            given = round;
+            self.gaps.end_round();
+        }
+        times.for_each(|(cpu, time)| self.gaps.push(cpu, time));
+    }
+
+    /// The tally, and the median gap.
+    pub(super) fn finish(self) -> (Tally, u64) {
+        (self.tally, self.gaps.median())
     }
 }
 
@@ -50,25 +87,18 @@ impl Sweep for Look<'_, '_> {
     type Out = Seen;
 
     fn slot(&self, _number: usize) -> Seen {
-        self.nothing()
+        Seen::nothing(self.facts)
     }
 
     fn record(&self, slot: &mut Seen, record: &Record<'_>, _at: u64) {
-        slot.tally.add(record);
-        match record {
-            Record::Sample(sample) => {
-                if let (Some(cpu), Some(time)) = (sample.cpu, sample.time)
-                    && function(self.parts, sample).is_some()
-                {
-                    slot.times.push((cpu, time));
-                }
-            }
-            Record::FinishedRound => slot.rounds.push(slot.times.len()),
-            _ => {}
-        }
+        let has_function = match record {
+            Record::Sample(sample) => function(self.parts, sample).is_some(),
+            _ => false,
+        };
+        slot.take(record, has_function);
     }
 
     fn end(&self, slot: &mut Seen) -> Seen {
-        std::mem::replace(slot, self.nothing())
+        std::mem::replace(slot, Seen::nothing(self.facts))
     }
 }

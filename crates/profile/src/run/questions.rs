@@ -107,6 +107,11 @@ impl Decided {
         self.targets.insert(question, Choice::ByTime(answers));
     }
 
+    /// Whether time does not matter to the answer.
+    pub(super) fn is_timeless(&self, question: &Question) -> bool {
+        !matches!(self.targets.get(question), Some(Choice::ByTime(_)))
+    }
+
     /// What a sample touched that asks this.
     pub(super) fn get(&self, question: &Question, time: u64) -> Option<Target<TypeIndex>> {
         match self.targets.get(question)? {

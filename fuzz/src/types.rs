@@ -10,6 +10,8 @@ use fieldline_profile::program::Program;
 
 /// Members are asked for at no more offsets than these, of no more types.
 const LOOKED_AT: usize = 512;
+/// Names that are looked for, each of which goes over all types.
+const LOOKED_UP: usize = 8;
 
 /// A program, object or module: every type, and what its code tells.
 pub fn dwarf(bytes: &[u8]) {
@@ -76,7 +78,7 @@ pub fn btf(bytes: &[u8]) {
 }
 
 fn read_btf(btf: &Btf<'_>) {
-    for found in btf.definitions().take(LOOKED_AT) {
+    for found in btf.definitions().take(LOOKED_UP) {
         let _ = btf.find(&String::from_utf8_lossy(found.name));
         let _ = (btf.find_declaration("box"), btf.aggregate_behind(found.id));
     }

@@ -88,3 +88,47 @@ fn documents_with_other_numbers_are_read_or_refused() {
         entries::plan(plan.replace("64", number).as_bytes());
     }
 }
+
+/// A file with some of its bytes changed, others for each round.
+fn changed(bytes: &[u8], round: usize) -> Vec<u8> {
+    let mut changed = bytes.to_vec();
+    for place in 0..8 {
+        let at = (round * 7919 + place * 104_729 + round * round * 31) % changed.len();
+        changed[at] = changed[at].wrapping_add((round * 37 + place * 11 + 1) as u8);
+    }
+    changed
+}
+
+/// Runs a command, which must end with one of its exit codes and without a panic.
+fn ends(args: &[&str]) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_fieldline")).args(args).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0..=2)), "{args:?}: {:?} {said}", output.status);
+    assert!(!said.contains("panicked"), "{args:?}: {said}");
+}
+
+#[test]
+fn commands_end_with_their_exit_codes_whatever_is_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let fixture = |name: &str| below(name).to_str().unwrap().to_owned();
+    let (program, perf) = (fixture("fixtures/demo/shaper"), fixture("fixtures/demo/shaper.perf.data"));
+    let (profile, plan) = (path("profile.json"), path("plan.json"));
+    ends(&["profile", "--vmlinux", &program, "--perf", &perf, "-o", &profile]);
+    ends(&["plan", "tx_class", "--static", "--vmlinux", &program, "-o", &plan]);
+    let bytes = |path: &str| std::fs::read(path).unwrap();
+    let inputs = [bytes(&program), bytes(&perf), bytes(&profile), bytes(&plan)];
+    let places = ["program", "perf.data", "changed-profile", "changed-plan"].map(path);
+    for round in 0..12 {
+        for (bytes, place) in inputs.iter().zip(&places) {
+            std::fs::write(place, changed(bytes, round)).unwrap();
+        }
+        ends(&["profile", "--vmlinux", &places[0], "--perf", &perf]);
+        ends(&["profile", "--vmlinux", &program, "--perf", &places[1]]);
+        ends(&["doctor", "--perf", &places[1]]);
+        ends(&["report", "tx_class", "--profile", &places[2]]);
+        ends(&["place", "tx_class", "--member", "int more", "--profile", &places[2], "--vmlinux", &program]);
+        ends(&["simulate", "--plan", &places[3], "--profile", &profile, "--vmlinux", &program]);
+        ends(&["explain", "--vmlinux", &places[0], "main"]);
+    }
+}

@@ -87,7 +87,7 @@ fn by_blocks<S: Sweep>(
     take: &mut impl FnMut(S::Out),
 ) -> Result<Vec<S::Slot>, Error> {
     let mut blocks = file.blocks();
-    let count = 2 * rayon::current_num_threads().max(1);
+    let count = rayon::current_num_threads().max(1);
     let lane = |number| Lane { slot: with.slot(number), block: Block::default(), number: 0, out: None };
     let mut lanes: Vec<Lane<S>> = (0..count).map(lane).collect();
     let mut next: Vec<Block> = (0..count).map(|_| Block::default()).collect();

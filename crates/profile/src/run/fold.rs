@@ -79,27 +79,42 @@ impl<'p, 'f> Fold<'p, 'f> {
 /// The samples of some blocks.
 pub(super) struct Slot {
     number: usize,
-    /// What samples of one program are like that ask the same, and the number of their address.
-    asked: FxHashMap<Key, (u32, u32)>,
+    /// What was found for samples of one program that ask the same.
+    asked: FxHashMap<Key, Found>,
+    asides: FxHashMap<Aside, u32>,
     known: FxHashMap<Alike, u32>,
     sums: Vec<(Alike, Sum)>,
-    /// What samples are like, their address, and how many.
-    addresses: Vec<(u32, u64, u64)>,
-    numbers: FxHashMap<(u32, u64), u32>,
+    /// How many samples that are alike have an address, beyond those in `asked`.
+    addresses: FxHashMap<(u32, u64), u64>,
     out: Folded,
 }
 
-/// What tells how a sample counts, before anything is known of what it touched.
+/// What tells how a sample counts, before anything is known of what it touched. Small, since there are as many as
+/// addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    question: Question,
+    ip: u64,
+    address: u64,
+    aside: u32,
+}
+
+/// What there are few of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Aside {
+    owner: Option<u32>,
+    is_store: Option<bool>,
     source: Option<u64>,
     event: EventIndex,
     cpu: Option<u32>,
 }
 
-/// The number of no address.
-const NO_ADDRESS: u32 = u32::MAX;
+/// What samples of a key are like, whether their address counts, and how many there were.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    alike: u32,
+    has_address: bool,
+    samples: u64,
+}
 
 /// Sums over samples that are alike.
 struct Sum {
@@ -113,8 +128,8 @@ impl Sweep for Fold<'_, '_> {
     type Out = Folded;
 
     fn slot(&self, number: usize) -> Slot {
-        let (asked, known, sums, addresses, numbers, out) = Default::default();
-        Slot { number, asked, known, sums, addresses, numbers, out }
+        let (asked, asides, known, sums, addresses, out) = Default::default();
+        Slot { number, asked, asides, known, sums, addresses, out }
     }
 
     fn record(&self, slot: &mut Slot, record: &Record<'_>, at: u64) {
@@ -132,11 +147,8 @@ impl Sweep for Fold<'_, '_> {
 
 impl Fold<'_, '_> {
     fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
-        let Some((alike, address)) = self.find(slot, sample, at) else { return };
+        let Some(alike) = self.find(slot, sample, at) else { return };
         slot.count(alike, sample, self.blocks.at(sample.time));
-        if let Some((.., samples)) = slot.addresses.get_mut(address as usize) {
-            *samples += 1;
-        }
         let Some((Alike { part, attributed, .. }, _)) = slot.sums.get(alike as usize) else { return };
         let has_function = attributed.function.is_some();
         let context = self.context(sample, *part, attributed);
@@ -149,23 +161,35 @@ impl Fold<'_, '_> {
         }
     }
 
-    /// Number of what a sample is like, and of its address.
-    fn find(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) -> Option<(u32, u32)> {
-        let key = match self.parts {
-            [only] => only.question(sample).map(|question| (only, Key::of(sample, question))),
+    /// Number of what a sample is like; its address is counted.
+    fn find(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) -> Option<u32> {
+        let asked = match self.parts {
+            [only] => only.question(sample).map(|question| (only, question)),
             _ => None,
         };
-        if let Some(known) = key.and_then(|(_, key)| slot.asked.get(&key)) {
-            return Some(*known);
+        let key = asked.map(|(_, question)| slot.key(sample, &question));
+        if let Some(found) = key.and_then(|key| slot.asked.get_mut(&key)) {
+            found.samples += 1;
+            return Some(found.alike);
         }
         let (part, attributed) = attribute(self.parts, sample)?;
         let alike = slot.number_of(Alike::of(sample, part, attributed), at);
         let address = self.address(sample, part, &attributed);
-        let address = address.map_or(NO_ADDRESS, |address| slot.number_of_address(alike, address));
-        if let Some((_, key)) = key.filter(|(part, key)| part.is_timeless(&key.question)) {
-            slot.asked.insert(key, (alike, address));
+        // Of a question its address is the sample's, unless that is a watch's.
+        let is_whole = |question: &Question| address.is_none_or(|address| address == question.address);
+        let is_kept =
+            asked.is_some_and(|(part, question)| part.is_timeless(&question) && is_whole(&question));
+        match key.filter(|_| is_kept) {
+            Some(key) => {
+                slot.asked.insert(key, Found { alike, has_address: address.is_some(), samples: 1 });
+            }
+            None => {
+                if let Some(address) = address {
+                    *slot.addresses.entry((alike, address)).or_default() += 1;
+                }
+            }
         }
-        Some((alike, address))
+        Some(alike)
     }
 
     /// The address as objects know it, of a sample that touched a place.
@@ -186,21 +210,13 @@ impl Fold<'_, '_> {
     }
 }
 
-impl Key {
-    fn of(sample: &Sample<'_>, question: Question) -> Self {
-        let source = sample.data_source.map(|source| source.0);
-        Self { question, source, event: sample.event, cpu: sample.cpu }
-    }
-}
-
 impl Slot {
-    fn number_of_address(&mut self, alike: u32, address: u64) -> u32 {
-        let next = self.addresses.len() as u32;
-        let number = *self.numbers.entry((alike, address)).or_insert(next);
-        if number == next {
-            self.addresses.push((alike, address, 0));
-        }
-        number
+    fn key(&mut self, sample: &Sample<'_>, question: &Question) -> Key {
+        let Question { ip, address, owner, is_store } = *question;
+        let source = sample.data_source.map(|source| source.0);
+        let aside = Aside { owner, is_store, source, event: sample.event, cpu: sample.cpu };
+        let next = self.asides.len() as u32;
+        Key { ip, address, aside: *self.asides.entry(aside).or_insert(next) }
     }
 
     fn number_of(&mut self, alike: Alike, at: u64) -> u32 {
@@ -226,7 +242,9 @@ impl Slot {
     /// The sums with the addresses of their samples.
     fn into_sums(self) -> Vec<(Alike, Sum)> {
         let mut sums = self.sums;
-        for (alike, address, samples) in self.addresses {
+        let asked = self.asked.into_iter().filter(|(_, found)| found.has_address);
+        let asked = asked.map(|(key, found)| ((found.alike, key.address), found.samples));
+        for ((alike, address), samples) in asked.chain(self.addresses) {
             if let Some((_, sum)) = sums.get_mut(alike as usize) {
                 sum.counts.addresses.push((address, samples));
             }

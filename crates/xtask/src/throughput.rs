@@ -60,7 +60,7 @@ fn measure(fieldline: &Path, vmlinux: &Path, recording: &Path) -> Result<Cost> {
             Command::new(fieldline).arg("profile").arg("--vmlinux").arg(vmlinux).arg("--perf").arg(recording),
         )
     };
-    let mut runs = vec![once()?, once()?, once()?];
+    let mut runs = [once()?, once()?, once()?];
     runs.sort_by_key(|cost| cost.time);
     Ok(runs[1])
 }

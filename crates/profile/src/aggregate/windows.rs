@@ -73,14 +73,14 @@ impl Windows {
     /// A round of the recorder is over.
     pub fn end_round(&mut self) {
         let Self { rounds, cut } = self;
-        rounds.end_round(&mut |cpu, moment| cut.take(cpu, moment));
+        rounds.end_round(&mut |cpu, moment| cut.take(cpu, &moment));
     }
 
     /// All windows. `rename` gives each type its index in the profile.
     #[must_use]
     pub fn finish(self, rename: impl Fn(i32) -> i32) -> Vec<Window> {
         let Self { rounds, mut cut } = self;
-        rounds.finish(&mut |cpu, moment| cut.take(cpu, moment));
+        rounds.finish(&mut |cpu, moment| cut.take(cpu, &moment));
         for (_, open) in std::mem::take(&mut cut.open) {
             cut.close(&open);
         }
@@ -108,7 +108,7 @@ struct Open {
 }
 
 impl Cut {
-    fn take(&mut self, cpu: u32, moment: Moment) {
+    fn take(&mut self, cpu: u32, moment: &Moment) {
         let mut open = self.open.remove(&cpu).unwrap_or_default();
         let is_near = moment.time.saturating_sub(open.last) <= self.longest;
         if !is_near || open.samples.len() >= MAX_SAMPLES {

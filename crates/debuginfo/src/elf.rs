@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// How far a compressed section may expand: no real section does so by more, a hostile one may not.
-const MAX_EXPANSION: u64 = 4096;
+const MAX_EXPANSION: u64 = 256;
 
 /// A file's bytes, mapped.
 #[derive(Debug)]
@@ -121,6 +121,9 @@ impl<'d> Elf<'d> {
             return Err(error("not an ELF file (no \\x7fELF at byte 0)".to_owned()));
         }
         let parsed = object::File::parse(bytes).map_err(|source| error(source.to_string()))?;
+        if overlap(&parsed, bytes) {
+            return Err(error("its sections overlap".to_owned()));
+        }
         Ok(Self { file: parsed, name: name.clone(), path: file.path().to_owned() })
     }
 
@@ -418,6 +421,13 @@ fn is_mapping(name: &str) -> bool {
     ["$x", "$d", "$a", "$t"]
         .into_iter()
         .any(|mark| name.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+}
+
+/// Whether sections of a relocatable file overlap, which those of no compiler do: tables that many headers share would be
+/// gone over and copied as often.
+pub(crate) fn overlap(file: &object::File<'_>, bytes: &[u8]) -> bool {
+    let sizes = file.sections().filter_map(|section| Some(section.file_range()?.1));
+    file.kind() == object::ObjectKind::Relocatable && sizes.fold(0, u64::saturating_add) > bytes.len() as u64
 }
 
 /// A section's content, decompressed.

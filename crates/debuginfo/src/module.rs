@@ -119,6 +119,9 @@ impl Module {
         let headers = usize::try_from(uint(bytes, 40, 8)?).ok()?;
         let parsed = object::File::parse(bytes).ok()?;
         parsed.section_by_name(".gnu.linkonce.this_module")?;
+        if crate::elf::overlap(&parsed, bytes) {
+            return None;
+        }
         let count = usize::try_from(uint(bytes, 60, 2)?).ok()?;
         let mut sections = Vec::new();
         for index in 0..count {

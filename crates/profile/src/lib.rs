@@ -16,5 +16,6 @@ pub mod run;
 pub mod sample;
 pub mod sample_file;
 pub mod script;
+mod sweep;
 pub mod types;
 pub mod writer;

@@ -3,7 +3,7 @@
 //! Runs of both alternate, so that a noisy machine hurts both; medians and minima are printed, never asserted.
 
 use crate::shell::{self, say};
-use crate::{debian, inputs};
+use crate::{debian, inputs, throughput};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -33,6 +33,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let mut works = layout_works(&vmlinux.display().to_string(), &inside);
     if let Some(recording) = inputs::recording()? {
         works.push(profile_work(&root, &vmlinux, &recording)?);
+        works.push(large_work(&root, &vmlinux, &recording)?);
     }
     say(&format!(
         "{:<26} {:>9} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9}  bound",
@@ -94,6 +95,19 @@ fn profile_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
     })
 }
 
+/// A recording of 1 GB; perf only counts its samples by symbol and knows nothing of types.
+fn large_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
+    let large = throughput::enlarged(recording, throughput::SIZE)?;
+    let inside = debian::share(root, &large)?;
+    Ok(Work {
+        name: "profile, 1 GB",
+        bound: ">= 3 M samples/s",
+        ours: words(&format!("profile --vmlinux {} --perf {}", vmlinux.display(), large.display())),
+        peer: Some(words(&format!("perf report -i {inside} -s symbol --stdio"))),
+        once: true,
+    })
+}
+
 /// What one run cost.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
@@ -101,7 +115,7 @@ pub(crate) struct Cost {
     /// Peak resident set in kB.
     pub(crate) resident: u64,
     /// Peak of private anonymous memory seen, in kB.
-    anonymous: u64,
+    pub(crate) anonymous: u64,
 }
 
 fn measure(work: &Work, fieldline: &Path, root: &Path) -> Result<()> {

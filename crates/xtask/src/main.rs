@@ -7,6 +7,7 @@ mod debian;
 mod decode;
 mod emulated;
 mod fixtures;
+mod fuzz;
 mod inputs;
 mod kernel;
 mod packing;
@@ -15,6 +16,7 @@ mod permutations;
 mod regressions;
 mod shell;
 mod source;
+mod throughput;
 mod tidy;
 mod truth;
 mod typed;
@@ -41,6 +43,7 @@ const VERBS: &[Verb] = &[
         permutations::run,
     ),
     ("bench", "measure against pahole and perf in the same run: [WORK…]", bench::run),
+    ("throughput", "measure profiles of recordings of 1/2, 1 and 2 GB: [perf]", throughput::run),
     (
         "truth",
         "judge attribution, visits and sharing on recordings with a known truth: [STRUCT…]",
@@ -57,6 +60,7 @@ const VERBS: &[Verb] = &[
         "attribution of AArch64 programs run under qemu against where their objects lie (qemu, cross compilers)",
         emulated::run,
     ),
+    ("fuzz", "write the seeds of the fuzz targets, out of the fixtures", fuzz::run),
     ("fixtures", "build the demo's program and recording again (gcc, valgrind)", fixtures::run),
 ];
 

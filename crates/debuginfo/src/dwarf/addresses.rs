@@ -1,5 +1,6 @@
 //! Which unit holds the code at an address.
 
+use super::code_ranges::code_ranges;
 use super::units::{Dwarf, Space, header_offset};
 use crate::error::Result;
 use rayon::prelude::*;
@@ -75,10 +76,9 @@ fn ranges_of_root(dwarf: &Dwarf<'_>, unit: u32) -> Result<Ranges> {
     }
     let parsed = dwarf.unit(unit)?;
     let error = |error: gimli::Error| dwarf.error(".debug_info", header_offset(&entry.header), &error);
-    let mut ranges = dwarf.inner.unit_ranges(&parsed).map_err(error)?;
-    let mut found = Vec::new();
-    while let Some(range) = ranges.next().map_err(error)? {
-        found.push((range.begin, range.end, unit));
-    }
-    Ok(found)
+    let mut cursor = parsed.entries();
+    cursor.next_dfs().map_err(error)?;
+    let Some(root) = cursor.current() else { return Ok(Vec::new()) };
+    let ranges = code_ranges(&dwarf.inner, &parsed, root).map_err(error)?;
+    Ok(ranges.into_iter().map(|range| (range.start, range.end, unit)).collect())
 }

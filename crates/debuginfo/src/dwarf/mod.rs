@@ -9,6 +9,7 @@
 //! * `spelling`, `needles`: where names may be meant.
 //! * `find`: the definitions of names, and `typedefs`: of typedefs.
 //! * `index`: all definitions of a file.
+//! * `code_ranges`: where the code of a DIE is.
 //! * `addresses`: which unit holds the code at an address.
 //! * `paths`: namespaces and classes around types.
 //! * `survey`: functions, variables and types at the top of a unit.
@@ -17,6 +18,7 @@
 
 mod abbrev;
 pub mod addresses;
+mod code_ranges;
 pub mod find;
 pub mod index;
 pub mod locations;

@@ -1,6 +1,7 @@
 //! A function's scopes, its variables with their places, and the calls it makes.
 
 use super::R;
+use super::code_ranges::code_ranges;
 use super::locations::{FrameBase, PlaceRange};
 use super::units::{DieRef, Dwarf};
 use crate::error::Result;
@@ -199,16 +200,7 @@ impl<'s> Walk<'_, '_, 's> {
         let Ok(space) = space else {
             return Vec::new();
         };
-        let Ok(mut list) = dwarf.dwarf_of(space).die_ranges(&self.reader.parsed, entry) else {
-            return Vec::new();
-        };
-        let mut ranges = Vec::new();
-        while let Ok(Some(range)) = list.next() {
-            if range.begin < range.end {
-                ranges.push(range.begin..range.end);
-            }
-        }
-        ranges
+        code_ranges(dwarf.dwarf_of(space), &self.reader.parsed, entry).unwrap_or_default()
     }
 
     fn variable(&mut self, die: DieRef, entry: &Die<'s>, depth: usize, is_parameter: bool) {

@@ -3,6 +3,7 @@
 //! Only the DIEs directly below the unit (or a namespace) are looked at; their descendants are stepped over.
 
 use super::abbrev::Attr;
+use super::code_ranges::code_ranges;
 use super::scan::{Raw, Seen, UnitScan};
 use super::units::{DieRef, Dwarf};
 use crate::error::Result;
@@ -261,13 +262,7 @@ impl Walk<'_, '_> {
             return None;
         }
         let space = self.dwarf.entry(self.unit).ok()?.space;
-        let mut list = self.dwarf.dwarf_of(space).die_ranges(self.parsed, &entry).ok()?;
-        let mut ranges = Vec::new();
-        while let Ok(Some(range)) = list.next() {
-            if range.begin < range.end {
-                ranges.push(range.begin..range.end);
-            }
-        }
+        let ranges = code_ranges(self.dwarf.dwarf_of(space), self.parsed, &entry).ok()?;
         if !ranges.is_empty() {
             self.found.functions.push(Function { die, ranges });
         }

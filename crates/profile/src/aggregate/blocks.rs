@@ -25,6 +25,19 @@ impl Clock {
             return;
         }
         self.kept.push(time);
+        self.thin();
+    }
+
+    /// Takes the times of another part of the recording.
+    pub fn merge(&mut self, other: &Self) {
+        self.mask |= other.mask;
+        let mask = self.mask;
+        self.kept.extend(&other.kept);
+        self.kept.retain(|time| scatter(*time) & mask == 0);
+        self.thin();
+    }
+
+    fn thin(&mut self) {
         while self.kept.len() > KEPT && self.mask != u64::MAX {
             self.mask = self.mask << 1 | 1;
             let mask = self.mask;

@@ -1,8 +1,8 @@
-//! Sums over attributed samples. Nothing of a sample is kept but its counts, its window's word and its time.
+//! Sums over attributed samples, those that are alike taken together.
 
 use super::blocks::Blocks;
 use super::homes::{Touched, homes};
-use super::windows::{Moment, windows};
+use super::windows::Windows;
 use fieldline_layout::Layout;
 use fieldline_layout::access::{
     Access, AccessProfile, CpuAccess, EventCoverage, Homes, Recording, Tally, TypeProfile,
@@ -18,6 +18,14 @@ pub struct Target(u32);
 /// Index of a function given to [`Builder::add_function`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Function(u32);
+
+impl Function {
+    /// Its index in the profile.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
 
 /// A struct that samples may hit.
 #[derive(Clone, Debug)]
@@ -41,8 +49,6 @@ pub enum Outcome {
         offset: u64,
         /// Bytes touched.
         size: u64,
-        /// Where the object begins, if the sample's address tells.
-        base: Option<u64>,
     },
     /// It touched memory of a type that is no struct (a counter, an array of pointers).
     OtherType,
@@ -50,7 +56,7 @@ pub enum Outcome {
     Unattributed(&'static str),
 }
 
-/// A sample as far as profiles go.
+/// Samples that are alike as far as profiles go.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Index of the event.
@@ -61,12 +67,6 @@ pub struct Row {
     pub function: Option<Function>,
     /// CPU, if recorded.
     pub cpu: Option<u32>,
-    /// Time in nanoseconds, if recorded.
-    pub time: Option<u64>,
-    /// Events the sample stands for.
-    pub period: u64,
-    /// Latency in core cycles, if recorded.
-    pub weight: Option<u64>,
     /// Whether it stored.
     pub is_store: bool,
     /// The level that served it as a short word, if recorded.
@@ -79,13 +79,54 @@ pub struct Row {
     pub outcome: Outcome,
 }
 
+/// How many samples are alike, and sums over them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Samples.
+    pub samples: u64,
+    /// Events they stand for.
+    pub period: u64,
+    /// Sum of their latencies in core cycles.
+    pub latency: u64,
+    /// Samples by block of time; shorter if the last have none, empty if there are no blocks.
+    pub blocks: Vec<u64>,
+    /// What their addresses were, where there are some, and how many had each.
+    pub addresses: Vec<(u64, u64)>,
+}
+
+impl Counts {
+    /// Adds samples of a block.
+    pub fn count_in(&mut self, block: usize, samples: u64) {
+        if self.blocks.len() <= block {
+            self.blocks.resize(block + 1, 0);
+        }
+        if let Some(known) = self.blocks.get_mut(block) {
+            *known += samples;
+        }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.period = self.period.saturating_add(other.period);
+        self.latency = self.latency.saturating_add(other.latency);
+        for (block, samples) in other.blocks.into_iter().enumerate() {
+            self.count_in(block, samples);
+        }
+        self.addresses.extend(other.addresses);
+    }
+
+    fn tally(&self) -> Tally {
+        Tally { samples: self.samples, period: self.period }
+    }
+}
+
 type Key = (Target, u64, u64, u64);
 
 /// Takes rows one by one and gives the profile of one recording.
 #[derive(Debug, Default)]
 pub struct Builder {
     recording: Recording,
-    blocks: Blocks,
     /// Samples by block.
     by_block: Vec<u64>,
     events: Vec<EventCoverage>,
@@ -93,10 +134,7 @@ pub struct Builder {
     functions: Vec<String>,
     accesses: FxHashMap<Key, Access>,
     cpus: FxHashMap<(Target, u64, u32), (u64, u64)>,
-    touched: Vec<(Key, Touched)>,
-    moments: Vec<Moment>,
-    /// Functions of all moments' contexts, one after the other.
-    contexts: Vec<u32>,
+    touched: Vec<(Key, Touched, u64)>,
 }
 
 impl Builder {
@@ -109,9 +147,8 @@ impl Builder {
 
     /// Counts samples by block of time as well.
     #[must_use]
-    pub fn with_blocks(mut self, blocks: Blocks) -> Self {
+    pub fn with_blocks(mut self, blocks: &Blocks) -> Self {
         self.by_block = vec![0; blocks.len()];
-        self.blocks = blocks;
         self
     }
 
@@ -127,27 +164,20 @@ impl Builder {
         Function(self.functions.len() as u32 - 1)
     }
 
-    /// Counts a sample.
-    pub fn add(&mut self, row: &Row) {
-        self.add_in_context(row, &[]);
-    }
-
-    /// Counts a sample; `context` are functions that ran before it in the same operation.
-    pub fn add_in_context(&mut self, row: &Row, context: &[Function]) {
-        self.recording.samples += 1;
-        let block = self.blocks.at(row.time);
-        if let Some(samples) = block.and_then(|block| self.by_block.get_mut(block as usize)) {
-            *samples += 1;
+    /// Counts samples.
+    pub fn add(&mut self, row: &Row, counts: &Counts) {
+        self.recording.samples += counts.samples;
+        for (all, samples) in self.by_block.iter_mut().zip(&counts.blocks) {
+            *all += samples;
         }
-        self.cover(row);
-        self.note_moment(row, context);
-        let Outcome::Attributed { target, offset, size, base } = row.outcome else { return };
-        self.credit(row, target, offset, size, base);
+        self.cover(row, counts);
+        let Outcome::Attributed { target, offset, size } = row.outcome else { return };
+        self.credit(row, counts, target, offset, size);
     }
 
-    /// Counts a sample for one more struct: one that holds what it touched, or is held by it. The sample itself is
+    /// Counts samples for one more struct: one that holds what they touched, or is held by it. The samples themselves are
     /// counted by [`Builder::add`].
-    pub fn credit(&mut self, row: &Row, target: Target, offset: u64, size: u64, base: Option<u64>) {
+    pub fn credit(&mut self, row: &Row, counts: &Counts, target: Target, offset: u64, size: u64) {
         let key = (target, row.ip, offset, size);
         let access = self.accesses.entry(key).or_insert_with(|| Access {
             ip: row.ip,
@@ -156,48 +186,48 @@ impl Builder {
             size,
             ..Access::default()
         });
-        count_access(access, row);
-        if let Some(block) = self.blocks.at(row.time) {
-            let (loads, stores) = (u64::from(!row.is_store), u64::from(row.is_store));
+        count_access(access, row, counts);
+        for (block, samples) in (0..).zip(&counts.blocks).filter(|(_, samples)| **samples > 0) {
+            let (loads, stores) = if row.is_store { (0, *samples) } else { (*samples, 0) };
             count_in_block(&mut access.blocks, BlockCount { block, loads, stores });
         }
-        if let (Some(base), Some(cpu)) = (base, row.cpu) {
-            let is_lost = if row.is_store { row.is_shared } else { row.is_hitm };
-            self.touched.push((key, Touched { base, cpu, is_store: row.is_store, is_lost }));
+        let Some(cpu) = row.cpu else { return };
+        let is_lost = if row.is_store { row.is_shared } else { row.is_hitm };
+        for (address, samples) in &counts.addresses {
+            if let Some(base) = address.checked_sub(offset) {
+                self.touched.push((key, Touched { base, cpu, is_store: row.is_store, is_lost }, *samples));
+            }
         }
-        if let Some(cpu) = row.cpu {
-            let counts = self.cpus.entry((target, offset, cpu)).or_default();
-            if row.is_store { counts.1 += 1 } else { counts.0 += 1 }
-        }
+        let known = self.cpus.entry((target, offset, cpu)).or_default();
+        let side = if row.is_store { &mut known.1 } else { &mut known.0 };
+        *side += counts.samples;
     }
 
-    fn cover(&mut self, row: &Row) {
+    fn cover(&mut self, row: &Row, counts: &Counts) {
         let Some(event) = self.events.get_mut(row.event) else { return };
-        event.total.count(row.period);
+        event.total.add(counts.tally());
         match row.outcome {
-            Outcome::Attributed { .. } | Outcome::OtherType => event.attributed.count(row.period),
+            Outcome::Attributed { .. } | Outcome::OtherType => event.attributed.add(counts.tally()),
             Outcome::Unattributed(reason) => {
-                event.unattributed.entry(reason.to_owned()).or_insert_with(Tally::default).count(row.period);
+                event.unattributed.entry(reason.to_owned()).or_default().add(counts.tally());
             }
         }
     }
 
-    /// Counts what the sample added next shows of its surroundings.
-    pub fn note_context(&mut self, has_callchain: bool, has_branches: bool) {
-        self.recording.callchains += u64::from(has_callchain);
-        self.recording.branch_stacks += u64::from(has_branches);
+    /// Counts samples that show functions besides their own.
+    pub fn note_context(&mut self, callchains: u64, branch_stacks: u64) {
+        self.recording.callchains += callchains;
+        self.recording.branch_stacks += branch_stacks;
     }
 
-    fn note_moment(&mut self, row: &Row, context: &[Function]) {
-        let (Some(cpu), Some(time), Some(function)) = (row.cpu, row.time, row.function) else { return };
+    /// The word that samples have in windows, if their function is known.
+    #[must_use]
+    pub fn word(row: &Row) -> Option<(i32, u32)> {
         let target = match row.outcome {
             Outcome::Attributed { target, .. } => target.0 as i32,
             _ => -1,
         };
-        let begin = self.contexts.len();
-        self.contexts.extend(context.iter().map(|function| function.0));
-        let context = (begin, self.contexts.len());
-        self.moments.push(Moment { cpu, time, word: (target, function.0), context });
+        Some((target, row.function?.0))
     }
 
     /// The recording's lost samples, as the kernel counted them.
@@ -205,20 +235,17 @@ impl Builder {
         self.recording.lost = lost;
     }
 
-    /// The profile of the recording; `blind_spots` says what it can't show.
+    /// The profile of the recording, whose samples fell into `windows`; `blind_spots` says what it can't show.
     #[must_use]
-    pub fn finish(mut self, blind_spots: Vec<String>) -> AccessProfile {
+    pub fn finish(mut self, windows: Windows, blind_spots: Vec<String>) -> AccessProfile {
         let order = self.order_of_types();
         let mut objects = self.find_homes();
-        let moments = std::mem::take(&mut self.moments);
         let mut profile = AccessProfile::empty();
         profile.types =
             order.iter().map(|target| self.type_profile(*target, objects.remove(target))).collect();
         let places: FxHashMap<i32, i32> =
             order.iter().zip(0i32..).map(|(target, place)| (target.0 as i32, place)).collect();
-        profile.windows = windows(moments, &self.contexts, &self.blocks, |target| {
-            places.get(&target).copied().unwrap_or(-1)
-        });
+        profile.windows = windows.finish(|target| places.get(&target).copied().unwrap_or(-1));
         profile.blocks = self.by_block;
         profile.recordings = vec![self.recording];
         profile.coverage = self.events;
@@ -269,22 +296,22 @@ impl Builder {
 
     /// Finds the home of each object, notes what was done away from it, and counts where objects begin.
     fn find_homes(&mut self) -> FxHashMap<Target, Objects> {
-        let mut by_target: FxHashMap<Target, Vec<(Key, Touched)>> = FxHashMap::default();
-        for (key, touched) in self.touched.drain(..) {
-            by_target.entry(key.0).or_default().push((key, touched));
+        let mut by_target: FxHashMap<Target, Vec<(Key, Touched, u64)>> = FxHashMap::default();
+        for (key, touched, samples) in self.touched.drain(..) {
+            by_target.entry(key.0).or_default().push((key, touched, samples));
         }
         let mut found = FxHashMap::default();
         for (target, samples) in by_target {
-            let (homes, sums) = homes(samples.iter().map(|(_, touched)| touched));
+            let (homes, sums) = homes(samples.iter().map(|(_, touched, samples)| (touched, *samples)));
             let mut phases = BTreeMap::new();
             for base in homes.keys() {
                 *phases.entry(base % 256).or_default() += 1;
             }
-            for (key, touched) in samples {
+            for (key, touched, samples) in samples {
                 if homes.get(&touched.base) != Some(&touched.cpu)
                     && let Some(access) = self.accesses.get_mut(&key)
                 {
-                    access.away.add(touched.as_away());
+                    access.away.add(touched.as_away(samples));
                 }
             }
             found.insert(target, Objects { phases, homes: sums });
@@ -300,25 +327,26 @@ struct Objects {
     homes: Homes,
 }
 
-fn count_access(access: &mut Access, row: &Row) {
+fn count_access(access: &mut Access, row: &Row, counts: &Counts) {
     let levels = if row.is_store {
-        access.stores.count(row.period);
+        access.stores.add(counts.tally());
         &mut access.store_levels
     } else {
-        access.loads.count(row.period);
-        access.latency = access.latency.saturating_add(row.weight.unwrap_or(0));
+        access.loads.add(counts.tally());
+        access.latency = access.latency.saturating_add(counts.latency);
         &mut access.levels
     };
     let words = row.level.into_iter().chain(row.is_hitm.then_some("HITM"));
     for word in words.chain((row.is_store && row.is_shared).then_some("TAKEN")) {
-        *levels.entry(word.to_owned()).or_default() += 1;
+        *levels.entry(word.to_owned()).or_default() += counts.samples;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::Clock;
+    use crate::aggregate::windows::Moment;
+    use crate::aggregate::{Blocks, Clock};
 
     fn row(outcome: Outcome) -> Row {
         Row {
@@ -326,9 +354,6 @@ mod tests {
             ip: 16,
             function: None,
             cpu: Some(1),
-            time: Some(5),
-            period: 10,
-            weight: Some(7),
             is_store: false,
             level: Some("L3"),
             is_hitm: true,
@@ -337,22 +362,31 @@ mod tests {
         }
     }
 
+    fn one(addresses: &[u64]) -> Counts {
+        let addresses = addresses.iter().map(|address| (*address, 1)).collect();
+        Counts { samples: 1, period: 10, latency: 7, addresses, ..Counts::default() }
+    }
+
+    fn no_windows() -> Windows {
+        Windows::new(0, Blocks::default())
+    }
+
     #[test]
     fn every_sample_is_accounted_for() {
         let mut builder = Builder::new(Recording::default(), ["loads".to_owned()]);
         let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
-        let base = Some(0x1040);
-        builder.add(&row(Outcome::Attributed { target, offset: 8, size: 4, base }));
-        builder.add(&row(Outcome::Attributed { target, offset: 8, size: 4, base }));
-        builder.add(&row(Outcome::OtherType));
-        builder.add(&row(Outcome::Unattributed("stack")));
-        let profile = builder.finish(Vec::new());
+        builder.add(&row(Outcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
+        builder.add(&row(Outcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
+        builder.add(&row(Outcome::OtherType), &one(&[]));
+        builder.add(&row(Outcome::Unattributed("stack")), &one(&[]));
+        let profile = builder.finish(no_windows(), Vec::new());
         let event = &profile.coverage[0];
         let lost: u64 = event.unattributed.values().map(|tally| tally.samples).sum();
         assert_eq!((event.total.samples, event.attributed.samples, lost), (4, 3, 1));
         assert_eq!(event.total.period, 40);
         let of = &profile.types[0];
         assert_eq!(of.accesses[0].loads, Tally { samples: 2, period: 20 });
+        assert_eq!(of.accesses[0].latency, 14);
         assert_eq!(of.accesses[0].levels, BTreeMap::from([("HITM".to_owned(), 2), ("L3".to_owned(), 2)]));
         assert_eq!(of.phases, BTreeMap::from([(0x40, 1)]));
     }
@@ -361,19 +395,25 @@ mod tests {
     fn accesses_and_windows_know_their_blocks() {
         let mut clock = Clock::default();
         (0..200).for_each(|time| clock.note(time));
-        let mut builder =
-            Builder::new(Recording::default(), ["loads".to_owned()]).with_blocks(clock.blocks());
+        let blocks = clock.blocks();
+        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()]).with_blocks(&blocks);
+        let mut windows = Windows::new(0, blocks.clone());
         let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
         let function = Some(builder.add_function("walk".to_owned()));
-        let outcome = Outcome::Attributed { target, offset: 8, size: 4, base: None };
+        let outcome = Outcome::Attributed { target, offset: 8, size: 4 };
+        let row = Row { function, ..row(outcome) };
         for time in [5, 7, 9, 195] {
-            builder.add(&Row { time: Some(time), function, ..row(outcome) });
+            let mut counts = one(&[]);
+            counts.count_in(blocks.at(Some(time)).unwrap() as usize, 1);
+            builder.add(&row, &counts);
+            let word = Builder::word(&row).unwrap();
+            windows.push(1, Moment { time, word, at: time, context: None });
         }
-        let profile = builder.finish(Vec::new());
+        let profile = builder.finish(windows, Vec::new());
         assert_eq!((profile.blocks[0], profile.blocks[19], profile.blocks.len()), (3, 1, 20));
         let count = |block, loads| BlockCount { block, loads, stores: 0 };
         assert_eq!(profile.types[0].accesses[0].blocks, [count(0, 3), count(19, 1)]);
         let windows: Vec<_> = profile.windows.iter().flat_map(|window| &window.blocks).collect();
-        assert_eq!(windows, [&(19, 1), &(0, 1)]);
+        assert_eq!(windows, [&(0, 3), &(19, 1)]);
     }
 }

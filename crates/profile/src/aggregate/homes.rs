@@ -18,23 +18,23 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// The sample as one taken away from home.
+    /// So many such samples as ones taken away from home.
     #[must_use]
-    pub fn as_away(&self) -> Away {
+    pub fn as_away(&self, samples: u64) -> Away {
         Away {
-            loads: u64::from(!self.is_store),
-            stores: u64::from(self.is_store),
-            lost: u64::from(self.is_lost),
+            loads: samples * u64::from(!self.is_store),
+            stores: samples * u64::from(self.is_store),
+            lost: samples * u64::from(self.is_lost),
         }
     }
 }
 
-/// The home of each object by where it begins, and sums over all. Of CPUs with equally many samples, the first is home.
+/// The home of each object by where it begins, and sums over all, of samples with how many are alike. Of CPUs with equally many samples, the first is home.
 #[must_use]
-pub fn homes<'t>(samples: impl IntoIterator<Item = &'t Touched>) -> (FxHashMap<u64, u32>, Homes) {
+pub fn homes<'t>(samples: impl IntoIterator<Item = (&'t Touched, u64)>) -> (FxHashMap<u64, u32>, Homes) {
     let mut counts: FxHashMap<u64, BTreeMap<u32, u64>> = FxHashMap::default();
-    for touched in samples {
-        *counts.entry(touched.base).or_default().entry(touched.cpu).or_default() += 1;
+    for (touched, samples) in samples {
+        *counts.entry(touched.base).or_default().entry(touched.cpu).or_default() += samples;
     }
     let mut sums = Homes::default();
     for cpus in counts.values() {
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn an_object_is_at_home_where_most_of_its_samples_are() {
         let samples = [touched(64, 3), touched(64, 1), touched(64, 3), touched(128, 2), touched(128, 1)];
-        let (homes, sums) = homes(&samples);
+        let (homes, sums) = homes(samples.iter().map(|touched| (touched, 1)));
         assert_eq!((homes[&64], homes[&128]), (3, 1));
         assert_eq!(sums, Homes { samples: 5, others: 5 });
     }

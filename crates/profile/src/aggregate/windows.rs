@@ -1,8 +1,10 @@
 //! Samples of one CPU close in time: what was worked on in one go.
 
 use super::blocks::Blocks;
+use super::rounds::{Rounds, Timed};
 use fieldline_layout::access::Window;
 use fieldline_layout::blocks::count_windows_in_block;
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest window in samples. Operations rarely fill more, and idle loops would.
@@ -11,51 +13,90 @@ const MAX_SAMPLES: usize = 8;
 /// Gap that ends a window, in multiples of the median gap between samples of one CPU.
 const GAP_IN_MEDIANS: u64 = 3;
 
-/// One sample: when, where, and its word (type or -1, function).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// One sample: when, and its word (type or -1, function).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
-    /// CPU.
-    pub cpu: u32,
     /// Time in nanoseconds.
     pub time: u64,
     /// Type or -1, and function.
     pub word: (i32, u32),
-    /// Begin and end of its context among all contexts.
-    pub context: (usize, usize),
+    /// Where it stands in the recording.
+    pub at: u64,
+    /// Functions that the sample shows besides its own.
+    pub context: Option<Box<[u32]>>,
 }
 
-/// Cuts the moments into windows; equal ones are counted together. `contexts` are functions that the moments' samples show
-/// besides their own; `rename` gives each type its index in the profile. A window belongs to the block it begins in.
-#[must_use]
-pub fn windows(
-    mut moments: Vec<Moment>,
-    contexts: &[u32],
-    blocks: &Blocks,
-    rename: impl Fn(i32) -> i32,
-) -> Vec<Window> {
-    moments.sort_unstable();
-    let longest = GAP_IN_MEDIANS.saturating_mul(median_gap(&moments));
-    let mut sums = Sums::new();
-    let mut open = Open::default();
-    let mut last: Option<Moment> = None;
-    for moment in moments {
-        let goes_on = last.is_some_and(|last| {
-            last.cpu == moment.cpu && moment.time - last.time <= longest && open.samples.len() < MAX_SAMPLES
-        });
-        if !goes_on {
-            std::mem::take(&mut open).close(&mut sums);
-            open.block = blocks.at(Some(moment.time));
-        }
-        open.samples.push((rename(moment.word.0), moment.word.1));
-        open.context.extend(contexts.get(moment.context.0..moment.context.1).into_iter().flatten());
-        last = Some(moment);
+impl Timed for Moment {
+    fn time(&self) -> u64 {
+        self.time
     }
-    open.close(&mut sums);
-    sums.into_iter().map(|(words, sum)| Window { words, ..sum }).collect()
 }
 
-/// Windows by their words.
-type Sums = BTreeMap<Vec<(i32, u32)>, Window>;
+/// Cuts moments into windows as they come; equal windows are counted together. A window belongs to the block it begins in.
+#[derive(Debug)]
+pub struct Windows {
+    rounds: Rounds<Moment>,
+    cut: Cut,
+}
+
+/// Windows that were cut, and those that may go on.
+#[derive(Debug)]
+struct Cut {
+    longest: u64,
+    blocks: Blocks,
+    open: FxHashMap<u32, Open>,
+    sums: FxHashMap<Vec<(i32, u32)>, Sum>,
+    words: Vec<(i32, u32)>,
+}
+
+/// How often a window was seen, in all and by block.
+#[derive(Debug, Default)]
+struct Sum {
+    count: u64,
+    blocks: Vec<(u32, u64)>,
+}
+
+impl Windows {
+    /// For a recording whose samples of one CPU are apart by `median_gap` nanoseconds as a rule.
+    #[must_use]
+    pub fn new(median_gap: u64, blocks: Blocks) -> Self {
+        let longest = GAP_IN_MEDIANS.saturating_mul(median_gap);
+        let (open, sums) = Default::default();
+        Self { rounds: Rounds::default(), cut: Cut { longest, blocks, open, sums, words: Vec::new() } }
+    }
+
+    /// Takes a moment of a CPU.
+    pub fn push(&mut self, cpu: u32, moment: Moment) {
+        self.rounds.push(cpu, moment);
+    }
+
+    /// A round of the recorder is over.
+    pub fn end_round(&mut self) {
+        let Self { rounds, cut } = self;
+        rounds.end_round(&mut |cpu, moment| cut.take(cpu, &moment));
+    }
+
+    /// All windows. `rename` gives each type its index in the profile.
+    #[must_use]
+    pub fn finish(self, rename: impl Fn(i32) -> i32) -> Vec<Window> {
+        let Self { rounds, mut cut } = self;
+        rounds.finish(&mut |cpu, moment| cut.take(cpu, &moment));
+        for (_, open) in std::mem::take(&mut cut.open) {
+            cut.close(&open);
+        }
+        let mut sums: BTreeMap<Vec<(i32, u32)>, Window> = BTreeMap::new();
+        for (mut words, sum) in cut.sums {
+            words.iter_mut().for_each(|word| word.0 = rename(word.0));
+            words.sort_unstable();
+            let window = sums.entry(words).or_default();
+            window.count += sum.count;
+            for (block, count) in sum.blocks {
+                count_windows_in_block(&mut window.blocks, block, count);
+            }
+        }
+        sums.into_iter().map(|(words, sum)| Window { words, ..sum }).collect()
+    }
+}
 
 /// A window that may go on.
 #[derive(Debug, Default)]
@@ -63,44 +104,64 @@ struct Open {
     samples: Vec<(i32, u32)>,
     context: BTreeSet<u32>,
     block: Option<u32>,
+    last: u64,
 }
 
-impl Open {
+impl Cut {
+    fn take(&mut self, cpu: u32, moment: &Moment) {
+        let mut open = self.open.remove(&cpu).unwrap_or_default();
+        let is_near = moment.time.saturating_sub(open.last) <= self.longest;
+        if !is_near || open.samples.len() >= MAX_SAMPLES {
+            self.close(&open);
+            open.samples.clear();
+            open.context.clear();
+        }
+        if open.samples.is_empty() {
+            open.block = self.blocks.at(Some(moment.time));
+        }
+        open.samples.push(moment.word);
+        open.context.extend(moment.context.iter().flatten());
+        open.last = moment.time;
+        self.open.insert(cpu, open);
+    }
+
     /// Keeps a window that says something: one that holds a struct. What was sampled itself is no context.
-    fn close(self, sums: &mut Sums) {
-        if self.samples.iter().any(|word| word.0 >= 0) {
-            let sampled = |function: &u32| self.samples.iter().any(|word| word.1 == *function);
-            let mut words = self.samples.clone();
-            words.extend(
-                self.context.iter().filter(|function| !sampled(function)).map(|function| (-1, *function)),
-            );
-            words.sort_unstable();
-            let sum = sums.entry(words).or_default();
-            sum.count += 1;
-            if let Some(block) = self.block {
-                count_windows_in_block(&mut sum.blocks, block, 1);
-            }
+    fn close(&mut self, open: &Open) {
+        if !open.samples.iter().any(|word| word.0 >= 0) {
+            return;
+        }
+        let sampled = |function: &u32| open.samples.iter().any(|word| word.1 == *function);
+        self.words.clear();
+        self.words.extend(&open.samples);
+        let context = open.context.iter().filter(|function| !sampled(function));
+        self.words.extend(context.map(|function| (-1, *function)));
+        self.words.sort_unstable();
+        let sum = match self.sums.get_mut(self.words.as_slice()) {
+            Some(known) => known,
+            None => self.sums.entry(self.words.clone()).or_default(),
+        };
+        sum.count += 1;
+        if let Some(block) = open.block {
+            count_windows_in_block(&mut sum.blocks, block, 1);
         }
     }
-}
-
-/// Median time between consecutive samples of one CPU.
-fn median_gap(sorted: &[Moment]) -> u64 {
-    let pairs = sorted.windows(2).filter(|pair| pair[0].cpu == pair[1].cpu);
-    let mut gaps: Vec<u64> = pairs.map(|pair| pair[1].time - pair[0].time).collect();
-    let middle = gaps.len() / 2;
-    if gaps.is_empty() {
-        return 0;
-    }
-    *gaps.select_nth_unstable(middle).1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::gaps::Gaps;
 
-    fn moment(cpu: u32, time: u64, target: i32) -> Moment {
-        Moment { cpu, time, word: (target, 0), context: (0, 0) }
+    fn moment(cpu: u32, time: u64, target: i32) -> (u32, Moment) {
+        (cpu, Moment { time, word: (target, 0), at: 0, context: None })
+    }
+
+    fn windows(moments: Vec<(u32, Moment)>) -> Vec<Window> {
+        let mut gaps = Gaps::default();
+        moments.iter().for_each(|(cpu, moment)| gaps.push(*cpu, moment.time));
+        let mut windows = Windows::new(gaps.median(), Blocks::default());
+        moments.into_iter().for_each(|(cpu, moment)| windows.push(cpu, moment));
+        windows.finish(|target| target)
     }
 
     #[test]
@@ -113,7 +174,7 @@ mod tests {
             moment(1, 1005, 5),
             moment(1, 1015, 5),
         ];
-        let found = windows(moments, &[], &Blocks::default(), |target| target);
+        let found = windows(moments);
         let sizes: Vec<(usize, u64)> =
             found.iter().map(|window| (window.words.len(), window.count)).collect();
         assert_eq!(sizes, [(3, 1), (1, 1), (2, 1)]);
@@ -121,24 +182,20 @@ mod tests {
 
     #[test]
     fn the_order_of_samples_does_not_matter() {
-        let moments: Vec<Moment> =
+        let moments: Vec<(u32, Moment)> =
             (0..100).map(|at| moment(at % 3, u64::from(at * 7 % 64), (at % 5) as i32)).collect();
         let mut reversed = moments.clone();
         reversed.reverse();
-        assert_eq!(
-            windows(moments, &[], &Blocks::default(), |target| target),
-            windows(reversed, &[], &Blocks::default(), |target| target)
-        );
+        assert_eq!(windows(moments), windows(reversed));
     }
 
     #[test]
     fn callers_join_a_window_once() {
-        let contexts = [7, 8, 7, 0];
-        let moments = vec![
-            Moment { context: (0, 2), ..moment(0, 10, 5) },
-            Moment { context: (2, 4), ..moment(0, 20, 5) },
-        ];
-        let found = windows(moments, &contexts, &Blocks::default(), |target| target);
+        let with = |time, context: &[u32]| {
+            let (cpu, moment) = moment(0, time, 5);
+            (cpu, Moment { context: Some(context.into()), ..moment })
+        };
+        let found = windows(vec![with(10, &[7, 8]), with(20, &[7, 0])]);
         assert_eq!(
             found,
             [Window { words: vec![(-1, 7), (-1, 8), (5, 0), (5, 0)], count: 1, blocks: vec![] }]
@@ -147,6 +204,23 @@ mod tests {
 
     #[test]
     fn no_samples_make_no_windows() {
-        assert!(windows(Vec::new(), &[], &Blocks::default(), |target| target).is_empty());
+        assert!(windows(Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn rounds_change_nothing_where_samples_keep_to_them() {
+        let moments: Vec<(u32, Moment)> =
+            (0..1000).map(|at| moment(at % 3, u64::from(at * at % 91 + at * 4), (at % 5) as i32)).collect();
+        let mut in_rounds = Windows::new(4, Blocks::default());
+        for (at, (cpu, moment)) in moments.iter().enumerate() {
+            in_rounds.push(*cpu, moment.clone());
+            if at % 50 == 49 {
+                in_rounds.end_round();
+            }
+        }
+        let mut at_once = Windows::new(4, Blocks::default());
+        moments.into_iter().for_each(|(cpu, moment)| at_once.push(cpu, moment));
+        let in_rounds = in_rounds.finish(|target| target);
+        assert!(in_rounds.len() > 20 && in_rounds == at_once.finish(|target| target));
     }
 }

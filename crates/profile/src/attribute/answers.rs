@@ -103,6 +103,14 @@ impl Answers {
         Some((function, found.ok().map(|index| index as u32)))
     }
 
+    /// The function around an instruction.
+    pub fn function_of(&self, address: u64) -> Option<u32> {
+        match self.sampled.get(&address) {
+            Some((function, _)) => Some(*function),
+            None => self.function_at(address),
+        }
+    }
+
     /// The instruction that touches memory and ends where another begins.
     pub fn before(&self, address: u64) -> Option<u64> {
         let function = self.function_at(address.checked_sub(1)?)?;

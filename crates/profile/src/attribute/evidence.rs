@@ -30,6 +30,16 @@ pub struct Votes {
     pub cpus: u64,
 }
 
+impl Votes {
+    /// Adds other samples.
+    pub fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+        self.cpus |= other.cpus;
+    }
+}
+
 /// Bytes of a page, by which memory is known to be a stack.
 pub(super) const PAGE: u64 = 4096;
 
@@ -50,43 +60,38 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Takes a sample whose operand the code tells. `is_struct`: whether a type is a struct.
-    pub fn add(&mut self, seen: Seen, operand: &Operand<TypeIndex>, is_struct: impl Fn(TypeIndex) -> bool) {
-        if seen.address == 0 {
+    /// Takes samples of one address whose operand the code tells. `owner`: whose own data they touch where there is such:
+    /// the CPU's of a kernel, the thread's of a program. `is_struct`: whether a type is a struct.
+    pub fn add_all(
+        &mut self,
+        address: u64,
+        owner: Option<u32>,
+        votes: Votes,
+        operand: &Operand<TypeIndex>,
+        is_struct: impl Fn(TypeIndex) -> bool,
+    ) {
+        if address == 0 {
             return;
         }
         match (operand.fixed, operand.target) {
             (Some(fixed), _) if fixed.per_cpu => {
-                if let Some(cpu) = seen.owner {
-                    let offset = seen.address.wrapping_sub(fixed.address);
-                    *self.per_cpu.entry((cpu, offset)).or_default() += 1;
+                if let Some(cpu) = owner {
+                    let offset = address.wrapping_sub(fixed.address);
+                    *self.per_cpu.entry((cpu, offset)).or_default() += votes.samples;
                 }
             }
             (None, Target::Place { ty, offset }) if is_struct(ty) => {
-                if let Some(base) = seen.address.checked_sub(offset) {
-                    self.vote(seen, ty, base);
+                if let Some(base) = address.checked_sub(offset) {
+                    self.candidates.entry((ty, base)).and_modify(|known| known.add(votes)).or_insert(votes);
                     let reached = self.reached.entry(ty).or_default();
                     *reached = offset.saturating_add(u64::from(operand.size)).max(*reached);
                 }
             }
             (None, Target::Unknown(super::reason::Reason::Stack)) => {
-                self.stacks.insert(seen.address / PAGE);
+                self.stacks.insert(address / PAGE);
             }
             _ => {}
         }
-    }
-
-    fn vote(&mut self, seen: Seen, ty: TypeIndex, base: u64) {
-        let votes = self.candidates.entry((ty, base)).or_insert(Votes {
-            samples: 0,
-            first: seen.time,
-            last: seen.time,
-            cpus: 0,
-        });
-        votes.samples += 1;
-        votes.first = votes.first.min(seen.time);
-        votes.last = votes.last.max(seen.time);
-        votes.cpus |= seen.cpu.map_or(0, |cpu| 1 << cpu.min(63));
     }
 
     /// How large objects of a type are: as large as the type, unless they lie closer together than that and no

@@ -214,6 +214,33 @@ impl<'a> Objects<'a> {
         covers.collect()
     }
 
+    /// Times from which on another object may be meant by an address, from 0 on; none if there is one answer for all time.
+    pub fn turns(&mut self, address: u64) -> Vec<u64> {
+        let indices = self.pages.get(&(address / PAGE)).map_or(&[][..], Vec::as_slice);
+        let on_page = indices.iter().filter_map(|index| self.objects.get(*index as usize));
+        let found: Vec<Object> = on_page.filter(|object| object.covers(address)).copied().collect();
+        let Some((first, others)) = found.split_first() else { return Vec::new() };
+        let exclude = others.iter().any(|other| self.excludes(other, &found)) || self.excludes(first, &found);
+        if !exclude || self.variable_at(address).is_some() {
+            return Vec::new();
+        }
+        let mut ends: Vec<u64> =
+            found.iter().flat_map(|object| [object.votes.first, object.votes.last]).collect();
+        ends.sort_unstable();
+        let between = ends.windows(2).filter_map(|pair| Some(pair.first()?.midpoint(*pair.last()?)));
+        let turns: Vec<u64> = between.chain(ends.iter().copied()).collect();
+        let mut turns: Vec<u64> = turns.iter().flat_map(|time| [*time, time.saturating_add(1)]).collect();
+        turns.push(0);
+        turns.sort_unstable();
+        turns.dedup();
+        turns
+    }
+
+    /// Whether an object can't be where some others are.
+    fn excludes(&mut self, object: &Object, others: &[Object]) -> bool {
+        others.iter().any(|other| !self.nest(object, other))
+    }
+
     /// Whether an address is in a page that other samples show to hold a stack.
     pub fn is_stack(&self, address: u64) -> bool {
         self.stacks.contains(&(address / PAGE))

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::block::Blocks;
 use super::error::Error;
 use super::event_table::EventTable;
 use super::facts::{Facts, Mode};
@@ -70,6 +71,12 @@ impl PerfFile {
         let (start, end) = self.records;
         let file = FileRecords::new(&self.source, self.facts.endian, start, end);
         Records { file: self, found: AllRecords::new(file), has_ended: false }
+    }
+
+    /// The records in blocks, in file order.
+    pub(crate) fn blocks(&self) -> Blocks<'_> {
+        let (start, end) = self.records;
+        Blocks::new(AllRecords::new(FileRecords::new(&self.source, self.facts.endian, start, end)))
     }
 
     /// Reads a record that was found by [`Records::next_raw`].

@@ -5,6 +5,7 @@
 //! `tools/perf/Documentation/perf.data-file-format.txt`.
 
 mod attr;
+mod block;
 mod bytes;
 mod error;
 mod event_name;
@@ -21,6 +22,7 @@ mod stream;
 mod tally;
 
 pub use attr::{Attr, DataBreakpoint};
+pub(crate) use block::{Block, Blocks};
 pub use bytes::Endian;
 pub use error::{Error, Place};
 pub use event_table::SampleId;

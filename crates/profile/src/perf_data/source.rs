@@ -149,6 +149,13 @@ impl<'s> Stream<'s> {
         Ok(())
     }
 
+    /// Copies up to `count` of the bytes to come, without moving on.
+    pub(crate) fn copy(&self, count: usize, into: &mut Vec<u8>) -> Result<(), Error> {
+        let count = usize::try_from(self.remaining()).unwrap_or(usize::MAX).min(count);
+        into.resize(count, 0);
+        self.source.read_at(into, self.offset, "records")
+    }
+
     #[cold]
     fn refill(&mut self, count: usize, what: &'static str) -> Result<(), Error> {
         if count as u64 > self.remaining() {

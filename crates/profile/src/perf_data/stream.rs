@@ -1,5 +1,6 @@
 //! Finding records: those that stand in the file, and those packed into `COMPRESSED` ones.
 
+use super::block::{BLOCK, Block, whole_records};
 use super::bytes::{Cursor, Endian};
 use super::error::{Error, Place};
 use super::inflate::Inflate;
@@ -8,14 +9,15 @@ use super::source::{Source, Stream};
 
 /// The header of a record.
 #[derive(Debug, Clone, Copy)]
-struct Header {
+pub(super) struct Header {
     kind: u32,
     misc: u16,
-    size: usize,
+    pub(super) size: usize,
 }
 
 impl Header {
-    fn parse(bytes: &[u8], endian: Endian, place: Place) -> Result<Self, Error> {
+    #[inline]
+    pub(super) fn parse(bytes: &[u8], endian: Endian, place: Place) -> Result<Self, Error> {
         let mut at = Cursor::new(bytes, endian, "a record header", place);
         let header = Self { kind: at.u32()?, misc: at.u16()?, size: usize::from(at.u16()?) };
         if header.size < HEADER_SIZE {
@@ -25,7 +27,8 @@ impl Header {
         Ok(header)
     }
 
-    fn raw<'a>(&self, record: &'a [u8], place: Place) -> RawRecord<'a> {
+    #[inline]
+    pub(super) fn raw<'a>(&self, record: &'a [u8], place: Place) -> RawRecord<'a> {
         let body = record.get(HEADER_SIZE..).unwrap_or_default();
         RawRecord { kind: self.kind, misc: self.misc, body, place }
     }
@@ -63,6 +66,16 @@ impl<'s> FileRecords<'s> {
 
     fn place(&self) -> Place {
         self.stream.place()
+    }
+
+    /// Fills a block with records that stand one after the other; with none before one that is not simply that.
+    fn fill(&mut self, block: &mut Block) -> Result<(), Error> {
+        self.stream.skip(std::mem::take(&mut self.trailing), "data after a record")?;
+        block.place = self.stream.place();
+        self.stream.copy(BLOCK, &mut block.bytes)?;
+        let whole = whole_records(&block.bytes, self.endian);
+        block.bytes.truncate(whole);
+        self.stream.skip(whole as u64, "records")
     }
 }
 
@@ -109,6 +122,23 @@ impl<'s> AllRecords<'s> {
                 None => None,
             });
         }
+    }
+
+    /// Fills a block with the next records; with none at the end.
+    pub(super) fn fill(&mut self, block: &mut Block) -> Result<(), Error> {
+        if self.inflate.is_none() {
+            self.file.fill(block)?;
+            if !block.bytes.is_empty() {
+                return Ok(());
+            }
+        }
+        block.bytes.clear();
+        let endian = self.endian;
+        while block.bytes.len() < BLOCK {
+            let Some(raw) = self.next()? else { break };
+            block.push(raw, endian);
+        }
+        Ok(())
     }
 
     fn raw(&self, found: &Found) -> RawRecord<'_> {

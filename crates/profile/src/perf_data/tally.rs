@@ -127,6 +127,23 @@ impl EventTally {
         self.least_load_latency = least;
     }
 
+    fn merge(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.period += other.period;
+        for (count, more) in self.by_cpu_mode.iter_mut().zip(other.by_cpu_mode) {
+            *count += more;
+        }
+        self.with_address += other.with_address;
+        self.exact += other.exact;
+        self.with_operation += other.with_operation;
+        self.with_level += other.with_level;
+        self.loads += other.loads;
+        self.stores += other.stores;
+        self.l1_load_hits += other.l1_load_hits;
+        let both = [self.least_load_latency, other.least_load_latency];
+        self.least_load_latency = both.into_iter().flatten().min();
+    }
+
     /// Samples taken in this mode.
     #[must_use]
     pub fn in_mode(&self, mode: CpuMode) -> u64 {
@@ -173,6 +190,21 @@ impl Tally {
             }
             _ => {}
         }
+    }
+
+    /// Adds the counts of the records that follow in the recording.
+    pub fn merge(&mut self, other: &Self) {
+        for (event, more) in self.events.iter_mut().zip(&other.events) {
+            event.merge(more);
+        }
+        self.unknown_samples += other.unknown_samples;
+        self.lost_records = self.lost_records.saturating_add(other.lost_records);
+        self.lost_samples = self.lost_samples.saturating_add(other.lost_samples);
+        self.filtered_samples = self.filtered_samples.saturating_add(other.filtered_samples);
+        self.throttles += other.throttles;
+        self.aux_bytes = self.aux_bytes.saturating_add(other.aux_bytes);
+        let room = KERNEL_MAP_LIMIT.saturating_sub(self.kernel_maps.len());
+        self.kernel_maps.extend(other.kernel_maps.iter().take(room).cloned());
     }
 
     /// Counts of the event's samples.

@@ -1,19 +1,22 @@
 //! What each sample of some recordings touched.
 
 use super::link::{Linked, Linker};
+use super::look;
+use super::questions::{Decided, Question, Questions};
 use super::traps::Traps;
 use crate::aggregate::{Blocks, Clock};
 use crate::attribute::answers::Answers;
 use crate::attribute::decide::decide;
-use crate::attribute::evidence::{Evidence, Seen};
+use crate::attribute::evidence::Seen;
 use crate::attribute::objects::{Object, Objects};
 use crate::attribute::reason::Reason;
 use crate::attribute::slides::in_space;
 use crate::attribute::target::{Operand, Target, TypeIndex};
-use crate::perf_data::{Error, Record};
+use crate::perf_data::{Error, Record, Tally};
 use crate::program::Program;
 use crate::sample::Sample;
 use crate::sample_file::SampleFile;
+use crate::sweep::{Sweep, sweep};
 use fieldline_debuginfo::Elf;
 use rustc_hash::FxHashSet;
 
@@ -22,11 +25,12 @@ struct Source<'f> {
     file: &'f SampleFile,
     linker: Linker,
     traps: Traps,
-    /// How many samples it has, and when they were taken.
-    samples: usize,
+    /// When its samples were taken.
     clock: Clock,
-    /// What each sample touched, in file order, where addresses were used.
-    decided: Vec<Target<TypeIndex>>,
+    /// What samples touched, where addresses were used.
+    decided: Decided,
+    /// Its tally and the median gap of its samples, if they were found on the way.
+    looked: Option<(Tally, u64)>,
     objects: Vec<Object>,
 }
 
@@ -38,7 +42,7 @@ pub struct Attribution<'f> {
 }
 
 /// What a sample touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Attributed {
     /// The instruction's address as linked, if it is of the program.
     pub ip: Option<u64>,
@@ -103,9 +107,9 @@ impl<'f> Attribution<'f> {
                 file,
                 linker,
                 traps: Traps::of(file.facts()),
-                samples: 0,
                 clock: Clock::default(),
-                decided: Vec::new(),
+                decided: Decided::default(),
+                looked: None,
                 objects: Vec::new(),
             })
         };
@@ -136,7 +140,7 @@ impl<'f> Attribution<'f> {
         recording: usize,
         mut each: impl FnMut(&Sample<'_>, &Attributed) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(mut part) = self.part(recording) else { return Ok(()) };
+        let Some(part) = self.part(recording) else { return Ok(()) };
         let mut records = part.file().records();
         while let Some(record) = records.next_record()? {
             if let Record::Sample(sample) = record {
@@ -150,15 +154,14 @@ impl<'f> Attribution<'f> {
     /// What there is of one recording.
     pub(super) fn part(&self, recording: usize) -> Option<Part<'_, 'f>> {
         let source = self.sources.get(recording)?;
-        Some(Part { source, answers: &self.answers, decided: source.decided.iter() })
+        Some(Part { source, answers: &self.answers })
     }
 }
 
-/// One recording's samples, to be gone over once in file order.
+/// One recording's samples.
 pub(super) struct Part<'p, 'f> {
     source: &'p Source<'f>,
     answers: &'p Answers,
-    decided: std::slice::Iter<'p, Target<TypeIndex>>,
 }
 
 impl<'f> Part<'_, 'f> {
@@ -167,13 +170,41 @@ impl<'f> Part<'_, 'f> {
         self.source.file
     }
 
-    /// What the next sample touched.
-    pub(super) fn attribute(&mut self, sample: &Sample<'_>) -> Attributed {
-        let mut attributed = self.source.by_code(self.answers, sample);
-        if let Some(target) = self.decided.next() {
-            attributed.target = *target;
-        }
-        attributed
+    /// What turns the recording's addresses into the program's.
+    pub(super) fn linker(&self) -> &Linker {
+        &self.source.linker
+    }
+
+    /// What the code of the program tells.
+    pub(super) fn answers(&self) -> &Answers {
+        self.answers
+    }
+
+    /// The tally and the median gap, if they are known.
+    pub(super) fn looked(&self) -> Option<&(Tally, u64)> {
+        self.source.looked.as_ref()
+    }
+
+    /// What tells what a sample touched, but for its time; none of a sample that is not in the program.
+    pub(super) fn question(&self, sample: &Sample<'_>) -> Option<Question> {
+        let (question, _) = self.source.question(self.answers, sample).ok()?;
+        Some(question)
+    }
+
+    /// Whether the answer to a question is the same at all times.
+    pub(super) fn is_timeless(&self, question: &Question) -> bool {
+        self.source.decided.is_timeless(question)
+    }
+
+    /// Whether a sample is in the program, and its function.
+    pub(super) fn function(&self, sample: &Sample<'_>) -> Option<Option<u32>> {
+        let linked = self.source.located(self.answers, sample).ok()?;
+        Some(self.answers.at(linked.ip).function)
+    }
+
+    /// What a sample touched.
+    pub(super) fn attribute(&self, sample: &Sample<'_>) -> Attributed {
+        self.source.attribute(self.answers, sample)
     }
 }
 
@@ -182,21 +213,87 @@ fn sampled(sources: &mut [Source<'_>]) -> Result<Vec<u64>, Error> {
     let mut sampled: FxHashSet<u64> = FxHashSet::default();
     for source in sources {
         source.note_mappings()?;
-        let mut records = source.file.records();
-        while let Some(record) = records.next_record()? {
-            if let Record::Sample(sample) = record {
-                source.samples += 1;
-                sample.time.into_iter().for_each(|time| source.clock.note(time));
-                let linked = source.linker.link(&sample);
-                // A byte of the instruction in front is enough to find its function.
-                let is_trap = source.traps.of_sample(&sample).is_some();
-                sampled.extend(linked.map(|ip| ip.wrapping_sub(u64::from(is_trap))));
-            }
+        let slots = sweep(source.file, &Sampled { source }, |()| {})?;
+        for slot in slots {
+            source.clock.merge(&slot.clock);
+            sampled.extend(slot.addresses);
         }
     }
     let mut addresses: Vec<u64> = sampled.into_iter().collect();
     addresses.sort_unstable();
     Ok(addresses)
+}
+
+/// Finds the instructions that were sampled.
+struct Sampled<'s, 'f> {
+    source: &'s Source<'f>,
+}
+
+#[derive(Default)]
+struct SampledSlot {
+    clock: Clock,
+    addresses: FxHashSet<u64>,
+    /// The address taken last: samples of a loop often follow each other.
+    last: Option<u64>,
+}
+
+impl Sweep for Sampled<'_, '_> {
+    type Slot = SampledSlot;
+    type Out = ();
+
+    fn slot(&self, _number: usize) -> SampledSlot {
+        SampledSlot::default()
+    }
+
+    fn record(&self, slot: &mut SampledSlot, record: &Record<'_>, _at: u64) {
+        let Record::Sample(sample) = record else { return };
+        sample.time.into_iter().for_each(|time| slot.clock.note(time));
+        let Ok(ip) = self.source.linker.link(sample) else { return };
+        // A byte of the instruction in front is enough to find its function.
+        let is_trap = self.source.traps.of_sample(sample).is_some();
+        let address = ip.wrapping_sub(u64::from(is_trap));
+        if slot.last.replace(address) != Some(address) {
+            slot.addresses.insert(address);
+        }
+    }
+
+    fn end(&self, _slot: &mut SampledSlot) {}
+}
+
+/// Collects what addresses are asked, and takes a first look besides.
+struct Asking<'s, 'f> {
+    source: &'s Source<'f>,
+    answers: &'s Answers,
+}
+
+struct AskingSlot {
+    questions: Questions,
+    seen: look::Seen,
+}
+
+impl Sweep for Asking<'_, '_> {
+    type Slot = AskingSlot;
+    type Out = look::Seen;
+
+    fn slot(&self, _number: usize) -> AskingSlot {
+        let seen = look::Seen::nothing(self.source.file.facts());
+        AskingSlot { questions: Questions::default(), seen }
+    }
+
+    fn record(&self, slot: &mut AskingSlot, record: &Record<'_>, at: u64) {
+        let mut has_function = false;
+        if let Record::Sample(sample) = record
+            && let Ok((question, seen)) = self.source.question(self.answers, sample)
+        {
+            slot.questions.ask(question, seen, at);
+            has_function = self.answers.function_of(question.ip).is_some();
+        }
+        slot.seen.take(record, has_function);
+    }
+
+    fn end(&self, slot: &mut AskingSlot) -> look::Seen {
+        std::mem::replace(&mut slot.seen, look::Seen::nothing(self.source.file.facts()))
+    }
 }
 
 /// Whether a data source says that it is of a store, or of a load.
@@ -256,10 +353,21 @@ impl Source<'_> {
         }
     }
 
-    fn by_code(&self, answers: &Answers, sample: &Sample<'_>) -> Attributed {
+    /// What a sample asks, and what of it objects see.
+    fn question(&self, answers: &Answers, sample: &Sample<'_>) -> Result<(Question, Seen), Reason> {
+        let linked = self.located(answers, sample)?;
         let is_store = self.is_store(sample);
-        let ip = match self.located(answers, sample) {
-            Ok(linked) => linked.ip,
+        // Only watches ask how much the instruction touches.
+        let is_trap = self.traps.of_sample(sample).is_some();
+        let operand = if is_trap { answers.at(linked.ip).operand(is_store) } else { None };
+        let seen = self.seen(sample, linked, operand);
+        Ok((Question { ip: linked.ip, address: seen.address, owner: seen.owner, is_store }, seen))
+    }
+
+    /// What a sample touched, by code and, where they were used, addresses.
+    fn attribute(&self, answers: &Answers, sample: &Sample<'_>) -> Attributed {
+        let (question, seen) = match self.question(answers, sample) {
+            Ok(asked) => asked,
             Err(reason) => {
                 return Attributed {
                     ip: None,
@@ -267,61 +375,54 @@ impl Source<'_> {
                     target: Target::Unknown(reason),
                     by_code: Target::Unknown(reason),
                     size: 0,
-                    is_store: is_store.unwrap_or(false),
+                    is_store: self.is_store(sample).unwrap_or(false),
                 };
             }
         };
-        let answer = answers.at(ip);
-        let operand = answer.operand(is_store);
-        let target = answer.target(is_store);
+        let answer = answers.at(question.ip);
+        let operand = answer.operand(question.is_store);
+        let by_code = answer.target(question.is_store);
+        let is_write = || operand.is_some_and(|operand| operand.access.is_write());
         Attributed {
-            ip: Some(ip),
+            ip: Some(question.ip),
             function: answer.function,
-            target,
-            by_code: target,
+            target: self.decided.get(&question, seen.time).unwrap_or(by_code),
+            by_code,
             size: operand.map_or(0, |operand| u64::from(operand.size)),
-            is_store: is_store.unwrap_or_else(|| operand.is_some_and(|operand| operand.access.is_write())),
+            is_store: question.is_store.unwrap_or_else(is_write),
         }
     }
 
     /// Finds objects by the addresses of the samples, then decides with both.
     fn use_addresses<'a>(&mut self, program: &'a Program<'a>, answers: &mut Answers) -> Result<(), Error> {
-        let mut evidence = Evidence::default();
-        let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();
-        self.each_sample(|sample| {
-            let Ok(linked) = self.located(answers, sample) else { return };
-            if let Some(operand) = answers.at(linked.ip).operand(self.is_store(sample)) {
-                evidence.add(self.seen(sample, linked, Some(operand)), operand, |ty| {
-                    is_struct.get(ty.0 as usize).is_some_and(|is| *is)
-                });
-            }
-        })?;
-        let mut objects = Objects::new(program, answers, &evidence, self.linker.slides());
-        let mut decided = Vec::with_capacity(self.samples);
-        self.each_sample(|sample| {
-            let is_store = self.is_store(sample);
-            decided.push(match self.located(answers, sample) {
-                Ok(linked) => {
-                    let answer = answers.at(linked.ip);
-                    let (operand, by_code) = (answer.operand(is_store).copied(), answer.target(is_store));
-                    let seen = self.seen(sample, linked, operand.as_ref());
-                    decide(&mut objects, answers, seen, operand.as_ref(), by_code)
-                }
-                Err(reason) => Target::Unknown(reason),
-            });
-        })?;
-        self.decided = decided;
+        let mut questions = Questions::default();
+        let mut sum = look::Sum::new(self.file.facts());
+        let slots = sweep(self.file, &Asking { source: self, answers }, |seen| sum.add(seen))?;
+        for slot in slots {
+            questions.merge(slot.questions);
+        }
+        self.looked = Some(sum.finish());
+        let mut objects = Objects::new(program, answers, &questions.evidence(answers), self.linker.slides());
+        for question in questions.in_order() {
+            self.answer(question, &mut objects, answers);
+        }
         self.objects = objects.into_objects();
         Ok(())
     }
 
-    fn each_sample(&self, mut each: impl FnMut(&Sample<'_>)) -> Result<(), Error> {
-        let mut records = self.file.records();
-        while let Some(record) = records.next_record()? {
-            if let Record::Sample(sample) = record {
-                each(&sample);
-            }
+    /// Decides a question, for each time at which the answer may be another.
+    fn answer(&mut self, question: Question, objects: &mut Objects<'_>, answers: &mut Answers) {
+        let answer = answers.at(question.ip);
+        let (operand, by_code) =
+            (answer.operand(question.is_store).copied(), answer.target(question.is_store));
+        let turns = objects.turns(question.address);
+        let mut at = |time| {
+            let seen = Seen { address: question.address, time, cpu: None, owner: question.owner };
+            decide(objects, answers, seen, operand.as_ref(), by_code)
+        };
+        match turns.is_empty() {
+            true => self.decided.always(question, at(0)),
+            false => self.decided.by_time(question, turns.into_iter().map(|time| (time, at(time))).collect()),
         }
-        Ok(())
     }
 }

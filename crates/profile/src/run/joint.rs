@@ -1,6 +1,6 @@
 //! Several programs that one recording shows: a program and its libraries, a kernel and its modules.
 
-use super::attribution::{Attributed, Attribution};
+use super::attribution::{Attributed, Attribution, Part};
 use crate::attribute::reason::Reason;
 use crate::attribute::target::Target;
 use crate::perf_data::{Error, Record};
@@ -15,7 +15,7 @@ pub struct Joint<'j, 'f> {
     pub attributions: &'j [Attribution<'f>],
 }
 
-impl Joint<'_, '_> {
+impl<'f> Joint<'_, 'f> {
     /// Goes over the samples of one recording in file order; the callback gets the program's index too.
     ///
     /// # Errors
@@ -25,39 +25,53 @@ impl Joint<'_, '_> {
         recording: usize,
         mut each: impl FnMut(&Sample<'_>, usize, &Attributed) -> Result<(), E>,
     ) -> Result<(), E> {
-        if let [only] = self.attributions {
-            return only.each(recording, |sample, attributed| each(sample, 0, attributed));
-        }
-        let parts = self.attributions.iter().filter_map(|one| one.part(recording));
-        let mut parts: Vec<_> = parts.collect();
-        let Some(file) = parts.first().map(|part| part.file()) else { return Ok(()) };
+        let parts = self.parts(recording);
+        let Some(file) = parts.first().map(Part::file) else { return Ok(()) };
         let mut records = file.records();
         while let Some(record) = records.next_record()? {
-            if let Record::Sample(sample) = record {
-                let mut found: Option<(usize, Attributed)> = None;
-                for (index, part) in parts.iter_mut().enumerate() {
-                    let attributed = part.attribute(&sample);
-                    let is_better = found.as_ref().is_none_or(|(_, known)| known.ip.is_none());
-                    if is_better && (found.is_none() || attributed.ip.is_some()) {
-                        found = Some((index, attributed));
-                    }
-                }
-                if let Some((index, attributed)) = found {
-                    each(&sample, index, &self.of_none(attributed))?;
-                }
+            if let Record::Sample(sample) = record
+                && let Some((index, attributed)) = attribute(&parts, &sample)
+            {
+                each(&sample, index, &attributed)?;
             }
         }
         Ok(())
     }
 
-    /// Of a sample that is in none of the programs no single one tells why.
-    fn of_none(&self, attributed: Attributed) -> Attributed {
-        match attributed.target {
-            Target::Unknown(Reason::UserSpace) => {
-                let target = Target::Unknown(Reason::OtherProgram);
-                Attributed { target, by_code: target, ..attributed }
-            }
-            _ => attributed,
+    /// What there is of one recording, by program.
+    pub(super) fn parts(&self, recording: usize) -> Vec<Part<'_, 'f>> {
+        self.attributions.iter().filter_map(|one| one.part(recording)).collect()
+    }
+}
+
+/// What a sample touched, and the index of the program that tells.
+pub(super) fn attribute(parts: &[Part<'_, '_>], sample: &Sample<'_>) -> Option<(usize, Attributed)> {
+    if let [only] = parts {
+        return Some((0, only.attribute(sample)));
+    }
+    let mut found: Option<(usize, Attributed)> = None;
+    for (index, part) in parts.iter().enumerate() {
+        let attributed = part.attribute(sample);
+        if attributed.ip.is_some() {
+            return Some((index, attributed));
         }
+        found = found.or(Some((index, attributed)));
+    }
+    found.map(|(index, attributed)| (index, of_none(attributed)))
+}
+
+/// The function a sample is in, of the first program that has its instruction.
+pub(super) fn function(parts: &[Part<'_, '_>], sample: &Sample<'_>) -> Option<u32> {
+    parts.iter().find_map(|part| part.function(sample)).flatten()
+}
+
+/// Of a sample that is in none of the programs no single one tells why.
+fn of_none(attributed: Attributed) -> Attributed {
+    match attributed.target {
+        Target::Unknown(Reason::UserSpace) => {
+            let target = Target::Unknown(Reason::OtherProgram);
+            Attributed { target, by_code: target, ..attributed }
+        }
+        _ => attributed,
     }
 }

@@ -4,10 +4,13 @@
 //! * `spaces`: what each process had mapped, over time.
 //! * `landmarks`: the same where a text names symbols only.
 //! * `attribution`: what each sample touched.
+//! * `questions`: what addresses are asked, each once.
 //! * `traps`: samples that name the instruction behind the access.
 //! * `joint`: the same of several programs at once.
 //! * `context`: functions that a sample shows besides its own.
 //! * `structs`: all structs that an access is one to.
+//! * `look`: what a profile needs to know before it counts.
+//! * `fold`: samples that count alike.
 //! * `profile`: sums over a recording.
 //! * `dso`, `coverage`: what was attributed by program, library or module.
 
@@ -15,10 +18,13 @@ pub mod attribution;
 pub mod context;
 pub mod coverage;
 pub mod dso;
+mod fold;
 pub mod joint;
 pub mod landmarks;
 pub mod link;
+mod look;
 pub mod profile;
+mod questions;
 pub mod spaces;
 pub mod structs;
 mod traps;

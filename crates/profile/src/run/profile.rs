@@ -1,18 +1,19 @@
 //! A recording's profile.
 
 use super::attribution::{Attributed, Attribution};
-use super::context::Context;
+use super::fold::{Alike, Fold, Folded, sums};
 use super::joint::Joint;
-use super::link::Linker;
+use super::look::look;
 use super::structs::{Structs, Touched};
-use crate::aggregate::{Builder, Function, Outcome, Row};
-use crate::attribute::slides::in_space;
+use crate::aggregate::windows::{Moment, Windows};
+use crate::aggregate::{Builder, Counts, Function, Outcome, Row};
+use crate::attribute::answers::Answers;
 use crate::attribute::target::Target;
 use crate::blind_spots::blind_spots;
 use crate::data_source::{Level, Snoop};
 use crate::perf_data::Error;
-use crate::sample::Sample;
 use crate::sample_file::SampleFile;
+use crate::sweep::sweep;
 use crate::types::Definitions;
 use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_layout::access::{AccessProfile, Recording};
@@ -66,6 +67,7 @@ fn recording_facts(file: &SampleFile, name: &str, build_id: Option<&str>) -> Rec
 struct Known<'k, 's> {
     structs: Structs<'k, 's>,
     functions: Vec<Function>,
+    answers: &'k Answers,
 }
 
 fn profile_one(
@@ -77,54 +79,89 @@ fn profile_one(
 ) -> Result<AccessProfile, Error> {
     let events = file.facts().events.iter().map(|event| event.name.clone());
     let blocks = parts.first().map(|part| part.attribution.blocks(recording)).unwrap_or_default();
-    let mut builder = Builder::new(facts.clone(), events).with_blocks(blocks);
+    let mut builder = Builder::new(facts.clone(), events).with_blocks(&blocks);
     let definitions = Definitions::default();
     let mut known = Vec::new();
     for part in parts {
-        let functions = part.attribution.answers.functions.iter();
-        let functions = functions.map(|function| builder.add_function(function.name.clone())).collect();
-        known.push(Known { structs: Structs::new(part.dwarf, &definitions), functions });
-    }
-    joint.each(recording, |sample, index, attributed| {
-        let (Some(part), Some(known)) = (parts.get(index), known.get_mut(index)) else { return Ok(()) };
         let answers = &part.attribution.answers;
-        let places = known.structs.touched(&mut builder, answers, attributed);
-        let linker = part.attribution.linker(recording);
-        let row = row(sample, attributed, &places, &known.functions, linker);
-        let own = attributed.function;
-        let context = linker.map(|linker| Context::of(sample, own, linker, answers)).unwrap_or_default();
-        builder.note_context(context.has_callchain, context.has_branches);
-        let context = context.functions.iter().filter_map(|index| known.functions.get(*index as usize));
-        let context: Vec<Function> = context.copied().collect();
-        builder.add_in_context(&row, &context);
-        for (target, offset) in places.others {
-            builder.credit(&row, target, offset, attributed.size, base(sample, linker, offset));
-        }
-        Ok::<(), Error>(())
+        let functions = answers.functions.iter();
+        let functions = functions.map(|function| builder.add_function(function.name.clone())).collect();
+        known.push(Known { structs: Structs::new(part.dwarf, &definitions), functions, answers });
+    }
+    let taken = joint.parts(recording);
+    let (tally, gap) = look(&taken, file)?;
+    let mut moments = Moments { windows: Windows::new(gap, blocks.clone()), words: Vec::new() };
+    let slots = sweep(file, &Fold::new(&taken, file.facts(), &blocks), |folded| {
+        builder.note_context(folded.callchains, folded.branch_stacks);
+        moments.add(folded, &mut known, &mut builder);
     })?;
-    let tally = file.tally()?;
+    for (alike, counts) in sums(slots) {
+        if let Some(known) = known.get_mut(alike.part) {
+            known.count(&alike, &counts, &mut builder);
+        }
+    }
     builder.set_lost(tally.lost_samples.saturating_add(tally.lost_records));
     let spots = blind_spots(file.facts(), &tally);
     let spots = spots.iter().map(|spot| format!("{spot}; {}", spot.remedy()));
-    Ok(builder.finish(file.notes().into_iter().chain(spots).collect()))
+    Ok(builder.finish(moments.windows, file.notes().into_iter().chain(spots).collect()))
 }
 
-fn row(
-    sample: &Sample<'_>,
-    attributed: &Attributed,
-    places: &Touched,
-    functions: &[Function],
-    linker: Option<&Linker>,
-) -> Row {
-    let source = sample.data_source;
+impl Known<'_, '_> {
+    fn count(&mut self, alike: &Alike, counts: &Counts, builder: &mut Builder) {
+        let places = self.structs.touched(builder, self.answers, &alike.attributed);
+        let row = row(alike, &places, &self.functions);
+        builder.add(&row, counts);
+        for (target, offset) in places.others {
+            builder.credit(&row, counts, target, offset, alike.attributed.size);
+        }
+    }
+}
+
+/// Samples on their way into windows.
+struct Moments {
+    windows: Windows,
+    /// Program and word of what samples are like, by slot and number.
+    words: Vec<Vec<(usize, Option<(i32, u32)>)>>,
+}
+
+impl Moments {
+    fn add(&mut self, folded: Folded, known: &mut [Known<'_, '_>], builder: &mut Builder) {
+        if self.words.len() <= folded.slot {
+            self.words.resize_with(folded.slot + 1, Vec::new);
+        }
+        let Some(words) = self.words.get_mut(folded.slot) else { return };
+        for alike in &folded.new {
+            let word = known.get_mut(alike.part).and_then(|known| {
+                let places = known.structs.touched(builder, known.answers, &alike.attributed);
+                Builder::word(&row(alike, &places, &known.functions))
+            });
+            words.push((alike.part, word));
+        }
+        let mut rounds = folded.rounds.into_iter().peekable();
+        for (number, when) in folded.moments.into_iter().enumerate() {
+            while rounds.next_if(|round| *round <= number).is_some() {
+                self.windows.end_round();
+            }
+            let Some((part, Some(word))) = words.get(when.alike as usize).copied() else { continue };
+            let functions = known.get(part).map_or(&[][..], |known| &known.functions);
+            let context = when.context.map(|context| {
+                let functions = context.iter().filter_map(|index| functions.get(*index as usize));
+                functions.map(|function| function.number()).collect()
+            });
+            self.windows.push(when.cpu, Moment { time: when.time, word, at: when.at, context });
+        }
+        rounds.for_each(|_| self.windows.end_round());
+    }
+}
+
+fn row(alike: &Alike, places: &Touched, functions: &[Function]) -> Row {
+    let source = alike.data_source();
+    let attributed = &alike.attributed;
     Row {
-        event: sample.event.index(),
+        event: alike.event.index(),
         ip: attributed.ip.unwrap_or(0),
         function: attributed.function.and_then(|function| functions.get(function as usize)).copied(),
-        cpu: sample.cpu,
-        time: sample.time,
-        period: sample.period,
-        weight: sample.latency(),
+        cpu: alike.cpu,
         is_store: attributed.is_store,
         level: source
             .map(|source| source.level())
@@ -132,27 +169,13 @@ fn row(
             .map(Level::word),
         is_hitm: source.is_some_and(|source| source.is_hitm()),
         is_shared: source.is_some_and(|source| source.snoop().is_transfer() || source.snoop() == Snoop::Hit),
-        outcome: outcome(sample, attributed, places, linker),
+        outcome: outcome(attributed, places),
     }
 }
 
-/// Where the object begins, if the sample's address tells.
-fn base(sample: &Sample<'_>, linker: Option<&Linker>, offset: u64) -> Option<u64> {
-    let space = linker.filter(|linker| linker.is_program()).and_then(|linker| linker.locate(sample).ok());
-    let space = space.map_or(0, |linked| linked.space);
-    sample.data_address().and_then(|address| in_space(address, space).checked_sub(offset))
-}
-
-fn outcome(
-    sample: &Sample<'_>,
-    attributed: &Attributed,
-    places: &Touched,
-    linker: Option<&Linker>,
-) -> Outcome {
+fn outcome(attributed: &Attributed, places: &Touched) -> Outcome {
     match (places.primary, attributed.target) {
-        (Some((target, offset)), _) => {
-            Outcome::Attributed { target, offset, size: attributed.size, base: base(sample, linker, offset) }
-        }
+        (Some((target, offset)), _) => Outcome::Attributed { target, offset, size: attributed.size },
         (None, Target::Place { .. }) => Outcome::OtherType,
         (None, Target::Unknown(reason)) => Outcome::Unattributed(reason.word()),
         (None, Target::Within { .. }) => Outcome::Unattributed("unknown_offset"),

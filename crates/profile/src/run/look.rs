@@ -1,0 +1,104 @@
+//! A first look at a recording: its tally, and how far apart samples of one CPU are.
+
+use super::attribution::Part;
+use super::joint::function;
+use crate::aggregate::gaps::Gaps;
+use crate::perf_data::{Error, Facts, Record, Tally};
+use crate::sample_file::SampleFile;
+use crate::sweep::{Sweep, sweep};
+
+/// Counts a recording's records, and finds the median gap of samples whose function is known, in nanoseconds.
+pub(super) fn look(parts: &[Part<'_, '_>], file: &SampleFile) -> Result<(Tally, u64), Error> {
+    if let [only] = parts
+        && let Some((tally, gap)) = only.looked()
+    {
+        return Ok((tally.clone(), *gap));
+    }
+    let facts = file.facts();
+    let mut sum = Sum::new(facts);
+    sweep(file, &Look { parts, facts }, |seen| sum.add(seen))?;
+    Ok(sum.finish())
+}
+
+struct Look<'p, 'f> {
+    parts: &'p [Part<'p, 'f>],
+    facts: &'p Facts,
+}
+
+/// What a block of records shows.
+pub(super) struct Seen {
+    tally: Tally,
+    /// CPU and time of samples.
+    times: Vec<(u32, u64)>,
+    /// How many of these came before the end of each round.
+    rounds: Vec<usize>,
+}
+
+impl Seen {
+    pub(super) fn nothing(facts: &Facts) -> Self {
+        Self { tally: Tally::new(facts), times: Vec::new(), rounds: Vec::new() }
+    }
+
+    /// Takes a record. `has_function` says of a sample whether its function is known.
+    pub(super) fn take(&mut self, record: &Record<'_>, has_function: bool) {
+        self.tally.add(record);
+        match record {
+            Record::Sample(sample) => {
+                self.times.extend(sample.cpu.zip(sample.time).filter(|_| has_function));
+            }
+            Record::FinishedRound => self.rounds.push(self.times.len()),
+            _ => {}
+        }
+    }
+}
+
+/// What blocks show together.
+pub(super) struct Sum {
+    tally: Tally,
+    gaps: Gaps,
+}
+
+impl Sum {
+    pub(super) fn new(facts: &Facts) -> Self {
+        Self { tally: Tally::new(facts), gaps: Gaps::default() }
+    }
+
+    /// Takes what the next block shows.
+    pub(super) fn add(&mut self, seen: Seen) {
+        self.tally.merge(&seen.tally);
+        let mut times = seen.times.into_iter();
+        let mut given = 0;
+        for round in seen.rounds {
+            times.by_ref().take(round - given).for_each(|(cpu, time)| self.gaps.push(cpu, time));
+            given = round;
+            self.gaps.end_round();
+        }
+        times.for_each(|(cpu, time)| self.gaps.push(cpu, time));
+    }
+
+    /// The tally, and the median gap.
+    pub(super) fn finish(self) -> (Tally, u64) {
+        (self.tally, self.gaps.median())
+    }
+}
+
+impl Sweep for Look<'_, '_> {
+    type Slot = Seen;
+    type Out = Seen;
+
+    fn slot(&self, _number: usize) -> Seen {
+        Seen::nothing(self.facts)
+    }
+
+    fn record(&self, slot: &mut Seen, record: &Record<'_>, _at: u64) {
+        let has_function = match record {
+            Record::Sample(sample) => function(self.parts, sample).is_some(),
+            _ => false,
+        };
+        slot.take(record, has_function);
+    }
+
+    fn end(&self, slot: &mut Seen) -> Seen {
+        std::mem::replace(slot, Seen::nothing(self.facts))
+    }
+}

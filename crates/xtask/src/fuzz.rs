@@ -1,0 +1,206 @@
+//! Seeds for the fuzz targets below `fuzz`, out of the fixtures.
+
+use crate::shell::{self, root, say};
+use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_profile::perf_data::{Attr, Endian};
+use fieldline_profile::sample::{CpuMode, SampleFields};
+use fieldline_profile::writer::{Mapping, Packing, Recording, SampleValues};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Bytes of machine code in a seed of the target `code`.
+const CODE: usize = 192;
+/// Rows that lists in a shortened document keep.
+const ROWS: usize = 8;
+
+/// `cargo xtask fuzz`: writes `fuzz/corpus/TARGET/*`.
+pub(crate) fn run(args: &[String]) -> Result<bool> {
+    if !args.is_empty() {
+        bail!("fuzz takes no arguments; it writes seeds, `cargo +nightly fuzz run TARGET` runs a target");
+    }
+    let seeds = Seeds { corpus: root().join("fuzz/corpus") };
+    let fixtures = root().join("fixtures");
+    seeds.files("perf_data", &fixtures.join("perf"), |name| name.ends_with(".data"))?;
+    recordings(&seeds, &fixtures.join("attribution/idioms"))?;
+    seeds.files("script", &root().join("fuzz/seeds/script"), |_| true)?;
+    seeds.files("dwarf", &fixtures.join("layout"), |name| name.ends_with(".o"))?;
+    seeds.files("dwarf", &fixtures.join("attribution"), |name| name == "idioms")?;
+    objects(&seeds, &root().join("fuzz/seeds/small.c"))?;
+    seeds.files("btf", &fixtures.join("layout"), |name| name.ends_with(".btf"))?;
+    seeds.files("source", &root().join("fuzz/seeds/source"), |_| true)?;
+    seeds.files("source", &fixtures.join("layout"), |name| name.ends_with(".c"))?;
+    for folder in ["include", "shaper"] {
+        seeds.files("source", &fixtures.join("demo/tree").join(folder), |_| true)?;
+    }
+    code(&seeds, &fixtures.join("attribution/idioms"))?;
+    documents(&seeds, &fixtures.join("demo"))?;
+    Ok(true)
+}
+
+/// Where seeds are written.
+struct Seeds {
+    corpus: PathBuf,
+}
+
+impl Seeds {
+    fn add(&self, target: &str, name: &str, bytes: &[u8]) -> Result<()> {
+        let folder = self.corpus.join(target);
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(name);
+        fs::write(&path, bytes).with_context(|| format!("{}", path.display()))?;
+        say(&format!("{}: {} bytes", path.display(), bytes.len()));
+        Ok(())
+    }
+
+    /// All files of a folder whose names fit.
+    fn files(&self, target: &str, folder: &Path, fits: impl Fn(&str) -> bool) -> Result<()> {
+        for entry in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_file() && fits(&name) {
+                self.add(target, &name, &fs::read(&path)?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Recordings of the program in every form that a file can have.
+fn recordings(seeds: &Seeds, program: &Path) -> Result<()> {
+    let bytes = FileBytes::open(program)?;
+    let elf = Elf::parse(&bytes)?;
+    for endian in [Endian::Little, Endian::Big] {
+        for (word, packing) in [
+            ("plain", Packing::None),
+            ("zstd", Packing::Compressed(500)),
+            ("zstd2", Packing::Compressed2(500)),
+        ] {
+            let mut recording = sampled(&elf, endian);
+            recording.pack(packing);
+            seeds.add("perf_data", &format!("{word}-{endian:?}-file"), &recording.to_file())?;
+            seeds.add("perf_data", &format!("{word}-{endian:?}-pipe"), &recording.to_pipe())?;
+        }
+    }
+    Ok(())
+}
+
+/// A sample in each of the program's functions, with all fields that samples can have.
+fn sampled(elf: &Elf<'_>, endian: Endian) -> Recording {
+    let mut recording = Recording::new(endian);
+    let attr = Attr {
+        kind: 4,
+        sample_type: SampleFields(SampleFields::KNOWN.0 & !SampleFields::WEIGHT_STRUCT.0),
+        flags: 1 << 18,
+        user_registers: 3,
+        interrupt_registers: 3,
+        user_stack: 16,
+        branch_sample_type: 1,
+        ..Attr::default()
+    };
+    let events = ["loads", "stores"].map(|name| recording.event(name, attr.clone(), &[name.len() as u64]));
+    recording.command_line(&["perf", "mem", "record"]);
+    recording.comm(7, 7, "idioms");
+    for segment in elf.segments().into_iter().filter(|segment| segment.is_code) {
+        let (pid, cpu_mode) = (7, CpuMode::User);
+        let (address, length, page_offset) = (segment.address, segment.size, segment.file_offset);
+        recording.mmap(&Mapping { pid, address, length, page_offset, filename: "/bin/idioms", cpu_mode });
+    }
+    let functions = elf.symbols().filter(|symbol| symbol.is_function);
+    for (at, symbol) in (0u64..).zip(functions.take(12)) {
+        let callchain = [symbol.address, symbol.address + 4];
+        let values = SampleValues {
+            cpu_mode: CpuMode::User,
+            ip: symbol.address + 4,
+            pid: 7,
+            tid: 7 + at as u32 % 3,
+            addr: 0x7000_0000 + at * 8,
+            time: 1000 + at * 10,
+            callchain: &callchain,
+            data_source: 0x2_2810_0142,
+            ..SampleValues::default()
+        };
+        recording.sample(events[at as usize % 2], &values);
+    }
+    recording.lost(1, 3);
+    recording.finished_round();
+    recording
+}
+
+/// Small objects by the compiler that is here, if any.
+fn objects(seeds: &Seeds, source: &Path) -> Result<()> {
+    if !shell::has("gcc") {
+        say("no gcc: no small objects");
+        return Ok(());
+    }
+    let folder = tempfile(&seeds.corpus)?;
+    for (name, options) in [
+        ("small-5.o", "-gdwarf-5"),
+        ("small-4-units.o", "-gdwarf-4 -fdebug-types-section"),
+        ("small-2.o", "-gdwarf-2 -gstrict-dwarf"),
+        ("small-z.o", "-gdwarf-5 -gz"),
+    ] {
+        let object = folder.join(name);
+        let mut gcc = Command::new("gcc");
+        gcc.args(options.split(' ')).args(["-O1", "-c", "-o"]).arg(&object).arg(source);
+        shell::run(&mut gcc)?;
+        seeds.add("dwarf", name, &fs::read(&object)?)?;
+    }
+    Ok(fs::remove_dir_all(folder)?)
+}
+
+fn tempfile(corpus: &Path) -> Result<PathBuf> {
+    let folder = corpus.join("part");
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// Pieces of the program's own text; two bytes say where they go.
+fn code(seeds: &Seeds, program: &Path) -> Result<()> {
+    let bytes = FileBytes::open(program)?;
+    let elf = Elf::parse(&bytes)?;
+    let (_, _, text) = *elf.text_sections().first().context("the program has no text")?;
+    for (piece, code) in text.chunks(CODE).enumerate() {
+        let at = u16::try_from(piece * CODE)?;
+        seeds.add("code", &format!("{at:05}"), &[&at.to_le_bytes(), code].concat())?;
+    }
+    Ok(())
+}
+
+/// A profile and plans of the demo, whole and shortened.
+fn documents(seeds: &Seeds, demo: &Path) -> Result<()> {
+    let fieldline = shell::fieldline()?;
+    let folder = tempfile(&seeds.corpus)?;
+    let (profile, plan) = (folder.join("profile.json"), folder.join("plan.json"));
+    let program = demo.join("shaper");
+    let mut command = Command::new(&fieldline);
+    command.args(["profile", "--perf"]).arg(demo.join("shaper.perf.data"));
+    shell::output(command.arg("--vmlinux").arg(&program).arg("-o").arg(&profile))?;
+    let mut command = Command::new(&fieldline);
+    command.args(["plan", "tx_class", "tx_flow", "--profile"]).arg(&profile);
+    shell::output(command.arg("--vmlinux").arg(&program).arg("-o").arg(&plan))?;
+    for (target, path) in [("profile", &profile), ("plan", &plan)] {
+        let bytes = fs::read(path)?;
+        let mut value: Value = serde_json::from_slice(&bytes)?;
+        shorten(&mut value, 4 * ROWS);
+        seeds.add(target, "short.json", &serde_json::to_vec(&value)?)?;
+        shorten(&mut value, ROWS);
+        seeds.add(target, "shorter.json", &serde_json::to_vec(&value)?)?;
+        seeds.add(target, "whole.json", &bytes)?;
+    }
+    Ok(fs::remove_dir_all(folder)?)
+}
+
+/// Cuts lists.
+fn shorten(value: &mut Value, rows: usize) {
+    match value {
+        Value::Array(list) => {
+            list.truncate(rows);
+            list.iter_mut().for_each(|value| shorten(value, rows));
+        }
+        Value::Object(fields) => fields.values_mut().for_each(|value| shorten(value, rows)),
+        _ => {}
+    }
+}

@@ -1,0 +1,79 @@
+//! C text: what `patch`, `propose` and the search for uses do with it.
+
+use fieldline_layout::spec::MemberSpec;
+use fieldline_source::mark::Marking;
+use fieldline_source::uses::{Subject, uses};
+use fieldline_source::{Body, ExpectedMember, Heading, Join, Refusal, SourceText, diff, startup};
+
+/// Structs that are edited.
+const EDITED: usize = 16;
+
+/// A C file: every struct of it is parsed, joined with its own members, reordered, annotated and marked.
+pub fn source(bytes: &[u8]) {
+    let source = SourceText::new(bytes);
+    for definition in source.definitions().into_iter().take(EDITED) {
+        if let Ok(body) = Body::parse(&source, &definition) {
+            let _ = edit(&body, bytes);
+            let members = names(&body).into_iter().flatten();
+            let members = (0..).zip(members).map(|(at, name)| (name, at)).collect();
+            let tag = definition.name().to_owned();
+            let _ = uses("file.c", bytes, &Subject { tag, members, leads: vec!["list_head".to_owned()] });
+        }
+    }
+    for startup in startup::startups(&source) {
+        if let Ok(edits) = startup::call_in(bytes, &startup.name, "static void x(void)\n{\n}\n", "x();") {
+            let _ = edits.apply(bytes);
+        }
+    }
+    let _ = startup::at_end(bytes, "int x;\n").apply(bytes);
+    let _ = std::str::from_utf8(bytes).map(MemberSpec::parse);
+}
+
+/// Names of all members in the text, of which a configuration may have fewer.
+fn names(body: &Body<'_, '_>) -> Vec<Option<String>> {
+    let declarators = body.statements().iter().flat_map(|of| of.declarators());
+    declarators.map(|member| member.name.clone()).collect()
+}
+
+fn edit(body: &Body<'_, '_>, bytes: &[u8]) -> Result<(), Refusal> {
+    let mut names = names(body);
+    // Without the conditional members, if not with them.
+    let joined = join(body, &names).or_else(|_| {
+        let plain = body.statements().iter().filter(|of| body.conditions(of).is_empty());
+        names = plain.flat_map(|of| of.declarators()).map(|member| member.name.clone()).collect();
+        join(body, &names)
+    });
+    let join = joined?;
+    let _ = join.constraints();
+    for order in orders(names.len()) {
+        if let Ok(reordering) = join.reorder(&order) {
+            let new = reordering.edits.apply(bytes);
+            let _ = diff::unified("file.h", bytes, &new);
+        }
+    }
+    let half = names.len() / 2;
+    let heading =
+        Heading { member: half, comment: Some("hot".to_owned()), attribute: Some("__x".to_owned()) };
+    let _ = join.annotate(&[heading]).map(|annotated| annotated.edits.apply(bytes));
+    let marking = Marking {
+        name: "hot".to_owned(),
+        members: half / 2..half + 1,
+        comment: "hot".to_owned(),
+        begin: "__cacheline_group_begin(hot);".to_owned(),
+        end: "__cacheline_group_end(hot);".to_owned(),
+    };
+    let _ = join.mark(&[marking]).map(|marked| marked.edits.apply(bytes));
+    Ok(())
+}
+
+fn join<'b, 's, 't>(body: &'b Body<'s, 't>, names: &[Option<String>]) -> Result<Join<'b, 's, 't>, Refusal> {
+    let expected = names.iter().map(|name| ExpectedMember { name: name.clone(), line: None });
+    Join::new(body, &expected.collect::<Vec<_>>())
+}
+
+/// Backwards, and the first member last.
+fn orders(count: usize) -> [Vec<usize>; 2] {
+    let mut rotated: Vec<usize> = (0..count).collect();
+    rotated.rotate_left(count.min(1));
+    [(0..count).rev().collect(), rotated]
+}

@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 
 /// A program of our own fixtures: a function for each idiom of addressing, with DWARF.
 const IDIOMS: &[u8] = include_bytes!("../../fixtures/attribution/idioms");
+/// The same for AArch64.
+const AARCH64: &[u8] = include_bytes!("../../fixtures/attribution/idioms-aarch64");
 /// Functions and instructions that are explained.
 const EXPLAINED: usize = 4;
 
@@ -17,12 +19,15 @@ pub(crate) fn idioms() -> FileBytes {
     FileBytes::from_vec("idioms", IDIOMS.to_vec())
 }
 
-/// Code that stands where a function's was; the first two bytes choose which.
+/// Code that stands where a function's was; the first two bytes choose which, and the lowest bit the processor.
 pub fn code(bytes: &[u8]) {
     let Some((place, code)) = bytes.split_first_chunk::<2>() else { return };
-    let mut program = IDIOMS.to_vec();
-    let (begin, length) = text_range();
-    let at = begin + usize::from(u16::from_le_bytes(*place)) % length;
+    let place = usize::from(u16::from_le_bytes(*place));
+    let original = if place % 2 == 0 { IDIOMS } else { AARCH64 };
+    let mut program = original.to_vec();
+    let (begin, length) = text_range(place % 2 == 0);
+    // AArch64's instructions stand at multiples of four bytes.
+    let at = begin + (place / 2 * if place % 2 == 0 { 1 } else { 4 }) % length;
     let end = (at + code.len()).min(begin + length);
     program[at..end].copy_from_slice(&code[..end - at]);
     let file = FileBytes::from_vec("idioms", program);
@@ -31,24 +36,21 @@ pub fn code(bytes: &[u8]) {
     let Ok(dwarf) = Dwarf::new(&sections) else { return };
     let Ok(mut program) = Program::new(&elf, &dwarf) else { return };
     program.load_all();
-    analyse(&program, address_of(&elf, at));
+    let (_, address, _) = elf.text_sections()[0];
+    analyse(&program, address + (at - begin) as u64);
 }
 
-/// Where the text stands in the file.
-fn text_range() -> (usize, usize) {
-    static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
-    *RANGE.get_or_init(|| {
-        let file = idioms();
+/// Where the text stands in the file, of the fixture for x86-64 or the other.
+fn text_range(is_x86: bool) -> (usize, usize) {
+    static RANGES: [OnceLock<(usize, usize)>; 2] = [OnceLock::new(), OnceLock::new()];
+    *RANGES[usize::from(is_x86)].get_or_init(|| {
+        let original = if is_x86 { IDIOMS } else { AARCH64 };
+        let file = FileBytes::from_vec("idioms", original.to_vec());
         let elf = Elf::parse(&file).expect("the fixture is a program");
         let (_, _, text) = elf.text_sections()[0];
         let begin = text.as_ptr() as usize - file.bytes().as_ptr() as usize;
         (begin, text.len())
     })
-}
-
-fn address_of(elf: &Elf<'_>, at: usize) -> u64 {
-    let (_, address, _) = elf.text_sections()[0];
-    address + (at - text_range().0) as u64
 }
 
 fn analyse<'a>(program: &'a Program<'a>, changed: u64) {

@@ -7,7 +7,7 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;
 use fieldline_layout::layout::Member;
 use fieldline_record::{Kernel, Watch, watches};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An object as the user writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,6 +108,19 @@ fn ranges(layout: &Layout, members: &[String]) -> Result<Vec<(u64, u64)>> {
     Ok(ranges)
 }
 
+/// A process has not mapped a file, or not yet.
+#[derive(Debug)]
+pub(super) struct NotMapped {
+    pid: u32,
+    file: PathBuf,
+}
+
+impl std::fmt::Display for NotMapped {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(to, "process {} has not mapped {}", self.pid, self.file.display())
+    }
+}
+
 /// Run-time addresses of a place: several of per-CPU data.
 fn addresses(file: &Path, place: &Place<'_>, home: Home<'_>) -> Result<Vec<u64>> {
     let (name, offset) = match place {
@@ -124,7 +137,7 @@ fn addresses(file: &Path, place: &Place<'_>, home: Home<'_>) -> Result<Vec<u64>>
     match home {
         Home::Process(pid) => {
             let slide = fieldline_record::program_slide(pid, &elf)
-                .with_context(|| format!("process {pid} has not mapped {}", file.display()))?;
+                .with_context(|| NotMapped { pid, file: file.to_owned() })?;
             Ok(vec![linked.wrapping_add(slide)])
         }
         Home::Kernel { running, cpus } => {

@@ -1,6 +1,6 @@
 //! `fieldline record --object`: hardware breakpoints on members of objects.
 
-use super::objects::{self, Bytes, Home};
+use super::objects::{self, Bytes, Home, NotMapped};
 use crate::args::{RecordArgs, cpus};
 use crate::{Outcome, output};
 use anyhow::{Context, Result, bail};
@@ -10,7 +10,7 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a library may take to be mapped after its program began.
+/// How long a program and its libraries may take to be mapped after it began: it counts as begun before they are.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) fn run(args: &RecordArgs) -> Result<Outcome> {
@@ -67,8 +67,8 @@ fn in_process(args: &RecordArgs, child: Option<&Child>) -> Result<(Watched, Byte
     let began = Instant::now();
     loop {
         let found = objects::find(&file, &args.objects, &args.member, Home::Process(pid));
-        // Only what is mapped late is worth waiting for.
-        if found.is_ok() || args.program.is_none() || began.elapsed() > PATIENCE {
+        let is_early = found.as_ref().is_err_and(|error| error.downcast_ref::<NotMapped>().is_some());
+        if !is_early || began.elapsed() > PATIENCE {
             return Ok((Watched::Process(pid), found?));
         }
         sleep(Duration::from_millis(10));

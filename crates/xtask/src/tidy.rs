@@ -56,10 +56,11 @@ mod tests {
     #[test]
     fn a_dependency_is_named_where_it_belongs() {
         let all = ["layout", "debuginfo", "profile", "plan", "check", "source", "record", "cli"];
-        let homes: [(&str, &[&str]); 7] = [
+        let homes: [(&str, &[&str]); 8] = [
             ("gimli", &["debuginfo"]),
             ("object::", &["debuginfo"]),
             ("iced_x86", &["profile"]),
+            ("yaxpeax_arm", &["profile"]),
             ("similar::", &["source"]),
             ("nix::", &["record"]),
             ("perf_event::", &["record"]),
@@ -75,13 +76,15 @@ mod tests {
     }
 
     #[test]
-    fn the_disassembler_stands_in_one_file() {
-        let files: Vec<PathBuf> = crate_sources("profile")
-            .into_iter()
-            .filter(|file| !file.to_string_lossy().contains("insn"))
-            .collect();
-        let found = places(&files, &["iced_x86"]);
-        assert!(found.is_empty(), "belongs into profile::insn:\n{}", found.join("\n"));
+    fn each_disassembler_stands_in_its_processors_module() {
+        for (word, home) in [("iced_x86", "code/x86"), ("yaxpeax_arm", "code/aarch64")] {
+            let files: Vec<PathBuf> = crate_sources("profile")
+                .into_iter()
+                .filter(|file| !file.to_string_lossy().contains(home))
+                .collect();
+            let found = places(&files, &[word]);
+            assert!(found.is_empty(), "belongs into {home}:\n{}", found.join("\n"));
+        }
     }
 
     #[test]

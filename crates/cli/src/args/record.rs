@@ -21,7 +21,7 @@ pub(crate) struct RecordArgs {
     /// Instructions that each running thread is stepped by in a burst.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) burst: u64,
-    /// Milliseconds between bursts, on average; 0 steps everything from the first instruction on, some thousand times slower.
+    /// Milliseconds between bursts, on average; 0 steps everything from the first instruction on, some ten thousand times slower.
     #[arg(long, value_name = "MS", default_value = "10", value_parser = milliseconds)]
     pub(crate) gap: Duration,
     /// Keep one of N accesses: of steps at random, of each breakpoint every Nth.

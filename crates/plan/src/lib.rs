@@ -14,7 +14,7 @@
 //! * `problem` and `neighbours`: what an order costs; `state`, `lines` and `memo`: an order changed move by move.
 //! * `wish`: what is asked of cachelines, within that cost.
 //! * `elsewhere`: the struct as other compilers laid it out.
-//! * `seed`, `moves`, `search`, `exact` and `tidy`: cheap orders.
+//! * `seed`, `moves`, `repertoire`, `trades`, `search`, `exact` and `tidy`: cheap orders.
 //! * `confidence`: what of the advice is chance.
 //! * `terms`: what a cost is made of; `lower_bound` and `branch`: what no order can avoid.
 //! * `candidates`: smaller changes than the best.
@@ -52,6 +52,7 @@ pub mod place;
 pub mod planner;
 pub mod problem;
 pub mod random;
+mod repertoire;
 pub mod result;
 pub mod search;
 pub mod seed;

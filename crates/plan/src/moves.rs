@@ -2,6 +2,7 @@
 
 use crate::problem::Problem;
 use crate::random::Random;
+use crate::repertoire::Kind;
 use crate::state::State;
 use std::collections::BTreeMap;
 
@@ -58,10 +59,10 @@ impl Mover {
         self.regions[place]
     }
 
-    /// Draws a move: the place it begins at; [`Mover::units`] are the units from there on. `None` if the draw changes
-    /// nothing or breaks a constraint.
-    pub fn draw(&mut self, state: &State<'_>, random: &mut Random) -> Option<usize> {
-        if random.below(16) == 0 {
+    /// Draws a move of a kind: the place it begins at; [`Mover::units`] are the units from there on. `None` if the draw
+    /// changes nothing or breaks a constraint.
+    pub(crate) fn draw(&mut self, state: &State<'_>, kind: Kind, random: &mut Random) -> Option<usize> {
+        if kind == Kind::Heal {
             return self.heal(state, random);
         }
         let unit = *self.hot.get(random.below(self.hot.len()))?;
@@ -71,14 +72,14 @@ impl Mover {
         if from == to {
             return None;
         }
-        let first = match random.below(8) {
-            0..2 => self.swap_alike(state, from, to, random),
-            2 => self.exchange(state, (from, from + 1), (to, to + 1)),
-            3 => self.exchange(state, self.line(state, from), self.line(state, to)),
-            4 => self.swap_run(state, from, to),
-            5 => self.insert_line(state, from, to),
-            6 => self.insert(state, from, to, 1),
-            _ => self.insert(state, from, to, 2 + random.below(5)),
+        let first = match kind {
+            Kind::SwapAlike => self.swap_alike(state, from, to, random),
+            Kind::Swap => self.exchange(state, (from, from + 1), (to, to + 1)),
+            Kind::SwapLines => self.exchange(state, self.line(state, from), self.line(state, to)),
+            Kind::SwapRun => self.swap_run(state, from, to),
+            Kind::InsertLine => self.insert_line(state, from, to),
+            Kind::Insert => self.insert(state, from, to, 1),
+            Kind::InsertRun | Kind::Heal => self.insert(state, from, to, 2 + random.below(5)),
         }?;
         state.allows(first, &self.units).then_some(first)
     }

@@ -8,6 +8,7 @@ use crate::exact;
 use crate::moves::Mover;
 use crate::problem::{Problem, View};
 use crate::random::Random;
+use crate::repertoire::Repertoire;
 use crate::seed::grouped;
 use crate::state::{Memo, State};
 use crate::trades::Trades;
@@ -135,6 +136,8 @@ pub fn search_by(
 /// Orders at several temperatures.
 struct Chain<'p> {
     mover: Mover,
+    /// By temperature.
+    repertoires: Vec<Repertoire>,
     trades: Trades<'p>,
     memo: Memo,
     replicas: Vec<State<'p>>,
@@ -160,6 +163,7 @@ impl<'p> Chain<'p> {
         let best = best.min_by_key(|found| found.cost).unwrap_or(declared);
         Self {
             mover: Mover::new(problem),
+            repertoires: vec![Repertoire::default(); REPLICAS],
             trades: Trades::new(problem),
             memo,
             replicas,
@@ -190,7 +194,8 @@ impl<'p> Chain<'p> {
     /// By how much a random move, placed byte by byte, increases the cost, if it does.
     fn probe(&mut self, replica: usize, random: &mut Random) -> Option<u64> {
         let state = &mut self.replicas[replica];
-        let first = self.mover.draw(state, random)?;
+        let kind = self.repertoires[replica].draw(random);
+        let first = self.mover.draw(state, kind, random)?;
         let before = state.cost();
         let after = state.replace(first, self.mover.units(), &mut self.memo);
         state.undo();
@@ -205,6 +210,7 @@ impl<'p> Chain<'p> {
                     self.step(replica, random);
                 }
                 self.trade(replica, random);
+                self.repertoires[replica].adapt();
             }
             for replica in (round % 2..REPLICAS - 1).step_by(2) {
                 self.exchange(replica, random);
@@ -216,11 +222,13 @@ impl<'p> Chain<'p> {
     /// Tries a move; keeps it with probability `min(1, exp(-increase / temperature))` (Metropolis et al., 1953).
     fn step(&mut self, replica: usize, random: &mut Random) {
         let state = &mut self.replicas[replica];
-        let Some(first) = self.mover.draw(state, random) else {
-            return;
-        };
-        let bound = self.temperatures[replica] * self.exponential[random.below(QUANTILES)];
-        let moved = state.replace_below(first, self.mover.units(), &mut self.memo, bound);
+        let repertoire = &mut self.repertoires[replica];
+        let kind = repertoire.draw(random);
+        let moved = self.mover.draw(state, kind, random).is_some_and(|first| {
+            let bound = self.temperatures[replica] * self.exponential[random.below(QUANTILES)];
+            state.replace_below(first, self.mover.units(), &mut self.memo, bound)
+        });
+        repertoire.count(kind, moved);
         self.best.take(state, moved);
     }
 

@@ -17,6 +17,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const CLASSES: usize = 32; // a multiple of the lanes in `sum_of`
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 30;
+/// Rounds from a mixture of much the same windows on.
+const AGAIN: usize = 6;
 /// Weight of the background distribution in each class, in samples per word of the vocabulary.
 const SMOOTHING: f32 = 0.3;
 /// Words after which probabilities are brought back to a size that can't underflow.
@@ -39,6 +41,8 @@ pub struct Corpus {
 /// A learnt mixture.
 #[derive(Clone, Debug)]
 pub struct Mixture {
+    /// Words of the corpus it was learnt from.
+    words: Vec<Word>,
     /// Expected samples of each word of the corpus in windows of each class.
     expected: Vec<Row>,
     /// Expected windows of each class, and those with several samples.
@@ -97,13 +101,26 @@ impl Corpus {
     /// Learns a mixture whose classes begin as the surroundings of one of `targets` each, drawn by weight. No two begin
     /// alike: they would stay alike.
     pub fn learn(&self, targets: &[Word], random: &mut Random) -> Mixture {
-        let mut model = self.start(targets, random);
-        for _ in 0..ROUNDS {
+        self.refine(self.start(targets, random), ROUNDS)
+    }
+
+    /// Learns a mixture that begins as one learnt from much the same windows: few rounds settle what differs.
+    pub fn learn_from(&self, known: &Mixture) -> Mixture {
+        let none = [0.0; CLASSES];
+        let row = |word| known.words.binary_search(word).ok().and_then(|number| known.expected.get(number));
+        let expected: Vec<Row> = self.words.iter().map(|word| *row(word).unwrap_or(&none)).collect();
+        let mut model = Model { share: [1.0; CLASSES], theta: vec![none; self.words.len()] };
+        model.maximise(&expected, &self.counts);
+        self.refine(model, AGAIN)
+    }
+
+    fn refine(&self, mut model: Model, rounds: usize) -> Mixture {
+        for _ in 0..rounds {
             let expected = self.expect(&model);
             model.maximise(&expected, &self.counts);
         }
         let (windows, joint) = self.windows_by_class(&model);
-        Mixture { expected: self.expect(&model), windows, joint }
+        Mixture { words: self.words.clone(), expected: self.expect(&model), windows, joint }
     }
 
     fn windows_by_class(&self, model: &Model) -> (Row, Row) {

@@ -52,11 +52,35 @@ pub struct Model {
     pub phases: BTreeMap<u64, u64>,
     /// Seed of whatever is drawn further on.
     pub seed: u64,
+    /// What runs in one go, if windows tell.
+    mixtures: Vec<Mixture>,
 }
 
 impl Model {
     /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
+        Self::learn(profile, layout, constraints, line, &[])
+    }
+
+    /// Learns the visits of the same struct from much the same samples: what runs in one go is looked for where it was
+    /// found before.
+    pub fn again(
+        &self,
+        profile: &AccessProfile,
+        layout: &Layout,
+        constraints: &Constraints,
+        line: u64,
+    ) -> Self {
+        Self::learn(profile, layout, constraints, line, &self.mixtures)
+    }
+
+    fn learn(
+        profile: &AccessProfile,
+        layout: &Layout,
+        constraints: &Constraints,
+        line: u64,
+        known: &[Mixture],
+    ) -> Self {
         let sources = sources(profile, layout);
         let accesses = accesses(profile, layout, &sources);
         let cells = Cells::new(layout, constraints, &accesses);
@@ -64,7 +88,10 @@ impl Model {
         let touches = touches(&accesses, &source::words(profile, &accesses, &names), &cells, &names);
         let seed = seed(layout, &accesses);
         let alone = function_classes(&touches);
-        let together = together(profile, &names, &touches, seed).unwrap_or_else(|| vec![alone.clone()]);
+        let (mixtures, mut together) = together(profile, &names, &touches, seed, known);
+        if together.is_empty() {
+            together.push(alone.clone());
+        }
         let mut random = Random::new(seed);
         let visits = |classes: &[Vec<Class>], count: usize, random: &mut Random| {
             let each = count / classes.len().max(1);
@@ -89,6 +116,7 @@ impl Model {
             touches,
             accesses,
             seed,
+            mixtures,
         }
     }
 
@@ -121,20 +149,29 @@ fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
     })
 }
 
-/// The classes of several mixtures, or `None` if the windows are too few to learn any.
-fn together(profile: &AccessProfile, names: &Names, touches: &[Touch], seed: u64) -> Option<Vec<Vec<Class>>> {
+/// Mixtures, learnt from `known` ones if there are any, and the classes of each; none if the windows are too few to
+/// learn any.
+fn together(
+    profile: &AccessProfile,
+    names: &Names,
+    touches: &[Touch],
+    seed: u64,
+    known: &[Mixture],
+) -> (Vec<Mixture>, Vec<Vec<Class>>) {
     let mut targets: Vec<_> = touches.iter().flat_map(|touch| touch.words.iter().copied()).collect();
     targets.sort_unstable();
     targets.dedup();
     let corpus = Corpus::new(&profile.windows, names, &targets);
     if corpus.joint_windows() < FEWEST_WINDOWS {
-        return None;
+        return (Vec::new(), Vec::new());
     }
-    let learn = |number: u64| {
-        let mixture: Mixture = corpus.learn(&targets, &mut Random::new(mix(seed.wrapping_add(number))));
-        mixture_classes(&corpus, &mixture, touches)
+    let anew = |number: u64| corpus.learn(&targets, &mut Random::new(mix(seed.wrapping_add(number))));
+    let mixtures: Vec<Mixture> = match known {
+        [] => (0..MIXTURES).into_par_iter().map(anew).collect(),
+        known => known.par_iter().map(|known| corpus.learn_from(known)).collect(),
     };
-    Some((0..MIXTURES).into_par_iter().map(learn).collect())
+    let classes = mixtures.par_iter().map(|mixture| mixture_classes(&corpus, mixture, touches)).collect();
+    (mixtures, classes)
 }
 
 /// What a line lost to another CPU costs: as much as one more line in a visit. Accesses by CPU are counted in samples,

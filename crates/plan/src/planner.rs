@@ -215,7 +215,7 @@ impl<'a> Planner<'a> {
         let mut chosen = choose(&front, before.cost, self.options.choice);
         let mut result =
             unchanged(self.layout, Outcome::NoGain, "no order is better beyond what chance gives");
-        if let Some(judged) = self.judge_front(profile, &problems, &before, &mut front, &mut chosen) {
+        if let Some(judged) = self.judge_front(profile, &problems, &found, &before, &mut front, &mut chosen) {
             result.confidence = Some(judged.confidence);
             result.reason = judged.doubt.or(result.reason);
         }

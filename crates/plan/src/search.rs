@@ -133,6 +133,17 @@ pub fn search_by(
     Search { found, is_exact: false }
 }
 
+/// The cheapest order that a chain of `rounds` finds from known ones on; the last of them is the one to beat.
+pub fn search_near(
+    problem: &Problem<'_>,
+    start: &[usize],
+    known: &[Vec<usize>],
+    rounds: usize,
+    seed: u64,
+) -> Found {
+    Chain::new(problem, start, known).run(rounds, WARM, &mut Random::new(seed))
+}
+
 /// Orders at several temperatures.
 struct Chain<'p> {
     mover: Mover,

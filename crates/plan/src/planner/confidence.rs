@@ -11,18 +11,22 @@ use crate::confidence::{
 use crate::model::Model;
 use crate::problem::Problem;
 use crate::result::{Change, Forecast};
-use crate::search::{Effort, Found};
+use crate::search::{Effort, Found, Search, search_near};
 use crate::sharing::Sharing;
 use crate::state::State;
 use crate::tidy::{moved, tidy};
 use fieldline_layout::AccessProfile;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Chains of a search that is done over and over, and by what its rounds are divided: a quarter of the full effort.
 /// Orders it finds are at most a little worse, so figures out of fold err on the careful side.
 const CHAINS: usize = 2;
 const FEWER_ROUNDS: usize = 2;
+/// By what the rounds of a search are divided that begins with orders already known. It settles what a full search does:
+/// whether any order is better by more than chance.
+const NEAR: usize = 8;
 
 /// An order and what it costs, or nothing if none is sure enough; and why that is so.
 pub(super) struct Judged {
@@ -43,12 +47,13 @@ impl Planner<'_> {
         &self,
         profile: &AccessProfile,
         problems: &Problems<'_>,
+        search: &Search,
         before: &Counts,
         front: &mut Vec<(Found, Counts)>,
         chosen: &mut Option<usize>,
     ) -> Option<Judged> {
         let number = (*chosen).filter(|number| self.options.resamples > 0 && *number < front.len())?;
-        let judged = self.judge(profile, problems, before, &front[..=number])?;
+        let judged = self.judge(profile, problems, search, before, &front[..=number])?;
         *chosen = judged.order.clone().map(|order| insert(&problems.together, front, order));
         Some(judged)
     }
@@ -59,10 +64,12 @@ impl Planner<'_> {
         &self,
         profile: &AccessProfile,
         problems: &Problems<'_>,
+        search: &Search,
         before: &Counts,
         front: &[(Found, Counts)],
     ) -> Option<Judged> {
         let found = front.last()?.clone();
+        let known = self.known(search);
         let blocks = profile.blocks.len();
         let mut confidence = Confidence { blocks, ..Confidence::default() };
         if blocks < FOLDS {
@@ -74,7 +81,7 @@ impl Planner<'_> {
         confidence.resamples = self.options.resamples;
         let refits: Vec<Refit> = (0..self.options.resamples as u64)
             .into_par_iter()
-            .map(|number| self.redraw(profile, number, &found.0))
+            .map(|number| self.redraw(profile, number, &found.0, &known))
             .collect();
         let none = Sharing::none();
         let resampled = Resampled::new(self, &refits, &none);
@@ -162,26 +169,39 @@ impl Planner<'_> {
         self.search(problem, effort).best().map(|found| tidy(problem, found))
     }
 
+    /// Orders that a search in other visits of the same struct begins with, the hottest first.
+    fn known(&self, search: &Search) -> Vec<Vec<usize>> {
+        let mut found: Vec<&Found> = search.found.iter().collect();
+        found.sort_by_key(|found| Reverse((found.cost, &found.order)));
+        let declared = std::iter::once(self.constraints.initial_order());
+        declared.chain(found.into_iter().map(|found| found.order.clone())).collect()
+    }
+
     /// Learns and plans anew with blocks drawn with replacement. The order is what the planned one settles to in the new
     /// visits, unless a search finds one better by more than chance: many orders are equally good, and another one of
     /// them is no other opinion.
-    fn redraw(&self, profile: &AccessProfile, number: u64, found: &Found) -> Refit {
+    fn redraw(&self, profile: &AccessProfile, number: u64, found: &Found, known: &[Vec<usize>]) -> Refit {
         let weights = drawn(profile.blocks.len(), self.model.seed, number);
-        let model = self.model_of(profile, &weights);
-        let order = self.with(&model).settle(&found.order);
+        let (layout, constraints) = (self.layout, self.constraints);
+        let model =
+            self.model.again(&profile.resampled(&weights), layout, constraints, self.options.build_line);
+        let order = self.with(&model).settle(&found.order, known);
         Refit { model, order }
     }
 
-    fn settle(&self, order: &[usize]) -> Vec<usize> {
+    fn settle(&self, order: &[usize], known: &[Vec<usize>]) -> Vec<usize> {
         let none = Sharing::none();
         let problems = self.problems(&none);
         let problem = &problems.together;
         let cost = State::of(problem, order).cost();
-        let settled = tidy(problem, &Found { order: order.to_vec(), cost });
-        let here = self.counts(&problems, &settled.order);
-        let other = self.search_short(problem);
-        let better = other.filter(|other| self.touches_fewer(&here, &self.counts(&problems, &other.order)));
-        better.unwrap_or(settled).order
+        let settled = tidy(problem, &Found { order: order.to_vec(), cost }).order;
+        let known: Vec<Vec<usize>> = known.iter().cloned().chain([settled.clone()]).collect();
+        let start = self.constraints.initial_order();
+        let rounds = Effort::for_problem(problem).rounds.div_ceil(NEAR);
+        let other = tidy(problem, &search_near(problem, &start, &known, rounds, self.model.seed));
+        let here = self.counts(&problems, &settled);
+        let is_better = self.touches_fewer(&here, &self.counts(&problems, &other.order));
+        if is_better { other.order } else { settled }
     }
 
     fn stabilities(&self, shares: &[Share]) -> Vec<Stability> {

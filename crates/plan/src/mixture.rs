@@ -21,8 +21,9 @@ const ROUNDS: usize = 30;
 const AGAIN: usize = 6;
 /// Weight of the background distribution in each class, in samples per word of the vocabulary.
 const SMOOTHING: f32 = 0.3;
-/// Words after which probabilities are brought back to a size that can't underflow.
-const RESCALE_EVERY: usize = 4;
+/// Words after which probabilities are brought back to a size that can't underflow. Where words count relative to the
+/// class that has most of them, those of one operation don't make them small; those of several do.
+const RESCALE_EVERY: usize = 8;
 
 /// Parts of the windows looked at side by side.
 const PARTS: usize = 4;
@@ -214,7 +215,7 @@ impl Mixture {
     }
 }
 
-/// Shares of classes and, by word, its probability in each class.
+/// Shares of classes and, by word, its probability in each class relative to the class where it is likeliest.
 struct Model {
     share: Row,
     theta: Vec<Row>,
@@ -224,14 +225,14 @@ impl Model {
     /// How many of `count` equal windows belong to each class.
     fn posterior(&self, words: &[u32], count: f32) -> Row {
         let mut p = self.share;
-        for words in words.chunks(RESCALE_EVERY) {
-            for word in words {
-                let row = &self.theta[*word as usize];
-                for class in 0..CLASSES {
-                    p[class] *= row[class];
-                }
+        for (number, word) in words.iter().enumerate() {
+            if number > 0 && number % RESCALE_EVERY == 0 {
+                scale_to(&mut p, 1.0);
             }
-            scale_to(&mut p, 1.0);
+            let row = &self.theta[*word as usize];
+            for class in 0..CLASSES {
+                p[class] *= row[class];
+            }
         }
         scale_to(&mut p, count);
         p
@@ -251,6 +252,8 @@ impl Model {
             for class in 0..CLASSES {
                 theta[class] = (row[class] + background) / (sums[class] + extra);
             }
+            let most = theta.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+            theta.iter_mut().for_each(|probability| *probability /= most);
         }
         // A class that never began stays empty.
         self.share = sums.map(|sum| if sum > 0.0 { sum + 1.0 } else { 0.0 });

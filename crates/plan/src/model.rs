@@ -92,22 +92,24 @@ impl Model {
         if together.is_empty() {
             together.push(alone.clone());
         }
-        let mut random = Random::new(seed);
-        let visits = |classes: &[Vec<Class>], count: usize, random: &mut Random| {
+        let visits = |classes: &[Vec<Class>], count: usize, stream: u64| {
+            let mut random = Random::new(mix(seed ^ stream));
             let each = count / classes.len().max(1);
-            let sets = classes.iter().flat_map(|classes| draw(classes, &touches, each, random));
+            let sets = classes.iter().flat_map(|classes| draw(classes, &touches, each, &mut random));
             Visits::new(cells.len(), sets.map(|set| (set, 1)).collect())
         };
-        let together_visits = visits(&together, DRAWN, &mut random);
-        let sketch = visits(&together, SKETCHED, &mut random);
+        let (together_visits, (sketch, alone)) = rayon::join(
+            || visits(&together, DRAWN, 1),
+            || (visits(&together, SKETCHED, 2), visits(&[alone], DRAWN_ALONE, 3)),
+        );
         let lost_line = lost_line(&together_visits, &together, &accesses);
         let by_cpu = by_cpu(profile, layout, &sources);
         let all: Vec<&Access> = accesses.iter().collect();
         let lines = declared_lines(layout, constraints, &cells, line);
         Self {
-            alone: visits(&[alone], DRAWN_ALONE, &mut random),
             together: together_visits,
             sketch,
+            alone,
             sharing: Sharing::new(&cells, &by_cpu, &all, &lines, lost_line),
             evidence: Evidence::new(profile, &names, &touches, &together),
             enough: Enough::of(&accesses),

@@ -2,7 +2,6 @@
 //! binary digit of its weight.
 
 use crate::visits::Visits;
-use std::collections::BTreeMap;
 
 /// Words counted at once, so that a processor keeps them in registers.
 const LANES: usize = 8;
@@ -26,11 +25,11 @@ pub(crate) struct Counter {
 impl Counter {
     /// Sorts visits by the binary digits of their weights; the last digit fills whole tiles.
     pub(crate) fn new(visits: &Visits) -> Self {
-        let distinct = distinct(visits);
-        let least = distinct.values().fold(0, |common, weight| gcd(common, *weight)).max(1);
+        let sets = sets(visits);
+        let least = visits.weights().iter().fold(0, |common, weight| gcd(common, *weight)).max(1);
         let mut words: Vec<(u64, Vec<&[u64]>)> = Vec::new();
         for digit in 0..u64::BITS {
-            let chosen: Vec<&[u64]> = distinct
+            let chosen: Vec<&[u64]> = sets
                 .iter()
                 .filter(|(_, weight)| (*weight / least) >> digit & 1 == 1)
                 .map(|(set, _)| set.as_slice())
@@ -93,18 +92,19 @@ fn count(hit: &Tile) -> u64 {
     hit.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// Weights by set, a set being a bit for each cell.
-fn distinct(visits: &Visits) -> BTreeMap<Vec<u64>, u64> {
-    let columns = visits.columns();
-    let mut distinct: BTreeMap<Vec<u64>, u64> = BTreeMap::new();
-    for (visit, weight) in visits.weights().iter().enumerate() {
-        let mut set = vec![0_u64; columns.len().div_ceil(64)];
-        for (cell, column) in columns.iter().enumerate() {
-            set[cell / 64] |= (column[visit / 64] >> (visit % 64) & 1) << (cell % 64);
+/// Visits as sets, a set being a bit for each cell, with their weights.
+fn sets(visits: &Visits) -> Vec<(Vec<u64>, u64)> {
+    let words = visits.columns().len().div_ceil(64);
+    let mut sets: Vec<(Vec<u64>, u64)> =
+        visits.weights().iter().map(|weight| (vec![0; words], *weight)).collect();
+    for (cell, column) in visits.columns().iter().enumerate() {
+        for (sets, word) in sets.chunks_mut(64).zip(column) {
+            for (place, (set, _)) in sets.iter_mut().enumerate() {
+                set[cell / 64] |= (word >> place & 1) << (cell % 64);
+            }
         }
-        *distinct.entry(set).or_default() += weight;
     }
-    distinct
+    sets
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {

@@ -106,7 +106,7 @@ fn draw_class(class: &Class, touches: &[Touch], count: usize, random: &mut Rando
     sets
 }
 
-/// The `wanted` visits that a function takes part in: those first in `order`, or any.
+/// The `wanted` visits that a function takes part in, in no order: those first in `order`, or any.
 fn present(order: &[usize], wanted: usize, random: &mut Random) -> Vec<usize> {
     let count = order.len() as f64;
     let chance = |place: usize, random: &mut Random| {
@@ -114,8 +114,12 @@ fn present(order: &[usize], wanted: usize, random: &mut Random) -> Vec<usize> {
     };
     let mut ranked: Vec<(f64, usize)> =
         order.iter().enumerate().map(|(place, visit)| (chance(place, random), *visit)).collect();
-    ranked.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-    ranked.into_iter().take(wanted).map(|(_, visit)| visit).collect()
+    if wanted < ranked.len() {
+        ranked
+            .select_nth_unstable_by(wanted, |one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        ranked.truncate(wanted);
+    }
+    ranked.into_iter().map(|(_, visit)| visit).collect()
 }
 
 /// Adds what a function touches to the visits it is present in. Their order is random, so the place of a visit in it
@@ -123,6 +127,10 @@ fn present(order: &[usize], wanted: usize, random: &mut Random) -> Vec<usize> {
 fn touch_all(touch: &Touch, present: &[usize], sets: &mut [Vec<usize>], random: &mut Random) {
     let count = present.len() as f64;
     for (cell, rate) in &touch.cells {
+        if *rate >= 1.0 {
+            present.iter().for_each(|visit| sets[*visit].push(*cell));
+            continue;
+        }
         for (place, visit) in present.iter().enumerate() {
             let chance = if random.unit() < TOGETHER { (place as f64 + 0.5) / count } else { random.unit() };
             if chance < *rate {

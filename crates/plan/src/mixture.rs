@@ -18,7 +18,7 @@ const CLASSES: usize = 32; // a multiple of the lanes in `sum_of`
 /// Rounds of expectation and maximisation.
 const ROUNDS: usize = 30;
 /// Rounds from a mixture of much the same windows on.
-const AGAIN: usize = 6;
+const AGAIN: usize = 4;
 /// Weight of the background distribution in each class, in samples per word of the vocabulary.
 const SMOOTHING: f32 = 0.3;
 /// Words after which probabilities are brought back to a size that can't underflow. Where words count relative to the
@@ -118,22 +118,10 @@ impl Corpus {
     fn refine(&self, mut model: Model, rounds: usize) -> Mixture {
         for _ in 0..rounds {
             let expected = self.expect(&model);
-            model.maximise(&expected, &self.counts);
+            model.maximise(&expected.words, &self.counts);
         }
-        let (windows, joint) = self.windows_by_class(&model);
-        Mixture { words: self.words.clone(), expected: self.expect(&model), windows, joint }
-    }
-
-    fn windows_by_class(&self, model: &Model) -> (Row, Row) {
-        let (mut all, mut joint) = ([0.0; CLASSES], [0.0; CLASSES]);
-        for (words, count) in &self.windows {
-            let p = model.posterior(words, *count);
-            for class in 0..CLASSES {
-                all[class] += p[class];
-                joint[class] += if words.len() > 1 { p[class] } else { 0.0 };
-            }
-        }
-        (all, joint)
+        let last = self.expect(&model);
+        Mixture { words: self.words.clone(), expected: last.words, windows: last.windows, joint: last.joint }
     }
 
     fn start(&self, targets: &[Word], random: &mut Random) -> Model {
@@ -171,25 +159,50 @@ impl Corpus {
         chosen
     }
 
-    /// Expected samples of each word by class. Windows are looked at in parts, always the same and summed in order, so
-    /// that the number of threads doesn't matter.
-    fn expect(&self, model: &Model) -> Vec<Row> {
+    /// What a model makes of the windows. They are looked at in parts, always the same and summed in order, so that the
+    /// number of threads doesn't matter.
+    fn expect(&self, model: &Model) -> Expected {
         let parts = self.windows.par_chunks(self.windows.len().div_ceil(PARTS).max(1));
-        let parts: Vec<Vec<Row>> = parts.map(|windows| self.expect_in(windows, model)).collect();
-        let mut expected = vec![[0.0; CLASSES]; self.words.len()];
-        for part in &parts {
-            expected.iter_mut().zip(part).for_each(|(row, more)| add_to(row, more));
-        }
+        let parts: Vec<Expected> = parts.map(|windows| self.expect_in(windows, model)).collect();
+        let mut expected = Expected::none(self.words.len());
+        parts.iter().for_each(|part| expected.add(part));
         expected
     }
 
-    fn expect_in(&self, windows: &[(Vec<u32>, f32)], model: &Model) -> Vec<Row> {
-        let mut expected = vec![[0.0; CLASSES]; self.words.len()];
+    fn expect_in(&self, windows: &[(Vec<u32>, f32)], model: &Model) -> Expected {
+        let mut expected = Expected::none(self.words.len());
         for (words, count) in windows {
             let p = model.posterior(words, *count);
-            words.iter().for_each(|word| add_to(&mut expected[*word as usize], &p));
+            words.iter().for_each(|word| add_to(&mut expected.words[*word as usize], &p));
+            add_to(&mut expected.windows, &p);
+            if words.len() > 1 {
+                add_to(&mut expected.joint, &p);
+            }
         }
         expected
+    }
+}
+
+/// Expected numbers by class.
+struct Expected {
+    /// Samples, by word.
+    words: Vec<Row>,
+    /// Windows.
+    windows: Row,
+    /// Windows with several samples.
+    joint: Row,
+}
+
+impl Expected {
+    fn none(words: usize) -> Self {
+        let none = [0.0; CLASSES];
+        Self { words: vec![none; words], windows: none, joint: none }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.words.iter_mut().zip(&other.words).for_each(|(row, more)| add_to(row, more));
+        add_to(&mut self.windows, &other.windows);
+        add_to(&mut self.joint, &other.joint);
     }
 }
 

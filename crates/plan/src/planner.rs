@@ -82,7 +82,7 @@ pub struct Request<'a> {
 
 /// Plans structs, each for itself.
 pub fn plan(profile: &AccessProfile, requests: &[Request<'_>], options: &Options) -> Plan {
-    let structs = requests.iter().map(|request| plan_struct(profile, *request, options));
+    let structs = requests.par_iter().map(|request| plan_struct(profile, *request, options));
     Plan {
         format: FORMAT.to_owned(),
         version: VERSION,

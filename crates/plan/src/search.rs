@@ -46,6 +46,9 @@ const UNITS: usize = 50;
 const CHAINS: usize = 2;
 const ROUNDS: usize = 168;
 
+/// How many times shorter a short search is near its result.
+const SHORTER: usize = 2;
+
 /// How long to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
@@ -131,6 +134,24 @@ pub fn search_by(
     let again = |chain: u64| Chain::new(problem, start, &known).run(effort.rounds, WARM, &mut random(chain));
     found.par_extend((chains..chains + AGAIN).into_par_iter().map(again));
     Search { found, is_exact: false }
+}
+
+/// A search that is done over and over: one chain of `rounds` in the sketch, then a shorter one near its result. Orders
+/// are at most a little worse than those of [`search_by`].
+pub fn search_short(
+    problem: &Problem<'_>,
+    sketch: &Problem<'_>,
+    start: &[usize],
+    rounds: usize,
+    seed: u64,
+) -> Found {
+    if let Some(found) = exact::try_all(problem, start) {
+        return found;
+    }
+    let mut random = Random::new(seed);
+    let orders = first_orders(sketch, start, 0, &mut random);
+    let found = Chain::new(sketch, start, &orders).run(rounds, HOT, &mut random);
+    search_near(problem, start, &[start.to_vec(), found.order], rounds.div_ceil(SHORTER), seed)
 }
 
 /// The cheapest order that a chain of `rounds` finds from known ones on; the last of them is the one to beat.

@@ -1,5 +1,7 @@
 //! Weighted sets of cells that one CPU touches of one object in one go.
 
+use std::cmp::Reverse;
+
 /// Visits, kept by cell: bit `v` of a cell's column tells whether visit `v` touches it.
 #[derive(Clone, Debug, Default)]
 pub struct Visits {
@@ -11,9 +13,16 @@ pub struct Visits {
 }
 
 impl Visits {
-    /// Visits from sets of cells, all below `cells`, with weights. Their order doesn't matter.
+    /// Visits from sets of cells, all below `cells`, with weights. Their order doesn't matter; equal sets become one
+    /// visit.
     pub fn new(cells: usize, mut sets: Vec<(Vec<usize>, u64)>) -> Self {
-        sets.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        sets.sort_unstable();
+        sets.dedup_by(|next, first| {
+            let is_same = next.0 == first.0;
+            first.1 += if is_same { next.1 } else { 0 };
+            is_same
+        });
+        sets.sort_by_key(|set| Reverse(set.1));
         let mut columns = vec![vec![0_u64; sets.len().div_ceil(64)]; cells];
         for (visit, (set, _)) in sets.iter().enumerate() {
             for cell in set {

@@ -11,7 +11,7 @@ use crate::confidence::{
 use crate::model::Model;
 use crate::problem::Problem;
 use crate::result::{Change, Forecast};
-use crate::search::{Effort, Found, Search, search_near};
+use crate::search::{Effort, Found, Search, search_near, search_short};
 use crate::sharing::Sharing;
 use crate::state::State;
 use crate::tidy::{moved, tidy};
@@ -20,10 +20,9 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Chains of a search that is done over and over, and by what its rounds are divided: a quarter of the full effort.
-/// Orders it finds are at most a little worse, so figures out of fold err on the careful side.
-const CHAINS: usize = 2;
-const FEWER_ROUNDS: usize = 2;
+/// By what the rounds of a search from nothing are divided. Orders it finds are at most a little worse, so figures out of
+/// fold err on the careful side.
+const SHORT: usize = 2;
 /// By what the rounds of a search are divided that begins with orders already known. It settles what a full search does:
 /// whether any order is better by more than chance.
 const NEAR: usize = 8;
@@ -160,13 +159,10 @@ impl Planner<'_> {
         let none = Sharing::none();
         let problems = self.problems(&none);
         let problem = &problems.together;
-        self.search_short(problem).map_or_else(|| self.constraints.initial_order(), |found| found.order)
-    }
-
-    fn search_short(&self, problem: &Problem<'_>) -> Option<Found> {
-        let full = Effort::for_problem(problem);
-        let effort = Effort { chains: CHAINS, rounds: full.rounds / FEWER_ROUNDS };
-        self.search(problem, effort).best().map(|found| tidy(problem, found))
+        let sketch = self.problem(&self.model.sketch, &self.model.sharing);
+        let rounds = Effort::for_problem(problem).rounds.div_ceil(SHORT);
+        let start = self.constraints.initial_order();
+        tidy(problem, &search_short(problem, &sketch, &start, rounds, self.model.seed)).order
     }
 
     /// Orders that a search in other visits of the same struct begins with, the hottest first.

@@ -56,10 +56,21 @@ impl AccessProfile {
     /// those of their struct. What belongs to objects (phases, homes) and to recordings stays.
     #[must_use]
     pub fn resampled(&self, weights: &[u64]) -> Self {
+        self.resampled_for(weights, &|_| true)
+    }
+
+    /// Like [`AccessProfile::resampled`], but only the types of these indices are whole: of the others it tells which
+    /// instructions touched them and how often, and neither layout, CPUs, latencies nor levels.
+    #[must_use]
+    pub fn resampled_for(&self, weights: &[u64], is_whole: &dyn Fn(usize) -> bool) -> Self {
         let weight = |block: u32| weights.get(block as usize).copied().unwrap_or(0);
         let windows = self.windows.iter().filter_map(|window| {
             let count = window.blocks.iter().map(|(block, count)| count * weight(*block)).sum();
             (count > 0).then(|| Window { words: window.words.clone(), count, blocks: Vec::new() })
+        });
+        let types = self.types.iter().enumerate().map(|(index, of)| match is_whole(index) {
+            true => resampled_type(of, &weight),
+            false => outline(of, &weight),
         });
         Self {
             format: self.format.clone(),
@@ -67,7 +78,7 @@ impl AccessProfile {
             recordings: self.recordings.clone(),
             coverage: self.coverage.clone(),
             blind_spots: self.blind_spots.clone(),
-            types: self.types.iter().map(|of| resampled_type(of, &weight)).collect(),
+            types: types.collect(),
             functions: self.functions.clone(),
             windows: windows.collect(),
             blocks: Vec::new(),
@@ -111,12 +122,41 @@ fn resampled_type(of: &TypeProfile, weight: &impl Fn(u32) -> u64) -> TypeProfile
     }
 }
 
+/// Who touches a type, and how often.
+fn outline(of: &TypeProfile, weight: &impl Fn(u32) -> u64) -> TypeProfile {
+    let accesses = of.accesses.iter().filter_map(|access| {
+        let weighted = |samples: fn(&BlockCount) -> u64| Tally {
+            samples: weighted(access, weight, samples),
+            ..Tally::default()
+        };
+        let (loads, stores) = (weighted(|count| count.loads), weighted(|count| count.stores));
+        (loads.samples + stores.samples > 0).then(|| Access {
+            ip: access.ip,
+            function: access.function,
+            offset: access.offset,
+            size: access.size,
+            loads,
+            stores,
+            ..Access::default()
+        })
+    });
+    TypeProfile {
+        name: of.name.clone(),
+        size: of.size,
+        fingerprint: of.fingerprint,
+        accesses: accesses.collect(),
+        ..TypeProfile::default()
+    }
+}
+
+/// Samples of an access in blocks that count as often as their weight says.
+fn weighted(access: &Access, weight: &impl Fn(u32) -> u64, samples: fn(&BlockCount) -> u64) -> u64 {
+    access.blocks.iter().map(|count| samples(count) * weight(count.block)).sum()
+}
+
 fn resampled_access(access: &Access, weight: &impl Fn(u32) -> u64) -> Option<Access> {
-    let weighted = |samples: fn(&BlockCount) -> u64| -> u64 {
-        access.blocks.iter().map(|count| samples(count) * weight(count.block)).sum()
-    };
-    let loads = (weighted(|count| count.loads), access.loads.samples);
-    let stores = (weighted(|count| count.stores), access.stores.samples);
+    let loads = (weighted(access, weight, |count| count.loads), access.loads.samples);
+    let stores = (weighted(access, weight, |count| count.stores), access.stores.samples);
     let both = (loads.0 + stores.0, loads.1 + stores.1);
     let tally = |of: Tally, share: (u64, u64)| Tally { samples: share.0, period: scaled(of.period, share) };
     (both.0 > 0).then(|| Access {
@@ -199,6 +239,16 @@ mod tests {
         let once = all.resampled(&[1, 1]);
         all.forget_blocks();
         assert_eq!(once, all);
+    }
+
+    #[test]
+    fn what_is_not_whole_still_tells_who_touches_it() {
+        let whole = profile().resampled(&[0, 2]);
+        let outline = profile().resampled_for(&[0, 2], &|_| false);
+        let (access, other) = (&outline.types[0].accesses[0], &whole.types[0].accesses[0]);
+        assert_eq!((access.ip, access.samples()), (other.ip, other.samples()));
+        assert!(access.levels.is_empty() && outline.types[0].cpus.is_empty());
+        assert_eq!(outline.windows, whole.windows);
     }
 
     #[test]

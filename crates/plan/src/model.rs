@@ -59,11 +59,17 @@ pub struct Model {
 impl Model {
     /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, &[])
+        Self::learn(profile, layout, constraints, line, &[], true)
+    }
+
+    /// Learns the visits of the same struct from other times of the same recordings and from nothing else. Nobody asks
+    /// such a model for visits of functions that run alone.
+    pub fn apart(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
+        Self::learn(profile, layout, constraints, line, &[], false)
     }
 
     /// Learns the visits of the same struct from much the same samples: what runs in one go is looked for where it was
-    /// found before.
+    /// found before. Nobody asks such a model for visits of functions that run alone.
     pub fn again(
         &self,
         profile: &AccessProfile,
@@ -71,7 +77,7 @@ impl Model {
         constraints: &Constraints,
         line: u64,
     ) -> Self {
-        Self::learn(profile, layout, constraints, line, &self.mixtures)
+        Self::learn(profile, layout, constraints, line, &self.mixtures, false)
     }
 
     fn learn(
@@ -80,6 +86,7 @@ impl Model {
         constraints: &Constraints,
         line: u64,
         known: &[Mixture],
+        has_alone: bool,
     ) -> Self {
         let sources = sources(profile, layout);
         let accesses = accesses(profile, layout, &sources);
@@ -100,7 +107,10 @@ impl Model {
         };
         let (together_visits, (sketch, alone)) = rayon::join(
             || visits(&together, DRAWN, 1),
-            || (visits(&together, SKETCHED, 2), visits(&[alone], DRAWN_ALONE, 3)),
+            || {
+                let alone = has_alone.then(|| visits(&[alone], DRAWN_ALONE, 3));
+                (visits(&together, SKETCHED, 2), alone.unwrap_or_default())
+            },
         );
         let lost_line = lost_line(&together_visits, &together, &accesses);
         let by_cpu = by_cpu(profile, layout, &sources);

@@ -13,6 +13,7 @@ use crate::problem::Problem;
 use crate::result::{Change, Forecast};
 use crate::search::{Effort, Found, Search, search_near, search_short};
 use crate::sharing::Sharing;
+use crate::source::sources;
 use crate::state::State;
 use crate::tidy::{moved, tidy};
 use fieldline_layout::AccessProfile;
@@ -142,8 +143,14 @@ impl Planner<'_> {
         (folds.len(), rows.collect())
     }
 
+    fn resampled(&self, profile: &AccessProfile, weights: &[u64]) -> AccessProfile {
+        let sources = sources(profile, self.layout);
+        profile.resampled_for(weights, &|index| sources.iter().any(|source| source.type_index == index))
+    }
+
     fn model_of(&self, profile: &AccessProfile, weights: &[u64]) -> Model {
-        Model::new(&profile.resampled(weights), self.layout, self.constraints, self.options.build_line)
+        let profile = self.resampled(profile, weights);
+        Model::apart(&profile, self.layout, self.constraints, self.options.build_line)
     }
 
     /// Lines in the planner's visits, declared and in an order.
@@ -179,8 +186,8 @@ impl Planner<'_> {
     fn redraw(&self, profile: &AccessProfile, number: u64, found: &Found, known: &[Vec<usize>]) -> Refit {
         let weights = drawn(profile.blocks.len(), self.model.seed, number);
         let (layout, constraints) = (self.layout, self.constraints);
-        let model =
-            self.model.again(&profile.resampled(&weights), layout, constraints, self.options.build_line);
+        let profile = self.resampled(profile, &weights);
+        let model = self.model.again(&profile, layout, constraints, self.options.build_line);
         let order = self.with(&model).settle(&found.order, known);
         Refit { model, order }
     }
@@ -194,10 +201,10 @@ impl Planner<'_> {
         let known: Vec<Vec<usize>> = known.iter().cloned().chain([settled.clone()]).collect();
         let start = self.constraints.initial_order();
         let rounds = Effort::for_problem(problem).rounds.div_ceil(NEAR);
-        let other = tidy(problem, &search_near(problem, &start, &known, rounds, self.model.seed));
+        let other = search_near(problem, &start, &known, rounds, self.model.seed);
         let here = self.counts(&problems, &settled);
         let is_better = self.touches_fewer(&here, &self.counts(&problems, &other.order));
-        if is_better { other.order } else { settled }
+        if is_better { tidy(problem, &other).order } else { settled }
     }
 
     fn stabilities(&self, shares: &[Share]) -> Vec<Stability> {

@@ -2,21 +2,20 @@
 
 use crate::args::ChoiceArgs;
 use crate::args::series::IdiomArgs;
-use crate::documents;
 use crate::embedding;
+use crate::foresight::Foresight;
 use crate::idiom::{self, Manner};
 use crate::input::{self, Types};
+use crate::limits;
 use crate::matrix::{self, Also};
-use crate::pins;
+use crate::pins::{self, PinFile};
 use crate::proof;
 use crate::series::{About, Step};
 use crate::tree::{self, Change, Declaration};
-use crate::uses::{self, Declared};
 use crate::variants;
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_layout::access::AccessProfile;
-use fieldline_layout::constraint::Wishes;
+use fieldline_layout::access::{AccessProfile, TypeProfile};
 use fieldline_layout::layout::Layout;
 use fieldline_plan::{Options, Outcome as Planned, Plan, Request, StructPlan};
 use std::path::Path;
@@ -39,24 +38,17 @@ pub(crate) struct PlanInput<'p> {
     /// How often advice is judged on resamples; 0 for not at all.
     pub(crate) resamples: usize,
     pub(crate) also: &'p [Also],
+    /// What was read of the structs before the profile was there.
+    pub(crate) foresight: Option<Foresight>,
 }
 
 /// Plans an order for each struct.
 pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
     let pins = input.pins.map(pins::read).transpose()?;
-    let planned: Vec<&str> = input.types.iter().map(|name| input::bare(name)).collect();
-    let layouts = input::with_types(input.vmlinux, None, None, |types| {
-        let exists = |name: &str| Ok(!types.find(name)?.is_empty());
-        pins.iter().try_for_each(|pins| pins.check_structs(&planned, exists))?;
-        input
-            .types
-            .iter()
-            .map(|name| layout_of(types, input.profile, input::bare(name)))
-            .collect::<Result<Vec<_>>>()
-    })?;
+    let layouts = layouts(input, pins.as_ref())?;
     let build_line = build_line(input.vmlinux)?;
-    let read = layouts.iter().map(|layout| read_of(input.tree, layout)).collect::<Result<Vec<_>>>()?;
-    let mut limits = limits_of(input.tree, &layouts, read)?;
+    let foreseen = input.foresight.as_ref().and_then(|foresight| foresight.limits(&layouts));
+    let mut limits = foreseen.map_or_else(|| limits::of(input.tree, &layouts), Ok)?;
     for (limits, layout) in limits.iter_mut().zip(&layouts) {
         pins.iter().try_for_each(|pins| pins.add_to(&mut limits.wishes, layout, build_line))?;
     }
@@ -90,76 +82,36 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
     Ok(plan)
 }
 
+fn layouts(input: &PlanInput<'_>, pins: Option<&PinFile>) -> Result<Vec<Layout>> {
+    let planned: Vec<&str> = input.types.iter().map(|name| input::bare(name)).collect();
+    let foreseen = input.foresight.as_ref().filter(|_| pins.is_none());
+    if let Some(layouts) = foreseen.and_then(|foresight| foresight.layouts(&planned, input.profile)) {
+        return Ok(layouts);
+    }
+    input::with_types(input.vmlinux, None, None, |types| {
+        let exists = |name: &str| Ok(!types.find(name)?.is_empty());
+        pins.iter().try_for_each(|pins| pins.check_structs(&planned, exists))?;
+        planned.iter().map(|name| layout_of(types, input.profile, name)).collect()
+    })
+}
+
 /// The layout the profile was made with; without samples, the one most units share.
 pub(crate) fn layout_of(
     types: &Types<'_, '_>,
     profile: Option<&AccessProfile>,
     name: &str,
 ) -> Result<Layout> {
-    let known = profile.iter().flat_map(|profile| &profile.types);
-    let sampled = known.filter(|of| of.name == name).max_by_key(|of| of.samples());
-    match sampled.or_else(|| profile?.type_named(name)) {
+    match profile.and_then(|profile| sampled(profile, name)) {
         // As the profile calls it: with the namespaces around it.
         Some(of) => Ok(Layout { name: of.name.clone(), ..types.layout_like(&of.name, of.fingerprint)? }),
         None => types.layouts(name)?.into_iter().next().with_context(|| format!("{name} is no struct")),
     }
 }
 
-/// What the source says about a struct, or why it can't be changed there.
-pub(crate) fn wishes_of(tree: Option<&Path>, layout: &Layout) -> Result<(Wishes, Option<String>)> {
-    let read = read_of(tree, layout)?;
-    let limits = limits_of(tree, std::slice::from_ref(layout), vec![read])?.pop().unwrap_or_default();
-    Ok((limits.wishes, limits.refusal))
-}
-
-/// What limits the order of a struct's members.
-#[derive(Default)]
-struct Limits {
-    wishes: Wishes,
-    /// What can't be held, a sentence each.
-    remarks: Vec<String>,
-    /// Why the source can't be changed, if so.
-    refusal: Option<String>,
-}
-
-/// What the declaration of a struct says, with the path of its file.
-type Read = (Limits, String);
-
-fn read_of(tree: Option<&Path>, layout: &Layout) -> Result<Option<Read>> {
-    let Some(tree) = tree else { return Ok(None) };
-    let declaration = Declaration::from(layout);
-    let header = tree::open(tree, &declaration)?;
-    let mut limits = Limits::default();
-    match tree::notes(&header, &declaration) {
-        Ok((notes, remarks)) => {
-            limits.wishes.notes = notes;
-            limits.remarks = remarks;
-        }
-        Err(refusal) => limits.refusal = Some(format!("{}: {refusal}", header.path)),
-    }
-    Ok(Some((limits, header.path)))
-}
-
-/// Adds what the rest of the tree says.
-fn limits_of(tree: Option<&Path>, layouts: &[Layout], read: Vec<Option<Read>>) -> Result<Vec<Limits>> {
-    let declared = layouts.iter().zip(&read).filter_map(|(layout, read)| {
-        let (_, header) = read.as_ref()?;
-        Some(Declared { layout, header })
-    });
-    let declared: Vec<Declared<'_>> = declared.collect();
-    let mut found = match tree {
-        Some(tree) if !declared.is_empty() => uses::find(tree, &declared)?,
-        _ => Vec::new(),
-    }
-    .into_iter();
-    let limits = layouts.iter().zip(read).map(|(layout, read)| {
-        let Some((mut limits, _)) = read else { return Limits::default() };
-        let uses = found.next().unwrap_or_default();
-        limits.remarks.extend(uses.add_to(&mut limits.wishes, layout));
-        limits.remarks.extend(tree.iter().flat_map(|tree| documents::remarks(tree, &layout.name)));
-        limits
-    });
-    Ok(limits.collect())
+/// What a profile knows of a struct: most samples of those of that name.
+pub(crate) fn sampled<'p>(profile: &'p AccessProfile, name: &str) -> Option<&'p TypeProfile> {
+    let named = profile.types.iter().filter(|of| of.name == name);
+    named.max_by_key(|of| of.samples()).or_else(|| profile.type_named(name))
 }
 
 /// A plan that can't be carried out proposes nothing.

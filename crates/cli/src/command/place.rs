@@ -5,7 +5,7 @@ use crate::input::{self, Types};
 use crate::report::color::Paint;
 use crate::report::place_text;
 use crate::tree::{self, Declaration};
-use crate::{Outcome, document, new_member, output, stages};
+use crate::{Outcome, document, limits, new_member, output, stages};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::access::AccessProfile;
@@ -36,7 +36,7 @@ fn answer(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<Place> {
     if layout.members.iter().any(|known| known.name.as_deref() == Some(spec.name.as_str())) {
         bail!("struct {} has a member {} already", layout.name, spec.name);
     }
-    let (wishes, refusal) = stages::wishes_of(args.tree.as_deref(), &layout)?;
+    let (wishes, refusal) = limits::wishes(args.tree.as_deref(), &layout)?;
     let guards = guards(args.tree.as_deref(), &layout, &wishes)?;
     let options = Options { lines: args.lines.clone(), build_line, ..Options::default() };
     let with = with(&layout, &args.with)?;

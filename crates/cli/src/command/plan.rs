@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::args::PlanArgs;
+use crate::foresight::Foresight;
 use crate::report::color::Paint;
 use crate::report::plan_text;
 use crate::stages::{self, PlanInput};
@@ -10,7 +11,11 @@ use anyhow::Result;
 use fieldline_plan::{Outcome as Planned, Plan};
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
-    let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
+    let (profile, foresight) = rayon::join(
+        || args.profile.as_deref().map(document::read_profile).transpose(),
+        || Foresight::new(&args.types, &args.vmlinux, args.tree.as_deref()),
+    );
+    let profile = profile?;
     let plan = stages::plan(&PlanInput {
         types: &args.types,
         profile: profile.as_ref(),
@@ -22,6 +27,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
         choice: args.choice,
         resamples: args.choice.confidence.map_or(0, usize::from),
         also: &args.also,
+        foresight,
     })?;
     if let Some(path) = &args.output {
         document::write(path, &plan)?;

@@ -3,6 +3,7 @@
 use super::{patch, plan};
 use crate::Outcome;
 use crate::args::ProposeArgs;
+use crate::foresight::Foresight;
 use crate::report::color::Paint;
 use crate::report::{coverage, plan_text, proposal};
 use crate::stages::{self, PlanInput};
@@ -17,7 +18,11 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         bail!("{}: no folder with a source tree", args.tree.display());
     }
     output::progress("attributing samples");
-    let profile = recordings::attributed(&args.recordings, |attributed| attributed.profile())?;
+    let (profile, foresight) = rayon::join(
+        || recordings::attributed(&args.recordings, |attributed| attributed.profile()),
+        || Foresight::new(&args.types, args.recordings.first_program(), Some(&args.tree)),
+    );
+    let profile = profile?;
     output::progress("planning");
     let plan = stages::plan(&PlanInput {
         types: &args.types,
@@ -30,6 +35,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         choice: args.choice,
         resamples: args.choice.confidence.map_or(RESAMPLES, usize::from),
         also: &args.also,
+        foresight,
     })?;
     output::progress("editing the source");
     let mut patched = stages::patch(&plan, &args.tree, &args.series.telling)?;

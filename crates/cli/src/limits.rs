@@ -1,0 +1,72 @@
+//! What the source says about structs: what limits the order of their members, and why they can't be changed at all.
+
+use crate::documents;
+use crate::tree::{self, Declaration};
+use crate::uses::{self, Declared};
+use anyhow::Result;
+use fieldline_layout::Layout;
+use fieldline_layout::constraint::Wishes;
+use std::path::Path;
+
+/// What the source says about a struct, or why it can't be changed there.
+pub(crate) fn wishes(tree: Option<&Path>, layout: &Layout) -> Result<(Wishes, Option<String>)> {
+    let limits = of(tree, std::slice::from_ref(layout))?.pop().unwrap_or_default();
+    Ok((limits.wishes, limits.refusal))
+}
+
+/// What limits the order of a struct's members.
+#[derive(Clone, Default)]
+pub(crate) struct Limits {
+    /// What the order should keep.
+    pub(crate) wishes: Wishes,
+    /// What can't be held, a sentence each.
+    pub(crate) remarks: Vec<String>,
+    /// Why the source can't be changed, if so.
+    pub(crate) refusal: Option<String>,
+}
+
+/// What a tree says about structs: their declarations, and all code that can know them.
+pub(crate) fn of(tree: Option<&Path>, layouts: &[Layout]) -> Result<Vec<Limits>> {
+    let read = layouts.iter().map(|layout| read_of(tree, layout)).collect::<Result<Vec<_>>>()?;
+    with_uses(tree, layouts, read)
+}
+
+/// What the declaration of a struct says, with the path of its file.
+type Read = (Limits, String);
+
+fn read_of(tree: Option<&Path>, layout: &Layout) -> Result<Option<Read>> {
+    let Some(tree) = tree else { return Ok(None) };
+    let declaration = Declaration::from(layout);
+    let header = tree::open(tree, &declaration)?;
+    let mut limits = Limits::default();
+    match tree::notes(&header, &declaration) {
+        Ok((notes, remarks)) => {
+            limits.wishes.notes = notes;
+            limits.remarks = remarks;
+        }
+        Err(refusal) => limits.refusal = Some(format!("{}: {refusal}", header.path)),
+    }
+    Ok(Some((limits, header.path)))
+}
+
+/// Adds what the rest of the tree says.
+fn with_uses(tree: Option<&Path>, layouts: &[Layout], read: Vec<Option<Read>>) -> Result<Vec<Limits>> {
+    let declared = layouts.iter().zip(&read).filter_map(|(layout, read)| {
+        let (_, header) = read.as_ref()?;
+        Some(Declared { layout, header })
+    });
+    let declared: Vec<Declared<'_>> = declared.collect();
+    let mut found = match tree {
+        Some(tree) if !declared.is_empty() => uses::find(tree, &declared)?,
+        _ => Vec::new(),
+    }
+    .into_iter();
+    let limits = layouts.iter().zip(read).map(|(layout, read)| {
+        let Some((mut limits, _)) = read else { return Limits::default() };
+        let uses = found.next().unwrap_or_default();
+        limits.remarks.extend(uses.add_to(&mut limits.wishes, layout));
+        limits.remarks.extend(tree.iter().flat_map(|tree| documents::remarks(tree, &layout.name)));
+        limits
+    });
+    Ok(limits.collect())
+}

@@ -7,6 +7,8 @@ use fieldline_layout::{Layout, Member};
 use fieldline_source::uses::{Demand, Subject, Use, uses};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// Folders at the top of a kernel tree whose code is none of the kernel's, or is not C.
@@ -35,7 +37,7 @@ pub(crate) fn find(tree: &Path, structs: &[Declared<'_>]) -> Result<Vec<Found>> 
     files.sort_unstable();
     let by_file = files.par_iter().map(|path| {
         // A file that vanishes or can't be read says nothing; the header itself was read before.
-        let text = std::fs::read(tree.join(path)).unwrap_or_default();
+        let text = read(&tree.join(path)).unwrap_or_default();
         let wanted = structs.iter().zip(&subjects).map(|(of, subject)| match is_in_scope(path, of.header) {
             true => uses(path, &text, subject),
             false => Vec::new(),
@@ -66,7 +68,7 @@ fn files_below(tree: &Path, folder: &str, structs: &[Declared<'_>]) -> std::io::
         }
         if kind.is_dir() && structs.iter().any(|of| is_on_the_way(&path, of.header)) {
             folders.push(path);
-        } else if kind.is_file() && is_c(&path) && entry.metadata()?.len() <= LARGEST {
+        } else if kind.is_file() && is_c(&path) {
             files.push(path);
         }
     }
@@ -75,6 +77,18 @@ fn files_below(tree: &Path, folder: &str, structs: &[Declared<'_>]) -> std::io::
         files.extend(more);
     }
     Ok(files)
+}
+
+/// What a file holds; nothing of those too large.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    if size <= LARGEST {
+        text.reserve_exact(size as usize + 1);
+        file.take(LARGEST).read_to_end(&mut text)?;
+    }
+    Ok(text)
 }
 
 fn is_c(path: &str) -> bool {

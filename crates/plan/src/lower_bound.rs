@@ -182,23 +182,37 @@ struct Line<'c> {
     /// The chunk it is for.
     index: usize,
     /// The visits that touch it.
-    visits: &'c [usize],
-    /// Bits that each of them touches on the line.
-    bits: Vec<f64>,
+    visits: Vec<VisitOn>,
+    /// Chunks that these touch, those of one visit behind those of another.
+    touched: Vec<u32>,
     /// By chunk, what a bit of it on the line brings.
     gains: Vec<f64>,
     /// By chunk, bits of it on the line that the tangent likes best.
     chosen: Vec<f64>,
 }
 
+/// A visit to a line.
+struct VisitOn {
+    /// Where its chunks end in [`Line::touched`].
+    end: usize,
+    weight: f64,
+    /// Bits that it touches on the line.
+    bits: f64,
+}
+
 impl<'c> Line<'c> {
-    fn new(chunks: &'c Chunks, index: usize, visits: &'c [usize]) -> Self {
-        let own = bits_on(chunks, index);
+    fn new(chunks: &'c Chunks, index: usize, visits: &[usize]) -> Self {
+        let bits = bits_on(chunks, index).max(1.0);
+        let mut touched = Vec::new();
+        let visits = visits.iter().filter_map(|visit| chunks.visits.get(*visit)).map(|(set, weight)| {
+            touched.extend(set.iter().map(|chunk| *chunk as u32));
+            VisitOn { end: touched.len(), weight: *weight as f64, bits }
+        });
         Self {
+            visits: visits.collect(),
             chunks,
             index,
-            visits,
-            bits: vec![own.max(1.0); visits.len()],
+            touched,
             gains: vec![0.0; chunks.chunks.len()],
             chosen: vec![0.0; chunks.chunks.len()],
         }
@@ -215,13 +229,15 @@ impl<'c> Line<'c> {
             self.choose();
             let mut tangent = 0.0;
             let step = 2.0 / (round as f64 + 2.0);
-            for (place, visit) in self.visits.iter().enumerate() {
-                let Some((set, weight)) = self.chunks.visits.get(*visit) else { continue };
-                let at = self.bits[place];
-                let there: f64 = set.iter().filter_map(|chunk| self.chosen.get(*chunk)).sum();
+            let mut first = 0;
+            for visit in &mut self.visits {
+                let set = &self.touched[first..visit.end];
+                first = visit.end;
+                let there: f64 = set.iter().map(|chunk| self.chosen[*chunk as usize]).sum();
                 // 1/b is convex: it lies above its tangent at `at`.
-                tangent += *weight as f64 * (2.0 / at - there / (at * at));
-                self.bits[place] = at + step * (there - at);
+                let at = visit.bits;
+                tangent += visit.weight * (2.0 / at - there / (at * at));
+                visit.bits = at + step * (there - at);
             }
             best = best.max(tangent);
         }
@@ -232,10 +248,13 @@ impl<'c> Line<'c> {
     fn choose(&mut self) {
         self.gains.fill(0.0);
         self.chosen.fill(0.0);
-        for (place, visit) in self.visits.iter().enumerate() {
-            let Some((set, weight)) = self.chunks.visits.get(*visit) else { continue };
-            let gain = *weight as f64 / (self.bits[place] * self.bits[place]);
-            set.iter().for_each(|chunk| self.gains[*chunk] += gain);
+        let mut first = 0;
+        for visit in &self.visits {
+            let gain = visit.weight / (visit.bits * visit.bits);
+            for chunk in &self.touched[first..visit.end] {
+                self.gains[*chunk as usize] += gain;
+            }
+            first = visit.end;
         }
         let own = bits_on(self.chunks, self.index);
         let mut room = self.chunks.line as f64 - own;

@@ -59,17 +59,17 @@ pub struct Model {
 impl Model {
     /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, &[], true)
+        Self::learn(profile, layout, constraints, line, &[], (SKETCHED, DRAWN_ALONE))
     }
 
     /// Learns the visits of the same struct from other times of the same recordings and from nothing else. Nobody asks
     /// such a model for visits of functions that run alone.
     pub fn apart(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, &[], false)
+        Self::learn(profile, layout, constraints, line, &[], (SKETCHED, 0))
     }
 
     /// Learns the visits of the same struct from much the same samples: what runs in one go is looked for where it was
-    /// found before. Nobody asks such a model for visits of functions that run alone.
+    /// found before. Nobody asks such a model for fewer visits to search with, nor for functions that run alone.
     pub fn again(
         &self,
         profile: &AccessProfile,
@@ -77,7 +77,7 @@ impl Model {
         constraints: &Constraints,
         line: u64,
     ) -> Self {
-        Self::learn(profile, layout, constraints, line, &self.mixtures, false)
+        Self::learn(profile, layout, constraints, line, &self.mixtures, (0, 0))
     }
 
     fn learn(
@@ -86,7 +86,7 @@ impl Model {
         constraints: &Constraints,
         line: u64,
         known: &[Mixture],
-        has_alone: bool,
+        (sketched, drawn_alone): (usize, usize),
     ) -> Self {
         let sources = sources(profile, layout);
         let accesses = accesses(profile, layout, &sources);
@@ -107,10 +107,7 @@ impl Model {
         };
         let (together_visits, (sketch, alone)) = rayon::join(
             || visits(&together, DRAWN, 1),
-            || {
-                let alone = has_alone.then(|| visits(&[alone], DRAWN_ALONE, 3));
-                (visits(&together, SKETCHED, 2), alone.unwrap_or_default())
-            },
+            || (visits(&together, sketched, 2), visits(&[alone], drawn_alone, 3)),
         );
         let lost_line = lost_line(&together_visits, &together, &accesses);
         let by_cpu = by_cpu(profile, layout, &sources);

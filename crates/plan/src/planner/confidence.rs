@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 const SHORT: usize = 2;
 /// By what the rounds of a search are divided that begins with orders already known. It settles what a full search does:
 /// whether any order is better by more than chance.
-const NEAR: usize = 8;
+const NEAR: usize = 12;
 
 /// An order and what it costs, or nothing if none is sure enough; and why that is so.
 pub(super) struct Judged {

@@ -4,7 +4,17 @@ use crate::problem::Problem;
 use crate::random::Random;
 use crate::repertoire::Kind;
 use crate::state::State;
+use fieldline_layout::constraint::Unit;
 use std::collections::BTreeMap;
+
+/// A change of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// From this place on stand [`Mover::units`].
+    Replace(usize),
+    /// Units at two places, the first before the second, that are laid out alike change places: nothing else moves.
+    Exchange(usize, usize),
+}
 
 /// Draws moves for one problem.
 #[derive(Clone, Debug)]
@@ -16,6 +26,8 @@ pub struct Mover {
     bits: Vec<u64>,
     /// Units of equal kind can exchange their places without moving anything else.
     kinds: Vec<usize>,
+    /// Units that keep their order among each other.
+    keep_order: Vec<bool>,
     /// The move drawn last: the units from some place on.
     units: Vec<usize>,
 }
@@ -35,6 +47,7 @@ impl Mover {
             regions,
             bits: units.map(|unit| problem.unit_bits(unit)).collect(),
             kinds: kinds(problem, order.len()),
+            keep_order: problem.constraints.units.iter().map(Unit::keeps_order).collect(),
             units: Vec::new(),
         }
     }
@@ -59,12 +72,21 @@ impl Mover {
         self.regions[place]
     }
 
-    /// Draws a move of a kind: the place it begins at; [`Mover::units`] are the units from there on. `None` if the draw
-    /// changes nothing or breaks a constraint.
-    pub(crate) fn draw(&mut self, state: &State<'_>, kind: Kind, random: &mut Random) -> Option<usize> {
-        if kind == Kind::Heal {
-            return self.heal(state, random);
-        }
+    /// Draws a move of a kind. `None` if the draw changes nothing or breaks a constraint.
+    pub(crate) fn draw(&mut self, state: &State<'_>, kind: Kind, random: &mut Random) -> Option<Move> {
+        let drawn = match kind {
+            Kind::Heal => self.heal(state, random),
+            _ => self.draw_hot(state, kind, random),
+        }?;
+        let is_allowed = match drawn {
+            Move::Replace(first) => state.allows(first, &self.units),
+            Move::Exchange(one, other) => state.allows_exchange(one, other),
+        };
+        is_allowed.then_some(drawn)
+    }
+
+    /// Draws a move of a touched unit.
+    fn draw_hot(&mut self, state: &State<'_>, kind: Kind, random: &mut Random) -> Option<Move> {
         let unit = *self.hot.get(random.below(self.hot.len()))?;
         let from = state.place_of(unit);
         let (low, high) = self.regions[from];
@@ -73,19 +95,19 @@ impl Mover {
             return None;
         }
         let first = match kind {
-            Kind::SwapAlike => self.swap_alike(state, from, to, random),
-            Kind::Swap => self.exchange(state, (from, from + 1), (to, to + 1)),
+            Kind::SwapAlike => return self.swap_alike(state, from, to, random),
+            Kind::Swap => return self.swap(state, from, to),
             Kind::SwapLines => self.exchange(state, self.line(state, from), self.line(state, to)),
             Kind::SwapRun => self.swap_run(state, from, to),
             Kind::InsertLine => self.insert_line(state, from, to),
             Kind::Insert => self.insert(state, from, to, 1),
             Kind::InsertRun | Kind::Heal => self.insert(state, from, to, 2 + random.below(5)),
-        }?;
-        state.allows(first, &self.units).then_some(first)
+        };
+        first.map(Move::Replace)
     }
 
     /// Puts a unit next to the one declared before or behind it, in exchange for a unit of its kind.
-    fn heal(&mut self, state: &State<'_>, random: &mut Random) -> Option<usize> {
+    fn heal(&mut self, state: &State<'_>, random: &mut Random) -> Option<Move> {
         let unit = random.below(self.kinds.len());
         let from = state.place_of(unit);
         let (low, high) = self.regions[from];
@@ -95,8 +117,17 @@ impl Mover {
             state.order().get(unit + 1).map(|_| state.place_of(unit + 1))?.checked_sub(1)?
         };
         let alike = (low..high).contains(&to) && self.kinds[state.order()[to]] == self.kinds[unit];
-        let first = alike.then(|| self.exchange(state, (from, from + 1), (to, to + 1)))??;
-        state.allows(first, &self.units).then_some(first)
+        alike.then(|| self.swap(state, from, to))?
+    }
+
+    /// Exchanges two units.
+    fn swap(&mut self, state: &State<'_>, one: usize, other: usize) -> Option<Move> {
+        let units = [state.order()[one], state.order()[other]];
+        let is_free = !units.iter().any(|unit| self.keep_order[*unit]);
+        if one != other && is_free && self.are_alike(units[0], units[1]) {
+            return Some(Move::Exchange(one.min(other), one.max(other)));
+        }
+        self.exchange(state, (one, one + 1), (other, other + 1)).map(Move::Replace)
     }
 
     /// The units of the last draw.
@@ -125,19 +156,13 @@ impl Mover {
     }
 
     /// Exchanges with a unit of the same size, if a few draws find one.
-    fn swap_alike(
-        &mut self,
-        state: &State<'_>,
-        from: usize,
-        to: usize,
-        random: &mut Random,
-    ) -> Option<usize> {
+    fn swap_alike(&mut self, state: &State<'_>, from: usize, to: usize, random: &mut Random) -> Option<Move> {
         let (low, high) = self.regions[from];
         let bits = |place: usize| self.bits[state.order()[place]];
         let draws = (0..4).map(|_| low + random.below(high - low));
         let mut alike = std::iter::once(to).chain(draws).filter(|place| *place != from);
         let to = alike.find(|place| bits(*place) == bits(from))?;
-        self.exchange(state, (from, from + 1), (to, to + 1))
+        self.swap(state, from, to)
     }
 
     /// Exchanges a unit with units from another place on that are together as long.

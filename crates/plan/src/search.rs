@@ -5,7 +5,7 @@
 //! tells how sure the best one is.
 
 use crate::exact;
-use crate::moves::Mover;
+use crate::moves::{Move, Mover};
 use crate::problem::{Problem, View};
 use crate::random::Random;
 use crate::repertoire::Repertoire;
@@ -225,12 +225,14 @@ impl<'p> Chain<'p> {
 
     /// By how much a random move, placed byte by byte, increases the cost, if it does.
     fn probe(&mut self, replica: usize, random: &mut Random) -> Option<u64> {
-        let state = &mut self.replicas[replica];
+        let before = self.replicas[replica].cost();
         let kind = self.repertoires[replica].draw(random);
-        let first = self.mover.draw(state, kind, random)?;
-        let before = state.cost();
-        let after = state.replace(first, self.mover.units(), &mut self.memo);
-        state.undo();
+        let drawn = self.mover.draw(&self.replicas[replica], kind, random)?;
+        let moved = self.make(replica, drawn, f64::INFINITY);
+        let after = self.replicas[replica].cost();
+        if moved {
+            self.replicas[replica].undo();
+        }
         (after > before).then(|| after - before)
     }
 
@@ -253,15 +255,23 @@ impl<'p> Chain<'p> {
 
     /// Tries a move; keeps it with probability `min(1, exp(-increase / temperature))` (Metropolis et al., 1953).
     fn step(&mut self, replica: usize, random: &mut Random) {
-        let state = &mut self.replicas[replica];
-        let repertoire = &mut self.repertoires[replica];
-        let kind = repertoire.draw(random);
-        let moved = self.mover.draw(state, kind, random).is_some_and(|first| {
+        let kind = self.repertoires[replica].draw(random);
+        let moved = self.mover.draw(&self.replicas[replica], kind, random).is_some_and(|drawn| {
             let bound = self.temperatures[replica] * self.exponential[random.below(QUANTILES)];
-            state.replace_below(first, self.mover.units(), &mut self.memo, bound)
+            self.make(replica, drawn, bound)
         });
-        repertoire.count(kind, moved);
-        self.best.take(state, moved);
+        self.repertoires[replica].count(kind, moved);
+        self.best.take(&self.replicas[replica], moved);
+    }
+
+    /// Makes a move if the cost rises by less than `bound`.
+    #[inline]
+    fn make(&mut self, replica: usize, drawn: Move, bound: f64) -> bool {
+        let state = &mut self.replicas[replica];
+        match drawn {
+            Move::Replace(first) => state.replace_below(first, self.mover.units(), &mut self.memo, bound),
+            Move::Exchange(one, other) => state.exchange_below(one, other, &mut self.memo, bound),
+        }
     }
 
     /// Tries trades between lines, and keeps what they come to if it is worth what they promised.

@@ -3,6 +3,8 @@
 //! A move replaces a stretch of the order. Only units that lie elsewhere afterwards are looked at again, and a line's
 //! cost is remembered by what lies on it, so that most moves cost no count of visits at all.
 
+mod exchange;
+
 use crate::lines::Lines;
 pub use crate::memo::Memo;
 use crate::problem::{Problem, View};
@@ -34,6 +36,8 @@ struct Undo {
     first: usize,
     /// What stood there.
     order: Vec<usize>,
+    /// Places whose units were exchanged, if that is all.
+    exchanged: Option<(usize, usize)>,
     /// By build, units that lie elsewhere now, and where they lay.
     moved: Vec<Vec<(usize, Span)>>,
     sizes: Vec<u64>,
@@ -240,6 +244,11 @@ impl<'p> State<'p> {
     pub fn replace_below(&mut self, first: usize, units: &[usize], memo: &mut Memo, bound: f64) -> bool {
         self.begin(first, units);
         self.place_again(0);
+        self.settle_below(memo, bound)
+    }
+
+    /// Counts lines anew after a move; takes it back if the cost rises by `bound` or more.
+    fn settle_below(&mut self, memo: &mut Memo, bound: f64) -> bool {
         let views = self.problem.views.len();
         let looked = usize::from(self.problem.views.first().is_some_and(|view| view.build == 0));
         for view in 0..looked {
@@ -247,7 +256,8 @@ impl<'p> State<'p> {
         }
         let mut stays = self.rises_by(bound);
         if !stays {
-            for build in 1..self.problem.builds.len() {
+            let builds = if self.undo.exchanged.is_none() { self.problem.builds.len() } else { 0 };
+            for build in 1..builds {
                 self.place_again(build);
             }
             for view in looked..views {
@@ -269,11 +279,8 @@ impl<'p> State<'p> {
     fn begin(&mut self, first: usize, units: &[usize]) {
         let after = first + units.len();
         let seams = self.seam_change(first, units);
+        self.remember();
         self.undo.first = first;
-        self.undo.cost = self.cost;
-        self.undo.sizes.clone_from(&self.sizes);
-        self.undo.moved.iter_mut().for_each(Vec::clear);
-        self.lines.iter_mut().for_each(Lines::forget);
         self.undo.order.clear();
         self.undo.order.extend_from_slice(&self.order[first..after]);
         for (place, unit) in (first..).zip(units) {
@@ -281,6 +288,15 @@ impl<'p> State<'p> {
             self.place_of[*unit] = place;
         }
         self.cost = self.cost.wrapping_add(seams);
+    }
+
+    /// Begins a move: remembers what it costs before.
+    fn remember(&mut self) {
+        self.undo.exchanged = None;
+        self.undo.cost = self.cost;
+        self.undo.sizes.clone_from(&self.sizes);
+        self.undo.moved.iter_mut().for_each(Vec::clear);
+        self.lines.iter_mut().for_each(Lines::forget);
     }
 
     /// By how much seams cost more once units stand from place `first` on.
@@ -382,9 +398,14 @@ impl<'p> State<'p> {
 
     /// Takes the last replacement back.
     pub fn undo(&mut self) {
-        for (place, unit) in (self.undo.first..).zip(&self.undo.order) {
-            self.order[place] = *unit;
-            self.place_of[*unit] = place;
+        if let Some((one, other)) = self.undo.exchanged {
+            self.order.swap(one, other);
+            (self.place_of[self.order[one]], self.place_of[self.order[other]]) = (one, other);
+        } else {
+            for (place, unit) in (self.undo.first..).zip(&self.undo.order) {
+                self.order[place] = *unit;
+                self.place_of[*unit] = place;
+            }
         }
         for (spans, moved) in self.spans.iter_mut().zip(&self.undo.moved) {
             for (unit, span) in moved {

@@ -6,6 +6,7 @@ mod common;
 use common::{Case, Sets, layout};
 use fieldline_layout::abi;
 use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
+use fieldline_plan::moves::Mover;
 use fieldline_plan::problem::{Problem, View};
 use fieldline_plan::random::Random;
 use fieldline_plan::search::{Effort, search};
@@ -249,6 +250,35 @@ proptest! {
             if random.below(2) == 0 {
                 state.undo();
                 prop_assert_eq!(&before, &(state.cost(), state.order().to_vec()));
+            }
+        }
+    }
+
+    #[test]
+    fn exchanges_and_their_undoing_keep_the_cost_right(seed in any::<u64>()) {
+        let mut random = Random::new(seed);
+        let sizes: Vec<u64> = (0..14).map(|_| [4, 8, 8, 24][random.below(4)]).collect();
+        let sets = random_sets(14, 25, &mut random);
+        let case = case(&sizes, &sets, &Wishes::default());
+        let problem = problem(&case);
+        let mover = Mover::new(&problem);
+        let mut memo = Memo::default();
+        let mut state = State::new(&problem, &case.constraints.initial_order(), &mut memo);
+        for _ in 0..60 {
+            let (one, other) = (random.below(13), 1 + random.below(13));
+            let alike = mover.are_alike(state.order()[one.min(other)], state.order()[one.max(other)]);
+            if one == other || !alike {
+                continue;
+            }
+            let before = (state.cost(), state.order().to_vec(), state.touched());
+            prop_assert!(state.exchange_below(one.min(other), one.max(other), &mut memo, f64::INFINITY));
+            prop_assert_eq!(state.cost(), cost(&problem, state.order()));
+            prop_assert_eq!(state.touched()[0], lines_of(&case, &sets, state.order()));
+            prop_assert_eq!(state.place_of(state.order()[one]), one);
+            if random.below(2) == 0 {
+                state.undo();
+                prop_assert_eq!(&before, &(state.cost(), state.order().to_vec(), state.touched()));
+                prop_assert_eq!(state.place_of(state.order()[one]), one);
             }
         }
     }

@@ -12,37 +12,24 @@ use common::{Case, Sets, layout};
 use fieldline_layout::constraint::Wishes;
 use fieldline_plan::problem::{Problem, View};
 use fieldline_plan::random::Random;
-use fieldline_plan::search::{Effort, search_by};
-use fieldline_plan::visits::Visits;
+use fieldline_plan::search::{Effort, search};
 use std::time::{Duration, Instant};
 
-/// Visits drawn, and of how many chains see one.
+/// Visits drawn.
 const VISITS: usize = 8192;
-const SKETCH: usize = 4;
 
 /// Chains and rounds.
-const EFFORTS: [(usize, usize); 8] =
-    [(12, 56), (6, 112), (4, 168), (2, 336), (1, 672), (2, 168), (4, 84), (2, 84)];
+const EFFORTS: [(usize, usize); 6] = [(1, 42), (1, 84), (1, 168), (1, 336), (2, 336), (1, 672)];
 
-/// A struct with visits drawn by chance, and a share of them.
-struct MadeUp {
-    case: Case,
-    some: Visits,
+/// A struct with visits drawn by chance.
+fn made_up(members: usize, random: &mut Random) -> Case {
+    let sizes: Vec<u64> = (0..members).map(|_| size(random)).collect();
+    let sets = sets(members, random);
+    Case::of_members(layout("made_up", &sizes), &sets, &Wishes::default())
 }
 
-impl MadeUp {
-    fn new(members: usize, random: &mut Random) -> Self {
-        let sizes: Vec<u64> = (0..members).map(|_| size(random)).collect();
-        let sets = sets(members, random);
-        let layout = layout("made_up", &sizes);
-        let share = sets.iter().step_by(SKETCH).cloned().collect();
-        let some = Case::of_members(layout.clone(), &share, &Wishes::default()).visits;
-        Self { case: Case::of_members(layout, &sets, &Wishes::default()), some }
-    }
-
-    fn problem<'a>(&'a self, visits: &'a Visits) -> Problem<'a> {
-        self.case.seen_by(visits, &[64], vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 3)])
-    }
+fn problem(case: &Case) -> Problem<'_> {
+    case.seen_by(&case.visits, &[64], vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 3)])
 }
 
 /// Mostly pointers and longs, some flags and small structs, as kernels have them.
@@ -93,14 +80,14 @@ fn main() {
     let mut spent = vec![Duration::ZERO; EFFORTS.len()];
     for number in 0..cases {
         let mut random = Random::new(1 + number as u64);
-        let made = MadeUp::new(30 + 4 * number, &mut random);
-        let (problem, sketch) = (made.problem(&made.case.visits), made.problem(&made.some));
-        let start = made.case.constraints.initial_order();
+        let made = made_up(30 + 4 * number, &mut random);
+        let problem = problem(&made);
+        let start = made.constraints.initial_order();
         let mut costs = vec![Vec::new(); EFFORTS.len()];
         for (effort, (chains, rounds)) in EFFORTS.into_iter().enumerate() {
             for seed in 0..seeds as u64 {
                 let begun = Instant::now();
-                let search = search_by(&problem, &sketch, &start, Effort { chains, rounds }, seed);
+                let search = search(&problem, &start, Effort { chains, rounds }, seed);
                 spent[effort] += begun.elapsed();
                 costs[effort].push(search.best().unwrap().cost);
             }

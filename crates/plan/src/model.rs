@@ -21,8 +21,6 @@ use std::collections::BTreeMap;
 const MIXTURES: u64 = 1;
 /// Visits drawn in all.
 const DRAWN: usize = 8_192;
-/// Visits drawn to search with. What a search makes of them is judged, and settled, by all the others.
-const SKETCHED: usize = 2_048;
 /// Visits drawn as if functions ran alone.
 const DRAWN_ALONE: usize = 4_096;
 /// Fewer windows with several samples can't tell operations apart.
@@ -38,8 +36,6 @@ pub struct Model {
     pub accesses: Vec<Access>,
     /// Visits by what runs in one go.
     pub together: Visits,
-    /// Fewer visits of the same kind, to search with.
-    pub sketch: Visits,
     /// Visits as if each function ran alone.
     pub alone: Visits,
     /// How CPUs take lines from each other, scaled to `together`.
@@ -59,17 +55,17 @@ pub struct Model {
 impl Model {
     /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, &[], (SKETCHED, DRAWN_ALONE))
+        Self::learn(profile, layout, constraints, line, &[], DRAWN_ALONE)
     }
 
     /// Learns the visits of the same struct from other times of the same recordings and from nothing else. Nobody asks
     /// such a model for visits of functions that run alone.
     pub fn apart(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, &[], (SKETCHED, 0))
+        Self::learn(profile, layout, constraints, line, &[], 0)
     }
 
     /// Learns the visits of the same struct from much the same samples: what runs in one go is looked for where it was
-    /// found before. Nobody asks such a model for fewer visits to search with, nor for functions that run alone.
+    /// found before. Nobody asks such a model for visits of functions that run alone.
     pub fn again(
         &self,
         profile: &AccessProfile,
@@ -77,7 +73,7 @@ impl Model {
         constraints: &Constraints,
         line: u64,
     ) -> Self {
-        Self::learn(profile, layout, constraints, line, &self.mixtures, (0, 0))
+        Self::learn(profile, layout, constraints, line, &self.mixtures, 0)
     }
 
     fn learn(
@@ -86,7 +82,7 @@ impl Model {
         constraints: &Constraints,
         line: u64,
         known: &[Mixture],
-        (sketched, drawn_alone): (usize, usize),
+        drawn_alone: usize,
     ) -> Self {
         let sources = sources(profile, layout);
         let accesses = accesses(profile, layout, &sources);
@@ -105,17 +101,14 @@ impl Model {
             let sets = classes.iter().flat_map(|classes| draw(classes, &touches, each, &mut random));
             Visits::new(cells.len(), sets.map(|set| (set, 1)).collect())
         };
-        let (together_visits, (sketch, alone)) = rayon::join(
-            || visits(&together, DRAWN, 1),
-            || (visits(&together, sketched, 2), visits(&[alone], drawn_alone, 3)),
-        );
+        let (together_visits, alone) =
+            rayon::join(|| visits(&together, DRAWN, 1), || visits(&[alone], drawn_alone, 3));
         let lost_line = lost_line(&together_visits, &together, &accesses);
         let by_cpu = by_cpu(profile, layout, &sources);
         let all: Vec<&Access> = accesses.iter().collect();
         let lines = declared_lines(layout, constraints, &cells, line);
         Self {
             together: together_visits,
-            sketch,
             alone,
             sharing: Sharing::new(&cells, &by_cpu, &all, &lines, lost_line),
             evidence: Evidence::new(profile, &names, &touches, &together),

@@ -19,7 +19,7 @@ use crate::result::{
     Arrangement, Basis, Candidate, Change, FORMAT, HeldMember, Mark, Outcome, Plan, SearchReport, StructPlan,
     VERSION,
 };
-use crate::search::{Effort, Found, Search, search_by};
+use crate::search::{Effort, Found, Search, search};
 use crate::sharing::Sharing;
 use crate::terms::terms;
 use crate::tidy::{moved, tidy};
@@ -250,9 +250,7 @@ impl<'a> Planner<'a> {
 
     /// Cheap orders.
     fn search(&self, problem: &Problem<'_>, effort: Effort) -> Search {
-        let sketch = self.problem(&self.model.sketch, &self.model.sharing);
-        let start = self.constraints.initial_order();
-        search_by(problem, &sketch, &start, effort, self.model.seed)
+        search(problem, &self.constraints.initial_order(), effort, self.model.seed)
     }
 
     /// Candidates that are no worse than the declared order anywhere and better by more than chance, by number of

@@ -11,22 +11,21 @@ use crate::confidence::{
 use crate::model::Model;
 use crate::problem::Problem;
 use crate::result::{Change, Forecast};
-use crate::search::{Effort, Found, Search, search_near, search_short};
+use crate::search::{Effort, Found, Search, hottest_first, search_near};
 use crate::sharing::Sharing;
 use crate::source::sources;
 use crate::state::State;
 use crate::tidy::{moved, tidy};
 use fieldline_layout::AccessProfile;
 use rayon::prelude::*;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// By what the rounds of a search from nothing are divided. Orders it finds are at most a little worse, so figures out of
 /// fold err on the careful side.
-const SHORT: usize = 2;
+const SHORT: usize = 4;
 /// By what the rounds of a search are divided that begins with orders already known. It settles what a full search does:
 /// whether any order is better by more than chance.
-const NEAR: usize = 12;
+const NEAR: usize = 24;
 
 /// An order and what it costs, or nothing if none is sure enough; and why that is so.
 pub(super) struct Judged {
@@ -166,18 +165,15 @@ impl Planner<'_> {
         let none = Sharing::none();
         let problems = self.problems(&none);
         let problem = &problems.together;
-        let sketch = self.problem(&self.model.sketch, &self.model.sharing);
-        let rounds = Effort::for_problem(problem).rounds.div_ceil(SHORT);
-        let start = self.constraints.initial_order();
-        tidy(problem, &search_short(problem, &sketch, &start, rounds, self.model.seed)).order
+        let effort = Effort { chains: 1, rounds: Effort::for_problem(problem).rounds.div_ceil(SHORT) };
+        let found = self.search(problem, effort);
+        found.best().map_or_else(|| self.constraints.initial_order(), |best| tidy(problem, best).order)
     }
 
     /// Orders that a search in other visits of the same struct begins with, the hottest first.
     fn known(&self, search: &Search) -> Vec<Vec<usize>> {
-        let mut found: Vec<&Found> = search.found.iter().collect();
-        found.sort_by_key(|found| Reverse((found.cost, &found.order)));
         let declared = std::iter::once(self.constraints.initial_order());
-        declared.chain(found.into_iter().map(|found| found.order.clone())).collect()
+        declared.chain(hottest_first(&search.found)).collect()
     }
 
     /// Learns and plans anew with blocks drawn with replacement. The order is what the planned one settles to in the new

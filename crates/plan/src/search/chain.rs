@@ -1,0 +1,248 @@
+//! Replica exchange.
+//!
+//! A chain holds one order per temperature and lets neighbours exchange theirs (Swendsen and Wang, 1986): hot ones
+//! rearrange whole lines, cold ones settle details. Between exchanges, replicas know nothing of each other: two workers
+//! share them, each with random numbers of its own, so that the number of threads doesn't matter.
+
+use super::{COLD, Found, PROBES};
+use crate::moves::{Move, Mover};
+use crate::problem::Problem;
+use crate::random::{Random, mix};
+use crate::repertoire::Repertoire;
+use crate::state::{Memo, State};
+use crate::trades::Trades;
+
+/// Temperatures of a chain.
+pub(super) const REPLICAS: usize = 6;
+/// What a replica tries between exchanges: moves, placed byte by byte, and trades between lines. Without trades chains
+/// end in worse orders; more of them help no further.
+const MOVES: usize = 200;
+const TRADES: usize = 20;
+/// Quantiles of the exponential distribution in use.
+const QUANTILES: usize = 1024;
+
+/// Orders at several temperatures.
+pub(super) struct Chain<'p> {
+    /// Replicas from hot to cold in turns, so that neighbours are at different workers.
+    even: Worker<'p>,
+    odd: Worker<'p>,
+    exponential: Vec<f64>,
+    random: Random,
+}
+
+/// Every second replica, and what trying moves takes.
+struct Worker<'p> {
+    replicas: Vec<Replica<'p>>,
+    mover: Mover,
+    trades: Trades<'p>,
+    memo: Memo,
+    random: Random,
+    best: Found,
+}
+
+/// An order at a temperature.
+struct Replica<'p> {
+    state: State<'p>,
+    temperature: f64,
+    repertoire: Repertoire,
+}
+
+impl<'p> Chain<'p> {
+    /// A chain whose replicas begin with orders, the hottest with the first; the last ones stand for those missing.
+    pub(super) fn new(problem: &'p Problem<'p>, start: &[usize], orders: &[Vec<usize>], seed: u64) -> Self {
+        let order = |replica: usize| orders.get(replica).or(orders.last()).map_or(start, Vec::as_slice);
+        let skipped = orders.len().saturating_sub(REPLICAS);
+        let worker = |number: usize| {
+            let orders = (skipped + number..skipped + REPLICAS).step_by(2).map(order);
+            Worker::new(problem, start, orders, Random::new(mix(seed ^ (number as u64 + 1))))
+        };
+        Self { even: worker(0), odd: worker(1), exponential: exponential(), random: Random::new(mix(seed)) }
+    }
+
+    /// Sets temperatures by what random moves cost: hot enough to undo half of what they do, cold enough to undo
+    /// hardly any.
+    fn calibrate(&mut self, hot: f64) {
+        let (even, odd) = rayon::join(|| self.even.probe(), || self.odd.probe());
+        let mut increases = [even, odd].concat();
+        increases.sort_unstable();
+        let share =
+            |percent: usize| increases.get(increases.len() * percent / 100).copied().unwrap_or(1).max(1);
+        let temperatures = temperatures(hot * share(50) as f64, COLD * share(5) as f64);
+        for (number, temperature) in temperatures.into_iter().enumerate() {
+            self.replica(number).temperature = temperature;
+        }
+    }
+
+    fn replica(&mut self, number: usize) -> &mut Replica<'p> {
+        let worker = if number % 2 == 0 { &mut self.even } else { &mut self.odd };
+        &mut worker.replicas[number / 2]
+    }
+
+    /// The cheapest order found in so many rounds. `hot` is the hottest temperature, as a share of what half of all
+    /// costly moves cost more than.
+    pub(super) fn run(mut self, rounds: usize, hot: f64) -> Found {
+        self.calibrate(hot);
+        for round in 0..rounds {
+            let exponential = &self.exponential;
+            rayon::join(|| self.even.round(exponential), || self.odd.round(exponential));
+            for replica in (round % 2..REPLICAS - 1).step_by(2) {
+                self.exchange(replica);
+            }
+        }
+        if self.odd.best.cost < self.even.best.cost { self.odd.best } else { self.even.best }
+    }
+
+    /// Lets two neighbours exchange their orders with probability `min(1, exp((1/T - 1/t)·(C - c)))`.
+    fn exchange(&mut self, hot: usize) {
+        let (even, odd) = (hot.div_ceil(2), hot / 2);
+        let (even, odd) = (&mut self.even.replicas[even], &mut self.odd.replicas[odd]);
+        let (hot, cold) = if hot % 2 == 0 { (even, odd) } else { (odd, even) };
+        let difference = hot.state.cost() as f64 - cold.state.cost() as f64;
+        let gain = (1.0 / hot.temperature - 1.0 / cold.temperature) * difference;
+        if gain >= 0.0 || -gain < self.exponential[self.random.below(QUANTILES)] {
+            std::mem::swap(&mut hot.state, &mut cold.state);
+        }
+    }
+}
+
+impl<'p> Worker<'p> {
+    fn new<'o>(
+        problem: &'p Problem<'p>,
+        start: &[usize],
+        orders: impl Iterator<Item = &'o [usize]>,
+        random: Random,
+    ) -> Self {
+        let mut memo = Memo::default();
+        let replicas = orders.map(|order| Replica {
+            state: State::new(problem, order, &mut memo),
+            temperature: 1.0,
+            repertoire: Repertoire::default(),
+        });
+        let replicas: Vec<Replica<'p>> = replicas.collect();
+        let mut best = Found { order: start.to_vec(), cost: u64::MAX };
+        replicas.iter().for_each(|replica| best.take(&replica.state, true));
+        Self { mover: Mover::new(problem), trades: Trades::new(problem), memo, replicas, random, best }
+    }
+
+    /// By how much random moves, and trades, increase the cost, where they do.
+    fn probe(&mut self) -> Vec<u64> {
+        let mut increases = Vec::new();
+        for number in 0..self.replicas.len() {
+            self.trades.load(&self.replicas[number].state, &mut self.memo);
+            for _ in 0..PROBES {
+                increases.extend(self.probe_move(number));
+                let trade = self.trades.probe(&mut self.random, &mut self.memo);
+                increases.extend(trade.filter(|increase| *increase > 0.0).map(|increase| increase as u64));
+            }
+        }
+        increases
+    }
+
+    fn probe_move(&mut self, number: usize) -> Option<u64> {
+        let before = self.replicas[number].state.cost();
+        let kind = self.replicas[number].repertoire.draw(&mut self.random);
+        let drawn = self.mover.draw(&self.replicas[number].state, kind, &mut self.random)?;
+        let moved = self.make(number, drawn, f64::INFINITY);
+        let after = self.replicas[number].state.cost();
+        if moved {
+            self.replicas[number].state.undo();
+        }
+        (after > before).then(|| after - before)
+    }
+
+    fn round(&mut self, exponential: &[f64]) {
+        for number in 0..self.replicas.len() {
+            for _ in 0..MOVES {
+                self.step(number, exponential);
+            }
+            self.trade(number, exponential);
+            self.replicas[number].repertoire.adapt();
+        }
+    }
+
+    /// What a move may cost to be kept: with it, one is kept with probability `min(1, exp(-increase / temperature))`
+    /// (Metropolis et al., 1953).
+    #[inline]
+    fn bound(&mut self, number: usize, exponential: &[f64]) -> f64 {
+        self.replicas[number].temperature * exponential[self.random.below(QUANTILES)]
+    }
+
+    /// Tries a move.
+    fn step(&mut self, number: usize, exponential: &[f64]) {
+        let kind = self.replicas[number].repertoire.draw(&mut self.random);
+        let drawn = self.mover.draw(&self.replicas[number].state, kind, &mut self.random);
+        let moved = drawn.is_some_and(|drawn| {
+            let bound = self.bound(number, exponential);
+            self.make(number, drawn, bound)
+        });
+        self.replicas[number].repertoire.count(kind, moved);
+        self.best.take(&self.replicas[number].state, moved);
+    }
+
+    /// Makes a move if the cost rises by less than `bound`.
+    #[inline]
+    fn make(&mut self, number: usize, drawn: Move, bound: f64) -> bool {
+        let state = &mut self.replicas[number].state;
+        match drawn {
+            Move::Replace(first) => state.replace_below(first, self.mover.units(), &mut self.memo, bound),
+            Move::Exchange(one, other) => state.exchange_below(one, other, &mut self.memo, bound),
+        }
+    }
+
+    /// Tries trades between lines, and keeps what they come to if it is worth what they promised.
+    fn trade(&mut self, number: usize, exponential: &[f64]) {
+        self.trades.load(&self.replicas[number].state, &mut self.memo);
+        for _ in 0..TRADES {
+            let bound = self.bound(number, exponential);
+            self.trades.step(&mut self.random, &mut self.memo, bound);
+        }
+        let bound = self.bound(number, exponential) + self.trades.change();
+        let state = &mut self.replicas[number].state;
+        if let Some(order) = self.trades.order(state) {
+            let moved = state.replace_below(0, order, &mut self.memo, bound.max(0.0));
+            self.best.take(state, moved);
+        }
+    }
+}
+
+impl Found {
+    /// Takes over an order that has just changed, if it is cheaper and fits.
+    fn take(&mut self, state: &State<'_>, changed: bool) {
+        if changed && state.cost() < self.cost && state.fits() {
+            self.cost = state.cost();
+            self.order.copy_from_slice(state.order());
+        }
+    }
+}
+
+/// From hot to cold by a constant factor.
+fn temperatures(hot: f64, cold: f64) -> Vec<f64> {
+    let factor = root((cold / hot).min(1.0), REPLICAS - 1);
+    let steps = std::iter::successors(Some(hot), |hotter| Some(hotter * factor));
+    steps.take(REPLICAS).collect()
+}
+
+/// The number whose `degree`th power is `value` below 1, by bisection: library powers differ between machines.
+fn root(value: f64, degree: usize) -> f64 {
+    let (mut low, mut high) = (0.0_f64, 1.0_f64);
+    for _ in 0..64 {
+        let middle = (low + high) / 2.0;
+        let power: f64 = (0..degree).map(|_| middle).product();
+        if power < value {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Expected order statistics of the exponential distribution: sums of `1 / (n - i)`.
+fn exponential() -> Vec<f64> {
+    let mut sum = 0.0;
+    let quantiles = (0..QUANTILES).map(|index| {
+        sum += 1.0 / (QUANTILES - index) as f64;
+        sum
+    });
+    quantiles.collect()
+}

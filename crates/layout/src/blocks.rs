@@ -42,7 +42,13 @@ pub fn count_in_block(blocks: &mut Vec<BlockCount>, count: BlockCount) {
 }
 
 /// Adds windows to the list of a window, which is kept in order of blocks.
+#[inline]
 pub fn count_windows_in_block(blocks: &mut Vec<(u32, u64)>, block: u32, count: u64) {
+    // Most come in order of time.
+    if let Some(last) = blocks.last_mut().filter(|last| last.0 == block) {
+        last.1 += count;
+        return;
+    }
     let place = blocks.partition_point(|known| known.0 < block);
     match blocks.get_mut(place).filter(|known| known.0 == block) {
         Some(known) => known.1 += count,

@@ -6,6 +6,7 @@
 mod fields;
 mod layout;
 mod parts;
+mod places;
 
 pub use fields::{Field, SampleFields};
 pub use layout::{FieldError, SampleLayout};

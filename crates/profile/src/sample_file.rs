@@ -71,6 +71,30 @@ impl SampleFile {
         }
     }
 
+    /// Gives the records that are no samples, in file order. Samples of a perf.data are stepped over unread.
+    ///
+    /// # Errors
+    ///
+    /// A record cannot be read: the first of them, be it a sample or not.
+    pub(crate) fn each_other(&self, mut each: impl FnMut(&Record<'_>)) -> Result<(), Error> {
+        match self {
+            Self::PerfData(file) => others(file, each).map_err(|error| match file.tally() {
+                // A sample in front may be why.
+                Err(first) => first,
+                Ok(_) => error,
+            }),
+            Self::Script(file) => {
+                let mut records = file.records();
+                while let Some(record) = records.next_record()? {
+                    if !matches!(record, Record::Sample(_)) {
+                        each(&record);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
     /// The mapping of the kernel image, if it stands in front of the samples.
     ///
     /// # Errors
@@ -122,6 +146,16 @@ impl SampleFile {
         }
         Ok(tally)
     }
+}
+
+fn others(file: &PerfFile, mut each: impl FnMut(&Record<'_>)) -> Result<(), Error> {
+    let mut records = file.records();
+    while let Some(raw) = records.next_raw()? {
+        if !raw.is_sample() {
+            each(&file.parse(raw)?);
+        }
+    }
+    Ok(())
 }
 
 /// The records of a file of samples, in file order.

@@ -368,7 +368,7 @@ mod tests {
     }
 
     fn no_windows() -> Windows {
-        Windows::new(0, Blocks::default())
+        Windows::new(0, Blocks::default(), Vec::new())
     }
 
     #[test]
@@ -397,17 +397,16 @@ mod tests {
         (0..200).for_each(|time| clock.note(time));
         let blocks = clock.blocks();
         let mut builder = Builder::new(Recording::default(), ["loads".to_owned()]).with_blocks(&blocks);
-        let mut windows = Windows::new(0, blocks.clone());
         let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
         let function = Some(builder.add_function("walk".to_owned()));
         let outcome = Outcome::Attributed { target, offset: 8, size: 4 };
         let row = Row { function, ..row(outcome) };
+        let mut windows = Windows::new(0, blocks.clone(), vec![Builder::word(&row).unwrap()]);
         for time in [5, 7, 9, 195] {
             let mut counts = one(&[]);
             counts.count_in(blocks.at(Some(time)).unwrap() as usize, 1);
             builder.add(&row, &counts);
-            let word = Builder::word(&row).unwrap();
-            windows.push(1, Moment { time, word, at: time, context: None });
+            windows.push(1, Moment { time, word: 0, context: None });
         }
         let profile = builder.finish(windows, Vec::new());
         assert_eq!((profile.blocks[0], profile.blocks[19], profile.blocks.len()), (3, 1, 20));

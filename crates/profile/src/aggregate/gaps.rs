@@ -1,5 +1,6 @@
 //! How far apart samples of one CPU are.
 
+use super::by_cpu::ByCpu;
 use super::rounds::Rounds;
 use rustc_hash::FxHashMap;
 
@@ -16,7 +17,7 @@ pub struct Gaps {
 
 #[derive(Debug, Default)]
 struct Counted {
-    last: FxHashMap<u32, u64>,
+    last: ByCpu<Option<u64>>,
     /// By distance without its lowest bits, as many as `dropped` says.
     counts: FxHashMap<u64, u64>,
     dropped: u32,
@@ -53,7 +54,7 @@ impl Gaps {
 
 impl Counted {
     fn take(&mut self, cpu: u32, time: u64) {
-        let Some(last) = self.last.insert(cpu, time) else { return };
+        let Some(last) = self.last.of(cpu).replace(time) else { return };
         let gap = time.saturating_sub(last) >> self.dropped;
         *self.counts.entry(gap).or_default() += 1;
         while self.counts.len() > TOLD_APART {

@@ -2,6 +2,7 @@
 //!
 //! * `blocks`: stretches of time with equally many samples.
 //! * `builder`: sums by instruction and place, by CPU, by event.
+//! * `by_cpu`: something of each CPU.
 //! * `gaps`: how far apart samples of one CPU are.
 //! * `homes`: which CPU an object is at home on.
 //! * `rounds`: samples of one CPU in order of time.
@@ -9,6 +10,7 @@
 
 pub mod blocks;
 pub mod builder;
+pub mod by_cpu;
 pub mod gaps;
 pub mod homes;
 pub mod rounds;

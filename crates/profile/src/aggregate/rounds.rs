@@ -4,24 +4,24 @@
 //! after a mark is younger than what came before the mark before that (`PERF_RECORD_FINISHED_ROUND` in
 //! `tools/perf/Documentation/perf.data-file-format.txt`).
 
-use rustc_hash::FxHashMap;
+use super::by_cpu::ByCpu;
 
 /// What has a time in nanoseconds.
-pub trait Timed: Ord {
-    /// The time.
-    fn time(&self) -> u64;
+pub trait Timed {
+    /// The time, and what tells which of several at one time is first.
+    fn order(&self) -> (u64, u32);
 }
 
 impl Timed for u64 {
-    fn time(&self) -> u64 {
-        *self
+    fn order(&self) -> (u64, u32) {
+        (*self, 0)
     }
 }
 
 /// Samples that may not be the next of their CPU. Without marks, all of them.
 #[derive(Debug)]
 pub struct Rounds<T> {
-    waiting: FxHashMap<u32, Vec<T>>,
+    waiting: ByCpu<Vec<T>>,
     newest: u64,
     /// The newest time when the last round was over.
     before: Option<u64>,
@@ -29,15 +29,16 @@ pub struct Rounds<T> {
 
 impl<T> Default for Rounds<T> {
     fn default() -> Self {
-        Self { waiting: FxHashMap::default(), newest: 0, before: None }
+        Self { waiting: ByCpu::default(), newest: 0, before: None }
     }
 }
 
 impl<T: Timed> Rounds<T> {
-    /// Takes a sample of a CPU.
+    /// Takes a sample of a CPU. Of those in one place the first taken is first.
+    #[inline]
     pub fn push(&mut self, cpu: u32, sample: T) {
-        self.newest = self.newest.max(sample.time());
-        self.waiting.entry(cpu).or_default().push(sample);
+        self.newest = self.newest.max(sample.order().0);
+        self.waiting.of(cpu).push(sample);
     }
 
     /// A round is over: `next` is given the samples that have none before them, of each CPU in order of time.
@@ -53,12 +54,12 @@ impl<T: Timed> Rounds<T> {
     }
 
     fn give(&mut self, until: u64, next: &mut impl FnMut(u32, T)) {
-        for (cpu, waiting) in &mut self.waiting {
-            if !waiting.is_sorted() {
-                waiting.sort_unstable();
+        for (cpu, waiting) in self.waiting.iter_mut() {
+            if !waiting.is_sorted_by_key(T::order) {
+                waiting.sort_by_key(T::order);
             }
-            let past = waiting.partition_point(|sample| sample.time() <= until);
-            waiting.drain(..past).for_each(|sample| next(*cpu, sample));
+            let past = waiting.partition_point(|sample| sample.order().0 <= until);
+            waiting.drain(..past).for_each(|sample| next(cpu, sample));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Samples of one CPU close in time: what was worked on in one go.
 
 use super::blocks::Blocks;
+use super::by_cpu::ByCpu;
 use super::rounds::{Rounds, Timed};
 use fieldline_layout::access::Window;
 use fieldline_layout::blocks::count_windows_in_block;
@@ -13,22 +14,23 @@ const MAX_SAMPLES: usize = 8;
 /// Gap that ends a window, in multiples of the median gap between samples of one CPU.
 const GAP_IN_MEDIANS: u64 = 3;
 
-/// One sample: when, and its word (type or -1, function).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What a sample is in a window: its type or -1, and its function.
+pub type Word = (i32, u32);
+
+/// One sample: when, and the number of its word.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Time in nanoseconds.
     pub time: u64,
-    /// Type or -1, and function.
-    pub word: (i32, u32),
-    /// Where it stands in the recording.
-    pub at: u64,
+    /// Index of its word among those given.
+    pub word: u32,
     /// Functions that the sample shows besides its own.
     pub context: Option<Box<[u32]>>,
 }
 
 impl Timed for Moment {
-    fn time(&self) -> u64 {
-        self.time
+    fn order(&self) -> (u64, u32) {
+        (self.time, self.word)
     }
 }
 
@@ -44,10 +46,17 @@ pub struct Windows {
 struct Cut {
     longest: u64,
     blocks: Blocks,
-    open: FxHashMap<u32, Open>,
-    sums: FxHashMap<Vec<(i32, u32)>, Sum>,
-    words: Vec<(i32, u32)>,
+    /// In order.
+    words: Vec<Word>,
+    open: ByCpu<Open>,
+    /// Windows by numbers of their words, in order; with [`NO_WORD`] behind the last.
+    sums: FxHashMap<[u32; MAX_SAMPLES], Sum>,
+    /// Those with other functions besides.
+    with_context: FxHashMap<Vec<Word>, Sum>,
 }
+
+/// The number of no word.
+const NO_WORD: u32 = u32::MAX;
 
 /// How often a window was seen, in all and by block.
 #[derive(Debug, Default)]
@@ -57,15 +66,17 @@ struct Sum {
 }
 
 impl Windows {
-    /// For a recording whose samples of one CPU are apart by `median_gap` nanoseconds as a rule.
+    /// For a recording whose samples of one CPU are apart by `median_gap` nanoseconds as a rule. `words`, in order, are all
+    /// that samples have.
     #[must_use]
-    pub fn new(median_gap: u64, blocks: Blocks) -> Self {
+    pub fn new(median_gap: u64, blocks: Blocks, words: Vec<Word>) -> Self {
         let longest = GAP_IN_MEDIANS.saturating_mul(median_gap);
-        let (open, sums) = Default::default();
-        Self { rounds: Rounds::default(), cut: Cut { longest, blocks, open, sums, words: Vec::new() } }
+        let (open, sums, with_context) = Default::default();
+        Self { rounds: Rounds::default(), cut: Cut { longest, blocks, words, open, sums, with_context } }
     }
 
     /// Takes a moment of a CPU.
+    #[inline]
     pub fn push(&mut self, cpu: u32, moment: Moment) {
         self.rounds.push(cpu, moment);
     }
@@ -81,11 +92,16 @@ impl Windows {
     pub fn finish(self, rename: impl Fn(i32) -> i32) -> Vec<Window> {
         let Self { rounds, mut cut } = self;
         rounds.finish(&mut |cpu, moment| cut.take(cpu, &moment));
-        for (_, open) in std::mem::take(&mut cut.open) {
-            cut.close(&open);
+        for (_, open) in std::mem::take(&mut cut.open).iter_mut() {
+            cut.close(open);
         }
-        let mut sums: BTreeMap<Vec<(i32, u32)>, Window> = BTreeMap::new();
-        for (mut words, sum) in cut.sums {
+        let mut sums: BTreeMap<Vec<Word>, Window> = BTreeMap::new();
+        let Cut { words: all, sums: by_number, with_context, .. } = cut;
+        let spelled = |numbers: [u32; MAX_SAMPLES]| -> Vec<Word> {
+            numbers.iter().filter_map(|number| all.get(*number as usize).copied()).collect()
+        };
+        let by_number = by_number.into_iter().map(|(numbers, sum)| (spelled(numbers), sum));
+        for (mut words, sum) in by_number.chain(with_context) {
             words.iter_mut().for_each(|word| word.0 = rename(word.0));
             words.sort_unstable();
             let window = sums.entry(words).or_default();
@@ -99,46 +115,62 @@ impl Windows {
 }
 
 /// A window that may go on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Open {
-    samples: Vec<(i32, u32)>,
+    /// Numbers of words, as many as there are samples.
+    samples: [u32; MAX_SAMPLES],
+    count: usize,
+    /// Whether a sample is of a struct.
+    has_struct: bool,
     context: BTreeSet<u32>,
     block: Option<u32>,
     last: u64,
 }
 
+impl Default for Open {
+    fn default() -> Self {
+        let (count, has_struct, context, block, last) = Default::default();
+        Self { samples: [NO_WORD; MAX_SAMPLES], count, has_struct, context, block, last }
+    }
+}
+
 impl Cut {
+    #[inline]
     fn take(&mut self, cpu: u32, moment: &Moment) {
-        let mut open = self.open.remove(&cpu).unwrap_or_default();
+        let open = self.open.of(cpu);
         let is_near = moment.time.saturating_sub(open.last) <= self.longest;
-        if !is_near || open.samples.len() >= MAX_SAMPLES {
-            self.close(&open);
-            open.samples.clear();
-            open.context.clear();
+        if !is_near || open.count >= MAX_SAMPLES {
+            let closed = std::mem::take(open);
+            self.close(&closed);
         }
-        if open.samples.is_empty() {
+        let open = self.open.of(cpu);
+        if open.count == 0 {
             open.block = self.blocks.at(Some(moment.time));
         }
-        open.samples.push(moment.word);
-        open.context.extend(moment.context.iter().flatten());
+        if let Some(place) = open.samples.get_mut(open.count) {
+            *place = moment.word;
+            open.count += 1;
+        }
+        open.has_struct |= self.words.get(moment.word as usize).is_some_and(|word| word.0 >= 0);
+        if let Some(context) = &moment.context {
+            open.context.extend(context);
+        }
         open.last = moment.time;
-        self.open.insert(cpu, open);
     }
 
     /// Keeps a window that says something: one that holds a struct. What was sampled itself is no context.
     fn close(&mut self, open: &Open) {
-        if !open.samples.iter().any(|word| word.0 >= 0) {
+        if !open.has_struct {
             return;
         }
-        let sampled = |function: &u32| open.samples.iter().any(|word| word.1 == *function);
-        self.words.clear();
-        self.words.extend(&open.samples);
-        let context = open.context.iter().filter(|function| !sampled(function));
-        self.words.extend(context.map(|function| (-1, *function)));
-        self.words.sort_unstable();
-        let sum = match self.sums.get_mut(self.words.as_slice()) {
-            Some(known) => known,
-            None => self.sums.entry(self.words.clone()).or_default(),
+        let mut samples = open.samples;
+        samples.sort_unstable();
+        let sum = match open.context.is_empty() {
+            true => self.sums.entry(samples).or_default(),
+            false => {
+                let words = with_context(&self.words, samples, &open.context);
+                self.with_context.entry(words).or_default()
+            }
         };
         sum.count += 1;
         if let Some(block) = open.block {
@@ -147,19 +179,36 @@ impl Cut {
     }
 }
 
+/// The words of samples, and functions besides.
+fn with_context(all: &[Word], samples: [u32; MAX_SAMPLES], context: &BTreeSet<u32>) -> Vec<Word> {
+    let mut words: Vec<Word> =
+        samples.iter().filter_map(|number| all.get(*number as usize).copied()).collect();
+    let sampled: Vec<u32> = words.iter().map(|word| word.1).collect();
+    words.extend(
+        context.iter().filter(|function| !sampled.contains(function)).map(|function| (-1, *function)),
+    );
+    words.sort_unstable();
+    words
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::aggregate::gaps::Gaps;
 
+    /// Words of all tests: those of types -1 to 6 in one function.
+    fn words() -> Vec<Word> {
+        (-1..7).map(|target| (target, 0)).collect()
+    }
+
     fn moment(cpu: u32, time: u64, target: i32) -> (u32, Moment) {
-        (cpu, Moment { time, word: (target, 0), at: 0, context: None })
+        (cpu, Moment { time, word: (target + 1) as u32, context: None })
     }
 
     fn windows(moments: Vec<(u32, Moment)>) -> Vec<Window> {
         let mut gaps = Gaps::default();
         moments.iter().for_each(|(cpu, moment)| gaps.push(*cpu, moment.time));
-        let mut windows = Windows::new(gaps.median(), Blocks::default());
+        let mut windows = Windows::new(gaps.median(), Blocks::default(), words());
         moments.into_iter().for_each(|(cpu, moment)| windows.push(cpu, moment));
         windows.finish(|target| target)
     }
@@ -211,14 +260,14 @@ mod tests {
     fn rounds_change_nothing_where_samples_keep_to_them() {
         let moments: Vec<(u32, Moment)> =
             (0..1000).map(|at| moment(at % 3, u64::from(at * at % 91 + at * 4), (at % 5) as i32)).collect();
-        let mut in_rounds = Windows::new(4, Blocks::default());
+        let mut in_rounds = Windows::new(4, Blocks::default(), words());
         for (at, (cpu, moment)) in moments.iter().enumerate() {
             in_rounds.push(*cpu, moment.clone());
             if at % 50 == 49 {
                 in_rounds.end_round();
             }
         }
-        let mut at_once = Windows::new(4, Blocks::default());
+        let mut at_once = Windows::new(4, Blocks::default(), words());
         moments.into_iter().for_each(|(cpu, moment)| at_once.push(cpu, moment));
         let in_rounds = in_rounds.finish(|target| target);
         assert!(in_rounds.len() > 20 && in_rounds == at_once.finish(|target| target));

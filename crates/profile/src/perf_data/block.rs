@@ -3,8 +3,9 @@
 use super::bytes::Endian;
 use super::error::{Error, Place};
 use super::file::PerfFile;
-use super::record::{HEADER_SIZE, RawRecord, Record, kind};
+use super::record::{HEADER_SIZE, RawRecord, Record, kind, read_sample};
 use super::stream::{AllRecords, Header};
+use crate::sample::Sample;
 
 /// Bytes of a block: enough that handing it over costs nothing, little enough to stay in cache.
 pub(super) const BLOCK: usize = 512 * 1024;
@@ -86,18 +87,35 @@ impl<'f> Blocks<'f> {
     }
 }
 
+/// A record of a block.
+pub(crate) enum Found<'r, 'a> {
+    /// A sample.
+    Sample(&'r Sample<'a>),
+    /// Another record.
+    Other(&'r Record<'a>),
+}
+
 impl PerfFile {
     /// Reads the records of a block, one by one.
     ///
     /// # Errors
     /// If a record does not have the form of its kind.
-    pub(crate) fn read_block(&self, block: &Block, mut each: impl FnMut(&Record<'_>)) -> Result<(), Error> {
+    pub(crate) fn read_block(&self, block: &Block, mut each: impl FnMut(Found<'_, '_>)) -> Result<(), Error> {
         let endian = self.facts().endian;
         let (mut at, mut number) = (0, 0);
+        let mut sample = Sample::default();
         while let Some(bytes) = block.bytes.get(at..).filter(|bytes| !bytes.is_empty()) {
             let place = block.places.get(number).copied().unwrap_or(block.place.plus(at as u64));
             let header = Header::parse(bytes, endian, place)?;
-            each(&self.parse(header.raw(bytes.get(..header.size).unwrap_or(bytes), place))?);
+            let raw = header.raw(bytes.get(..header.size).unwrap_or(bytes), place);
+            if raw.is_sample() {
+                match read_sample(raw, self.events(), &mut sample)? {
+                    None => each(Found::Sample(&sample)),
+                    Some(id) => each(Found::Other(&Record::UnknownSample { id })),
+                }
+            } else {
+                each(Found::Other(&self.parse(raw)?));
+            }
             at += header.size;
             number += 1;
         }

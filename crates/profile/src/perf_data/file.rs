@@ -65,6 +65,11 @@ impl PerfFile {
         &self.facts
     }
 
+    /// What its records' events are.
+    pub(super) fn events(&self) -> &EventTable {
+        &self.events
+    }
+
     /// The records from the first one on, in file order.
     #[must_use]
     pub fn records(&self) -> Records<'_> {

@@ -22,7 +22,7 @@ mod stream;
 mod tally;
 
 pub use attr::{Attr, DataBreakpoint};
-pub(crate) use block::{Block, Blocks};
+pub(crate) use block::{Block, Blocks, Found};
 pub use bytes::Endian;
 pub use error::{Error, Place};
 pub use event_table::SampleId;

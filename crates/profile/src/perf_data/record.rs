@@ -63,6 +63,13 @@ pub struct RawRecord<'a> {
     pub place: Place,
 }
 
+impl RawRecord<'_> {
+    /// Whether it is a sample.
+    pub(crate) fn is_sample(&self) -> bool {
+        self.kind == kind::SAMPLE
+    }
+}
+
 /// A record.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "nearly every record is a sample, and boxes would allocate")]
@@ -246,16 +253,30 @@ fn parse_other<'a>(raw: RawRecord<'a>, events: &EventTable, endian: Endian) -> R
 
 #[inline]
 fn sample<'a>(raw: RawRecord<'a>, events: &'a EventTable) -> Result<Record<'a>, Error> {
+    let mut sample = Sample::default();
+    Ok(match read_sample(raw, events, &mut sample)? {
+        None => Record::Sample(sample),
+        Some(id) => Record::UnknownSample { id },
+    })
+}
+
+/// Reads a found sample to a place; gives the id it has if that is of no event.
+#[inline]
+pub(super) fn read_sample<'a>(
+    raw: RawRecord<'a>,
+    events: &'a EventTable,
+    into: &mut Sample<'a>,
+) -> Result<Option<u64>, Error> {
     let event = match events.event_of_sample(raw.body) {
         Ok(event) => event,
-        Err(Some(id)) => return Ok(Record::UnknownSample { id }),
+        Err(Some(id)) => return Ok(Some(id)),
         Err(None) => return Err(short_of_id(raw)),
     };
     let Some(layout) = events.layout(event) else { return Err(short_of_id(raw)) };
-    match layout.parse(raw.misc, raw.body) {
-        Ok(mut sample) => {
-            sample.event = event;
-            Ok(Record::Sample(sample))
+    match layout.read(raw.misc, raw.body, into) {
+        Ok(()) => {
+            into.event = event;
+            Ok(None)
         }
         Err(error) => Err(sample_error(raw, error)),
     }

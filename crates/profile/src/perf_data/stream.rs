@@ -18,8 +18,13 @@ pub(super) struct Header {
 impl Header {
     #[inline]
     pub(super) fn parse(bytes: &[u8], endian: Endian, place: Place) -> Result<Self, Error> {
-        let mut at = Cursor::new(bytes, endian, "a record header", place);
-        let header = Self { kind: at.u32()?, misc: at.u16()?, size: usize::from(at.u16()?) };
+        let Some([a, b, c, d, e, f, g, h]) = bytes.first_chunk() else {
+            let available = bytes.len() as u64;
+            let (what, needed) = ("a record header", HEADER_SIZE as u64);
+            return Err(Error::Truncated { what, place, needed, available });
+        };
+        let (kind, misc) = (endian.u32([*a, *b, *c, *d]), endian.u16([*e, *f]));
+        let header = Self { kind, misc, size: usize::from(endian.u16([*g, *h])) };
         if header.size < HEADER_SIZE {
             let problem = format!("it says the record has {} bytes, its header alone has 8", header.size);
             return Err(Error::malformed("a record header", place, problem));

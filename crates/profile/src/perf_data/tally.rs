@@ -162,12 +162,16 @@ impl Tally {
     #[inline]
     pub fn add(&mut self, record: &Record<'_>) {
         match record {
-            Record::Sample(sample) => {
-                if let Some(event) = self.events.get_mut(sample.event.index()) {
-                    event.add(sample);
-                }
-            }
+            Record::Sample(sample) => self.add_sample(sample),
             other => self.add_other(other),
+        }
+    }
+
+    /// Adds a sample.
+    #[inline]
+    pub(crate) fn add_sample(&mut self, sample: &Sample<'_>) {
+        if let Some(event) = self.events.get_mut(sample.event.index()) {
+            event.add(sample);
         }
     }
 

@@ -1,36 +1,35 @@
 //! What each sample of some recordings touched.
 
-use super::link::{Linked, Linker};
-use super::look;
+use super::gather::{Gathered, Sums};
+use super::key::{Aside, Facts, Table};
+use super::link::Linker;
 use super::questions::{Decided, Question, Questions};
 use super::traps::Traps;
-use crate::aggregate::{Blocks, Clock};
+use crate::aggregate::Blocks;
 use crate::attribute::answers::Answers;
 use crate::attribute::decide::decide;
 use crate::attribute::evidence::Seen;
 use crate::attribute::objects::{Object, Objects};
 use crate::attribute::reason::Reason;
 use crate::attribute::slides::in_space;
-use crate::attribute::target::{Operand, Target, TypeIndex};
+use crate::attribute::target::{Target, TypeIndex};
+use crate::data_source::DataSource;
 use crate::perf_data::{Error, Record, Tally};
 use crate::program::Program;
 use crate::sample::Sample;
 use crate::sample_file::SampleFile;
-use crate::sweep::{Sweep, sweep};
 use fieldline_debuginfo::Elf;
 use rustc_hash::FxHashSet;
 
 /// A recording with what turns its addresses into the program's.
-struct Source<'f> {
-    file: &'f SampleFile,
+pub(super) struct Source<'f> {
+    pub(super) file: &'f SampleFile,
     linker: Linker,
-    traps: Traps,
-    /// When its samples were taken.
-    clock: Clock,
+    pub(super) traps: Traps,
+    /// Its samples, but for their times.
+    gathered: Gathered,
     /// What samples touched, where addresses were used.
     decided: Decided,
-    /// Its tally and the median gap of its samples, if they were found on the way.
-    looked: Option<(Tally, u64)>,
     objects: Vec<Object>,
 }
 
@@ -70,7 +69,7 @@ impl<'f> Attribution<'f> {
     ) -> Result<Self, Error> {
         let (mut found, program) = Self::of_code(elf, program, files)?;
         for source in &mut found.sources {
-            source.use_addresses(program, &mut found.answers)?;
+            source.use_addresses(program, &mut found.answers);
         }
         Ok(found)
     }
@@ -94,7 +93,7 @@ impl<'f> Attribution<'f> {
         files: &'f [SampleFile],
     ) -> Result<(Self, &'a Program<'a>), Error> {
         let mut sources = Self::open(elf, files)?;
-        let addresses = sampled(&mut sources)?;
+        let addresses = sampled(&mut sources, program)?;
         program.load(addresses.iter().copied());
         let program: &'a Program<'a> = program;
         Ok((Self { sources, answers: Answers::new(program, &addresses) }, program))
@@ -107,9 +106,8 @@ impl<'f> Attribution<'f> {
                 file,
                 linker,
                 traps: Traps::of(file.facts()),
-                clock: Clock::default(),
+                gathered: Gathered::default(),
                 decided: Decided::default(),
-                looked: None,
                 objects: Vec::new(),
             })
         };
@@ -123,7 +121,7 @@ impl<'f> Attribution<'f> {
 
     /// Blocks of a recording's time.
     pub fn blocks(&self, recording: usize) -> Blocks {
-        self.sources.get(recording).map(|source| source.clock.blocks()).unwrap_or_default()
+        self.sources.get(recording).map(|source| source.gathered.clock.blocks()).unwrap_or_default()
     }
 
     /// What turns a recording's addresses into the program's.
@@ -182,123 +180,69 @@ impl<'f> Part<'_, 'f> {
 
     /// The tally and the median gap, if they are known.
     pub(super) fn looked(&self) -> Option<&(Tally, u64)> {
-        self.source.looked.as_ref()
+        self.source.gathered.looked(self.answers).filter(|_| self.source.traps.is_empty())
     }
 
-    /// What tells what a sample touched, but for its time; none of a sample that is not in the program.
-    pub(super) fn question(&self, sample: &Sample<'_>) -> Option<Question> {
-        let (question, _) = self.source.question(self.answers, sample).ok()?;
-        Some(question)
+    /// What of a sample tells what it touched and how it counts, but for its time.
+    pub(super) fn facts(&self, sample: &Sample<'_>) -> Facts {
+        self.source.facts(sample)
     }
 
-    /// Whether the answer to a question is the same at all times.
-    pub(super) fn is_timeless(&self, question: &Question) -> bool {
-        self.source.decided.is_timeless(question)
+    /// All samples of the recording, but for their times.
+    pub(super) fn table(&self) -> &Table<Sums> {
+        &self.source.gathered.table
+    }
+
+    /// Their numbers, in the order in which the first of each stands in the file.
+    pub(super) fn in_order(&self) -> Vec<u32> {
+        self.source.gathered.in_order()
     }
 
     /// Whether a sample is in the program, and its function.
     pub(super) fn function(&self, sample: &Sample<'_>) -> Option<Option<u32>> {
-        let linked = self.source.located(self.answers, sample).ok()?;
-        Some(self.answers.at(linked.ip).function)
+        let question = self.source.question(self.answers, &self.source.facts(sample)).ok()?;
+        Some(self.answers.at(question.ip).function)
     }
 
     /// What a sample touched.
     pub(super) fn attribute(&self, sample: &Sample<'_>) -> Attributed {
-        self.source.attribute(self.answers, sample)
+        self.source.attribute(self.answers, &self.source.facts(sample), sample.time.unwrap_or(0))
+    }
+
+    /// What samples touched, from each time on; the first of them also before. One at least.
+    pub(super) fn turns(&self, facts: &Facts) -> Vec<(u64, Attributed)> {
+        let (source, answers) = (self.source, self.answers);
+        let question = source.question(answers, facts);
+        let turns = question.as_ref().map_or(&[][..], |question| source.decided.turns(question));
+        if turns.is_empty() {
+            return vec![(0, source.attributed(answers, facts, question, None))];
+        }
+        let attributed = |target| source.attributed(answers, facts, question, Some(target));
+        turns.iter().map(|(from, target)| (*from, attributed(*target))).collect()
     }
 }
 
-/// Instructions that were sampled, as linked, in order of address.
-fn sampled(sources: &mut [Source<'_>]) -> Result<Vec<u64>, Error> {
+/// Instructions that were sampled, as linked, in order of address. The units that hold them are surveyed.
+fn sampled(sources: &mut [Source<'_>], program: &Program<'_>) -> Result<Vec<u64>, Error> {
     let mut sampled: FxHashSet<u64> = FxHashSet::default();
     for source in sources {
         source.note_mappings()?;
-        let slots = sweep(source.file, &Sampled { source }, |()| {})?;
-        for slot in slots {
-            source.clock.merge(&slot.clock);
-            sampled.extend(slot.addresses);
-        }
+        source.gathered = Gathered::new(source, program)?;
+        let linked = source.gathered.table.iter().filter_map(|(facts, _)| {
+            // A byte of the instruction in front is enough to find its function.
+            let is_trap = source.traps.of_event(facts.aside.event).is_some();
+            facts.aside.space.ok().map(|_| facts.ip.wrapping_sub(u64::from(is_trap)))
+        });
+        sampled.extend(linked);
     }
     let mut addresses: Vec<u64> = sampled.into_iter().collect();
     addresses.sort_unstable();
     Ok(addresses)
 }
 
-/// Finds the instructions that were sampled.
-struct Sampled<'s, 'f> {
-    source: &'s Source<'f>,
-}
-
-#[derive(Default)]
-struct SampledSlot {
-    clock: Clock,
-    addresses: FxHashSet<u64>,
-    /// The address taken last: samples of a loop often follow each other.
-    last: Option<u64>,
-}
-
-impl Sweep for Sampled<'_, '_> {
-    type Slot = SampledSlot;
-    type Out = ();
-
-    fn slot(&self, _number: usize) -> SampledSlot {
-        SampledSlot::default()
-    }
-
-    fn record(&self, slot: &mut SampledSlot, record: &Record<'_>, _at: u64) {
-        let Record::Sample(sample) = record else { return };
-        sample.time.into_iter().for_each(|time| slot.clock.note(time));
-        let Ok(ip) = self.source.linker.link(sample) else { return };
-        // A byte of the instruction in front is enough to find its function.
-        let is_trap = self.source.traps.of_sample(sample).is_some();
-        let address = ip.wrapping_sub(u64::from(is_trap));
-        if slot.last.replace(address) != Some(address) {
-            slot.addresses.insert(address);
-        }
-    }
-
-    fn end(&self, _slot: &mut SampledSlot) {}
-}
-
-/// Collects what addresses are asked, and takes a first look besides.
-struct Asking<'s, 'f> {
-    source: &'s Source<'f>,
-    answers: &'s Answers,
-}
-
-struct AskingSlot {
-    questions: Questions,
-    seen: look::Seen,
-}
-
-impl Sweep for Asking<'_, '_> {
-    type Slot = AskingSlot;
-    type Out = look::Seen;
-
-    fn slot(&self, _number: usize) -> AskingSlot {
-        let seen = look::Seen::nothing(self.source.file.facts());
-        AskingSlot { questions: Questions::default(), seen }
-    }
-
-    fn record(&self, slot: &mut AskingSlot, record: &Record<'_>, at: u64) {
-        let mut has_function = false;
-        if let Record::Sample(sample) = record
-            && let Ok((question, seen)) = self.source.question(self.answers, sample)
-        {
-            slot.questions.ask(question, seen, at);
-            has_function = self.answers.function_of(question.ip).is_some();
-        }
-        slot.seen.take(record, has_function);
-    }
-
-    fn end(&self, slot: &mut AskingSlot) -> look::Seen {
-        std::mem::replace(&mut slot.seen, look::Seen::nothing(self.source.file.facts()))
-    }
-}
-
 /// Whether a data source says that it is of a store, or of a load.
-fn by_data_source(sample: &Sample<'_>) -> Option<bool> {
-    let operation = sample.data_source?.operation();
+fn by_data_source(source: Option<DataSource>) -> Option<bool> {
+    let operation = source?.operation();
     match (operation.is_load(), operation.is_store()) {
         (true, false) => Some(false),
         (false, true) => Some(true),
@@ -312,62 +256,72 @@ impl Source<'_> {
         if self.linker.is_kernel() {
             return Ok(());
         }
-        let mut records = self.file.records();
-        while let Some(record) = records.next_record()? {
-            self.linker.note(&record);
-        }
+        self.file.each_other(|record| self.linker.note(record))?;
         self.linker.settle();
         Ok(())
     }
 
-    /// The instruction that a sample means, as linked.
-    fn located(&self, answers: &Answers, sample: &Sample<'_>) -> Result<Linked, Reason> {
-        let linked = self.linker.locate(sample)?;
-        match self.traps.of_sample(sample) {
-            Some(_) => {
-                let ip = answers.before(linked.ip).ok_or(Reason::NoMemoryOperand)?;
-                Ok(Linked { ip, ..linked })
+    /// What of a sample tells what it touched and how it counts, but for its time.
+    #[inline]
+    pub(super) fn facts(&self, sample: &Sample<'_>) -> Facts {
+        let (event, cpu, source) = (sample.event, sample.cpu, sample.data_source);
+        match self.linker.locate(sample) {
+            Ok(linked) => {
+                let tid = sample.tid.filter(|_| self.linker.is_program());
+                let aside = Aside { space: Ok(linked.space), event, cpu, tid, source };
+                Facts { ip: linked.ip, address: sample.addr.unwrap_or(0), aside }
             }
-            None => Ok(linked),
+            Err(reason) => {
+                let aside = Aside { space: Err(reason), event, cpu, tid: None, source };
+                Facts { ip: 0, address: 0, aside }
+            }
         }
     }
 
     /// Whether a sample says that it is of a store, or of a load.
-    fn is_store(&self, sample: &Sample<'_>) -> Option<bool> {
-        let is_of_writes = self.traps.of_sample(sample).is_some_and(|watch| watch.is_of_writes);
-        by_data_source(sample).or(is_of_writes.then_some(true))
+    fn is_store(&self, aside: &Aside) -> Option<bool> {
+        let is_of_writes = self.traps.of_event(aside.event).is_some_and(|watch| watch.is_of_writes);
+        by_data_source(aside.source).or(is_of_writes.then_some(true))
     }
 
-    /// The sample as far as objects go. A watch's address is the access's only if that is as long as what is watched.
-    fn seen(&self, sample: &Sample<'_>, linked: Linked, operand: Option<&Operand<TypeIndex>>) -> Seen {
-        let is_whole = self
-            .traps
-            .of_sample(sample)
-            .is_none_or(|watch| operand.is_some_and(|operand| u64::from(operand.size) == watch.length));
-        let address = sample.addr.filter(|_| is_whole).unwrap_or(0);
-        Seen {
-            address: in_space(address, linked.space),
-            time: sample.time.unwrap_or(0),
-            cpu: sample.cpu,
-            owner: if self.linker.is_program() { sample.tid } else { sample.cpu },
-        }
-    }
-
-    /// What a sample asks, and what of it objects see.
-    fn question(&self, answers: &Answers, sample: &Sample<'_>) -> Result<(Question, Seen), Reason> {
-        let linked = self.located(answers, sample)?;
-        let is_store = self.is_store(sample);
-        // Only watches ask how much the instruction touches.
-        let is_trap = self.traps.of_sample(sample).is_some();
-        let operand = if is_trap { answers.at(linked.ip).operand(is_store) } else { None };
-        let seen = self.seen(sample, linked, operand);
-        Ok((Question { ip: linked.ip, address: seen.address, owner: seen.owner, is_store }, seen))
+    /// What samples ask. A watch's address is the access's only if that is as long as what is watched.
+    fn question(&self, answers: &Answers, facts: &Facts) -> Result<Question, Reason> {
+        let Facts { aside, address, ip } = facts;
+        let space = aside.space?;
+        let is_store = self.is_store(aside);
+        let (ip, is_whole) = match self.traps.of_event(aside.event) {
+            Some(watch) => {
+                let ip = answers.before(*ip).ok_or(Reason::NoMemoryOperand)?;
+                let operand = answers.at(ip).operand(is_store);
+                (ip, operand.is_some_and(|operand| u64::from(operand.size) == watch.length))
+            }
+            None => (*ip, true),
+        };
+        Ok(Question {
+            ip,
+            address: in_space(if is_whole { *address } else { 0 }, space),
+            owner: if self.linker.is_program() { aside.tid } else { aside.cpu },
+            is_store,
+        })
     }
 
     /// What a sample touched, by code and, where they were used, addresses.
-    fn attribute(&self, answers: &Answers, sample: &Sample<'_>) -> Attributed {
-        let (question, seen) = match self.question(answers, sample) {
-            Ok(asked) => asked,
+    fn attribute(&self, answers: &Answers, facts: &Facts, time: u64) -> Attributed {
+        let question = self.question(answers, facts);
+        let decided = question.as_ref().ok().and_then(|question| self.decided.get(question, time));
+        self.attributed(answers, facts, question, decided)
+    }
+
+    /// What samples touched that ask something, of which more may be decided than the code tells.
+    fn attributed(
+        &self,
+        answers: &Answers,
+        facts: &Facts,
+        question: Result<Question, Reason>,
+        decided: Option<Target<TypeIndex>>,
+    ) -> Attributed {
+        let question = match question {
+            Ok(question) => question,
             Err(reason) => {
                 return Attributed {
                     ip: None,
@@ -375,7 +329,7 @@ impl Source<'_> {
                     target: Target::Unknown(reason),
                     by_code: Target::Unknown(reason),
                     size: 0,
-                    is_store: self.is_store(sample).unwrap_or(false),
+                    is_store: self.is_store(&facts.aside).unwrap_or(false),
                 };
             }
         };
@@ -386,7 +340,7 @@ impl Source<'_> {
         Attributed {
             ip: Some(question.ip),
             function: answer.function,
-            target: self.decided.get(&question, seen.time).unwrap_or(by_code),
+            target: decided.unwrap_or(by_code),
             by_code,
             size: operand.map_or(0, |operand| u64::from(operand.size)),
             is_store: question.is_store.unwrap_or_else(is_write),
@@ -394,20 +348,18 @@ impl Source<'_> {
     }
 
     /// Finds objects by the addresses of the samples, then decides with both.
-    fn use_addresses<'a>(&mut self, program: &'a Program<'a>, answers: &mut Answers) -> Result<(), Error> {
+    fn use_addresses<'a>(&mut self, program: &'a Program<'a>, answers: &mut Answers) {
         let mut questions = Questions::default();
-        let mut sum = look::Sum::new(self.file.facts());
-        let slots = sweep(self.file, &Asking { source: self, answers }, |seen| sum.add(seen))?;
-        for slot in slots {
-            questions.merge(slot.questions);
+        for (facts, sums) in self.gathered.table.iter() {
+            if let Ok(question) = self.question(answers, &facts) {
+                questions.ask(question, sums.votes(facts.aside.cpu), sums.at);
+            }
         }
-        self.looked = Some(sum.finish());
         let mut objects = Objects::new(program, answers, &questions.evidence(answers), self.linker.slides());
         for question in questions.in_order() {
             self.answer(question, &mut objects, answers);
         }
         self.objects = objects.into_objects();
-        Ok(())
     }
 
     /// Decides a question, for each time at which the answer may be another.

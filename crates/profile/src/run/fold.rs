@@ -1,59 +1,30 @@
 //! Samples of a recording that count alike, taken together; and what is needed of each by itself: when it was.
 
-use super::attribution::{Attributed, Part};
+use super::attribution::Part;
 use super::context::Context;
-use super::joint::attribute;
-use super::questions::Question;
+use super::key::{Batch, Facts, Table};
+use super::rows::{Alike, Row, Rows};
+use crate::aggregate::windows::Word;
 use crate::aggregate::{Blocks, Counts};
-use crate::attribute::slides::in_space;
-use crate::attribute::target::Target;
-use crate::data_source::DataSource;
-use crate::perf_data::{EventIndex, Facts, Record};
+use crate::perf_data::{Facts as FileFacts, Record};
 use crate::sample::{Sample, SampleFields};
 use crate::sweep::Sweep;
 use rustc_hash::FxHashMap;
 
-/// All that decides how a sample counts, but for its time and address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Alike {
-    /// Index of the program.
-    pub(super) part: usize,
-    pub(super) event: EventIndex,
-    pub(super) cpu: Option<u32>,
-    source: Option<u64>,
-    pub(super) attributed: Attributed,
-}
-
-impl Alike {
-    fn of(sample: &Sample<'_>, part: usize, attributed: Attributed) -> Self {
-        let source = sample.data_source.map(|source| source.0);
-        Self { part, event: sample.event, cpu: sample.cpu, source, attributed }
-    }
-
-    pub(super) fn data_source(&self) -> Option<DataSource> {
-        self.source.map(DataSource)
-    }
-}
-
-/// A sample that may belong to a window.
+/// When a sample was that may belong to a window.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct When {
     pub(super) cpu: u32,
+    pub(super) word: u32,
     pub(super) time: u64,
-    /// Number of what it is like, in its slot.
-    pub(super) alike: u32,
-    pub(super) at: u64,
-    /// Functions of its program that it shows besides its own.
-    pub(super) context: Option<Box<[u32]>>,
 }
 
 /// What a block of records came to.
 #[derive(Default)]
 pub(super) struct Folded {
-    /// Number of the slot.
-    pub(super) slot: usize,
-    /// What the slot has not met before.
-    pub(super) new: Vec<Alike>,
     pub(super) moments: Vec<When>,
+    /// Functions besides its own that the moment of a number shows, in order of numbers.
+    pub(super) contexts: Vec<(usize, Box<[u32]>)>,
     /// How many of the moments came before the end of each round.
     pub(super) rounds: Vec<usize>,
     pub(super) callchains: u64,
@@ -63,212 +34,220 @@ pub(super) struct Folded {
 /// Folds the samples of a recording.
 pub(super) struct Fold<'p, 'f> {
     parts: &'p [Part<'p, 'f>],
+    rows: &'p Rows,
     blocks: &'p Blocks,
     /// By event: whether samples show more than one instruction.
     has_context: Vec<bool>,
+    /// By what samples are like: the number of their word, or [`NO_WORD`] if they belong to no window.
+    numbers: Vec<u32>,
+    /// Words of windows, in order.
+    pub(super) words: Vec<Word>,
+    /// By program: numbers of its functions in the profile.
+    functions: Vec<Vec<u32>>,
 }
+
+/// The number of no word.
+const NO_WORD: u32 = u32::MAX;
 
 impl<'p, 'f> Fold<'p, 'f> {
-    pub(super) fn new(parts: &'p [Part<'p, 'f>], facts: &Facts, blocks: &'p Blocks) -> Self {
+    /// `word_of`: what samples are in windows.
+    pub(super) fn new(
+        parts: &'p [Part<'p, 'f>],
+        facts: &FileFacts,
+        rows: &'p Rows,
+        blocks: &'p Blocks,
+        functions: Vec<Vec<u32>>,
+        mut word_of: impl FnMut(&Alike) -> Option<Word>,
+    ) -> Self {
         let context = SampleFields::CALLCHAIN | SampleFields::BRANCH_STACK;
-        let events = facts.events.iter().map(|event| event.attr.sample_type.intersects(context));
-        Self { parts, blocks, has_context: events.collect() }
-    }
-}
-
-/// The samples of some blocks.
-pub(super) struct Slot {
-    number: usize,
-    /// What was found for samples of one program that ask the same.
-    asked: FxHashMap<Key, Found>,
-    asides: FxHashMap<Aside, u32>,
-    known: FxHashMap<Alike, u32>,
-    sums: Vec<(Alike, Sum)>,
-    /// How many samples that are alike have an address, beyond those in `asked`.
-    addresses: FxHashMap<(u32, u64), u64>,
-    out: Folded,
-}
-
-/// What tells how a sample counts, before anything is known of what it touched. Small, since there are as many as
-/// addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    ip: u64,
-    address: u64,
-    aside: u32,
-}
-
-/// What there are few of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Aside {
-    owner: Option<u32>,
-    is_store: Option<bool>,
-    source: Option<u64>,
-    event: EventIndex,
-    cpu: Option<u32>,
-}
-
-/// What samples of a key are like, whether their address counts, and how many there were.
-#[derive(Clone, Copy, Debug)]
-struct Found {
-    alike: u32,
-    has_address: bool,
-    samples: u64,
-}
-
-/// Sums over samples that are alike.
-struct Sum {
-    /// Where in the file the first of them is.
-    at: u64,
-    counts: Counts,
-}
-
-impl Sweep for Fold<'_, '_> {
-    type Slot = Slot;
-    type Out = Folded;
-
-    fn slot(&self, number: usize) -> Slot {
-        let (asked, asides, known, sums, addresses, out) = Default::default();
-        Slot { number, asked, asides, known, sums, addresses, out }
+        let has_context = facts.events.iter().map(|event| event.attr.sample_type.intersects(context));
+        let found: Vec<Option<Word>> = rows.alikes.iter().map(&mut word_of).collect();
+        let mut words: Vec<Word> = found.iter().flatten().copied().collect();
+        words.sort_unstable();
+        words.dedup();
+        let number = |word: &Option<Word>| word.and_then(|word| words.binary_search(&word).ok());
+        let numbers = found.iter().map(|word| number(word).map_or(NO_WORD, |number| number as u32)).collect();
+        Self { parts, rows, blocks, has_context: has_context.collect(), numbers, words, functions }
     }
 
-    fn record(&self, slot: &mut Slot, record: &Record<'_>, at: u64) {
-        match record {
-            Record::Sample(sample) => self.sample(slot, sample, at),
-            Record::FinishedRound => slot.out.rounds.push(slot.out.moments.len()),
-            _ => {}
-        }
-    }
-
-    fn end(&self, slot: &mut Slot) -> Folded {
-        Folded { slot: slot.number, ..std::mem::take(&mut slot.out) }
-    }
-}
-
-impl Fold<'_, '_> {
-    fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
-        let Some(alike) = self.find(slot, sample, at) else { return };
-        slot.count(alike, sample, self.blocks.at(sample.time));
-        let Some((Alike { part, attributed, .. }, _)) = slot.sums.get(alike as usize) else { return };
-        let has_function = attributed.function.is_some();
-        let context = self.context(sample, *part, attributed);
-        slot.out.callchains += u64::from(context.has_callchain);
-        slot.out.branch_stacks += u64::from(context.has_branches);
-        if let (Some(cpu), Some(time), true) = (sample.cpu, sample.time, has_function) {
-            let functions = context.functions;
-            let context = (!functions.is_empty()).then(|| functions.into_boxed_slice());
-            slot.out.moments.push(When { cpu, time, alike, at, context });
-        }
-    }
-
-    /// Number of what a sample is like; its address is counted.
-    fn find(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) -> Option<u32> {
-        let asked = match self.parts {
-            [only] => only.question(sample).map(|question| (only, question)),
-            _ => None,
+    /// The sums of all slots, by number of what samples are like.
+    pub(super) fn sums(&self, slots: Vec<Slot>) -> Vec<Counts> {
+        let mut sums = match self.parts {
+            [only] => self.rows.sums(only),
+            _ => vec![Counts::default(); self.rows.alikes.len()],
         };
-        let key = asked.map(|(_, question)| slot.key(sample, &question));
-        if let Some(found) = key.and_then(|key| slot.asked.get_mut(&key)) {
-            found.samples += 1;
-            return Some(found.alike);
-        }
-        let (part, attributed) = attribute(self.parts, sample)?;
-        let alike = slot.number_of(Alike::of(sample, part, attributed), at);
-        let address = self.address(sample, part, &attributed);
-        // Of a question its address is the sample's, unless that is a watch's.
-        let is_whole = |question: &Question| address.is_none_or(|address| address == question.address);
-        let is_kept =
-            asked.is_some_and(|(part, question)| part.is_timeless(&question) && is_whole(&question));
-        match key.filter(|_| is_kept) {
-            Some(key) => {
-                slot.asked.insert(key, Found { alike, has_address: address.is_some(), samples: 1 });
-            }
-            None => {
-                if let Some(address) = address {
-                    *slot.addresses.entry((alike, address)).or_default() += 1;
+        let blocks = self.blocks.len();
+        for slot in slots {
+            for (counts, row) in sums.iter_mut().zip(0_usize..) {
+                for block in 0..blocks {
+                    let samples = slot.by_block.get(block * self.numbers.len() + row).copied().unwrap_or(0);
+                    if samples > 0 {
+                        counts.count_in(block, samples);
+                    }
                 }
             }
-        }
-        Some(alike)
-    }
-
-    /// The address as objects know it, of a sample that touched a place.
-    fn address(&self, sample: &Sample<'_>, part: usize, attributed: &Attributed) -> Option<u64> {
-        let (Target::Place { .. }, Some(_)) = (attributed.target, sample.cpu) else { return None };
-        let address = sample.data_address()?;
-        let linker = self.parts.get(part).map(Part::linker).filter(|linker| linker.is_program());
-        let linked = linker.and_then(|linker| linker.locate(sample).ok());
-        Some(in_space(address, linked.map_or(0, |linked| linked.space)))
-    }
-
-    fn context(&self, sample: &Sample<'_>, part: usize, attributed: &Attributed) -> Context {
-        let has_context = self.has_context.get(sample.event.index()).is_some_and(|has| *has);
-        match self.parts.get(part).filter(|_| has_context) {
-            Some(part) => Context::of(sample, attributed.function, part.linker(), part.answers()),
-            None => Context::default(),
-        }
-    }
-}
-
-impl Slot {
-    fn key(&mut self, sample: &Sample<'_>, question: &Question) -> Key {
-        let Question { ip, address, owner, is_store } = *question;
-        let source = sample.data_source.map(|source| source.0);
-        let aside = Aside { owner, is_store, source, event: sample.event, cpu: sample.cpu };
-        let next = self.asides.len() as u32;
-        Key { ip, address, aside: *self.asides.entry(aside).or_insert(next) }
-    }
-
-    fn number_of(&mut self, alike: Alike, at: u64) -> u32 {
-        let next = self.sums.len() as u32;
-        let number = *self.known.entry(alike).or_insert(next);
-        if number == next {
-            self.sums.push((alike, Sum { at, counts: Counts::default() }));
-            self.out.new.push(alike);
-        }
-        number
-    }
-
-    fn count(&mut self, alike: u32, sample: &Sample<'_>, block: Option<u32>) {
-        let Some((_, Sum { counts, .. })) = self.sums.get_mut(alike as usize) else { return };
-        counts.samples += 1;
-        counts.period = counts.period.saturating_add(sample.period);
-        counts.latency = counts.latency.saturating_add(sample.latency().unwrap_or(0));
-        if let Some(block) = block {
-            counts.count_in(block as usize, 1);
-        }
-    }
-
-    /// The sums with the addresses of their samples.
-    fn into_sums(self) -> Vec<(Alike, Sum)> {
-        let mut sums = self.sums;
-        let asked = self.asked.into_iter().filter(|(_, found)| found.has_address);
-        let asked = asked.map(|(key, found)| ((found.alike, key.address), found.samples));
-        for ((alike, address), samples) in asked.chain(self.addresses) {
-            if let Some((_, sum)) = sums.get_mut(alike as usize) {
-                sum.counts.addresses.push((address, samples));
+            for ((alike, address), late) in slot.late {
+                let Some(counts) = sums.get_mut(alike as usize) else { continue };
+                counts.samples += late.samples;
+                counts.period = counts.period.saturating_add(late.period);
+                counts.latency = counts.latency.saturating_add(late.latency);
+                counts.addresses.extend(address.map(|address| (address, late.samples)));
             }
         }
         sums
     }
 }
 
-/// The sums of all slots, in the order in which samples like them came first.
-pub(super) fn sums(slots: Vec<Slot>) -> Vec<(Alike, Counts)> {
-    let mut all: FxHashMap<Alike, Sum> = FxHashMap::default();
-    for (alike, sum) in slots.into_iter().flat_map(Slot::into_sums) {
-        match all.entry(alike) {
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(sum);
+/// The samples of some blocks.
+pub(super) struct Slot {
+    batch: Batch<One>,
+    /// Samples by block of time, and in each by what they are like.
+    by_block: Vec<u64>,
+    /// What is not known before of samples that are alike and have an address.
+    late: FxHashMap<(u32, Option<u64>), Late>,
+    out: Folded,
+}
+
+/// What is needed of a sample besides its key.
+struct One {
+    cpu: Option<u32>,
+    time: Option<u64>,
+    period: u64,
+    latency: u64,
+}
+
+impl One {
+    fn of(sample: &Sample<'_>) -> Self {
+        let latency = sample.latency().unwrap_or(0);
+        Self { cpu: sample.cpu, time: sample.time, period: sample.period, latency }
+    }
+}
+
+/// Sums over samples that are known when their time is.
+#[derive(Default)]
+struct Late {
+    samples: u64,
+    period: u64,
+    latency: u64,
+}
+
+impl Sweep for Fold<'_, '_> {
+    type Slot = Slot;
+    type Out = Folded;
+
+    fn slot(&self, _number: usize) -> Slot {
+        let by_block = vec![0; self.blocks.len() * self.numbers.len()];
+        Slot { batch: Batch::default(), by_block, late: FxHashMap::default(), out: Folded::default() }
+    }
+
+    fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, _at: u64) {
+        let has_context = self.has_context.get(sample.event.index()).is_some_and(|has| *has);
+        match (self.parts, &self.rows.tables[..]) {
+            ([only], [table]) if !has_context => {
+                let Some(key) = table.known_key(&only.facts(sample)) else { return };
+                if slot.batch.push(key, One::of(sample)) {
+                    self.take_batch(slot, table, only);
+                }
             }
-            std::collections::hash_map::Entry::Occupied(place) => {
-                let known = place.into_mut();
-                known.at = known.at.min(sum.at);
-                known.counts.add(sum.counts);
+            _ => {
+                self.flush(slot);
+                self.single(slot, sample, has_context);
             }
         }
     }
-    let mut all: Vec<(Alike, Sum)> = all.into_iter().collect();
-    all.sort_unstable_by_key(|(_, sum)| sum.at);
-    all.into_iter().map(|(alike, sum)| (alike, sum.counts)).collect()
+
+    fn other(&self, slot: &mut Slot, record: &Record<'_>) {
+        if *record == Record::FinishedRound {
+            self.flush(slot);
+            slot.out.rounds.push(slot.out.moments.len());
+        }
+    }
+
+    fn end(&self, slot: &mut Slot) -> Folded {
+        self.flush(slot);
+        std::mem::take(&mut slot.out)
+    }
+}
+
+impl Fold<'_, '_> {
+    fn flush(&self, slot: &mut Slot) {
+        if let ([only], [table]) = (self.parts, &self.rows.tables[..]) {
+            self.take_batch(slot, table, only);
+        }
+    }
+
+    fn take_batch(&self, slot: &mut Slot, table: &Table<Row>, part: &Part<'_, '_>) {
+        let mut batch = std::mem::take(&mut slot.batch);
+        table.ask(&batch.keys);
+        for ((key, hash), one) in batch.keys.iter().zip(&batch.rest) {
+            let row = table.number(key, *hash).and_then(|number| table.value(number)).copied();
+            let alike = row.and_then(|row| self.rows.at(row, one.time));
+            let (Some(row), Some(alike)) = (row, alike) else { continue };
+            if Rows::is_by_time(row)
+                && let Some(facts) = table.facts_of(key)
+            {
+                self.count_late(slot, alike, part, &facts, one);
+            }
+            self.take(slot, alike, one);
+        }
+        batch.clear();
+        slot.batch = batch;
+    }
+
+    /// Takes a sample by itself: one of several programs, or with a context.
+    fn single(&self, slot: &mut Slot, sample: &Sample<'_>, has_context: bool) {
+        let one = One::of(sample);
+        let Some((part, facts, row, alike)) = self.find(sample) else { return };
+        if Rows::is_by_time(row) || self.parts.len() > 1 {
+            self.count_late(slot, alike, part, &facts, &one);
+        }
+        let number = slot.out.moments.len();
+        let is_moment = self.take(slot, alike, &one);
+        let Some(alike) = self.rows.alikes.get(alike as usize).filter(|_| has_context) else { return };
+        let context = Context::of(sample, alike.attributed.function, part.linker(), part.answers());
+        slot.out.callchains += u64::from(context.has_callchain);
+        slot.out.branch_stacks += u64::from(context.has_branches);
+        if is_moment && !context.functions.is_empty() {
+            let known = self.functions.get(alike.part).map_or(&[][..], Vec::as_slice);
+            let functions = context.functions.iter().filter_map(|index| known.get(*index as usize).copied());
+            slot.out.contexts.push((number, functions.collect()));
+        }
+    }
+
+    /// The program that tells what a sample touched, and what it is like: the first that has its instruction.
+    fn find(&self, sample: &Sample<'_>) -> Option<(&Part<'_, '_>, Facts, Row, u32)> {
+        let mut first = None;
+        for (part, table) in self.parts.iter().zip(&self.rows.tables) {
+            let facts = part.facts(sample);
+            let key = table.known_key(&facts)?;
+            let row = *table.value(table.number(&key, key.hash())?)?;
+            let alike = self.rows.at(row, sample.time)?;
+            if self.rows.alikes.get(alike as usize)?.attributed.ip.is_some() {
+                return Some((part, facts, row, alike));
+            }
+            first = first.or(Some((part, facts, row, alike)));
+        }
+        first
+    }
+
+    /// Counts a sample by block, and notes when it was; `true` if that may matter.
+    #[inline]
+    fn take(&self, slot: &mut Slot, alike: u32, one: &One) -> bool {
+        if let Some(block) = self.blocks.at(one.time) {
+            let place = block as usize * self.numbers.len() + alike as usize;
+            slot.by_block.get_mut(place).into_iter().for_each(|count| *count += 1);
+        }
+        let word = self.numbers.get(alike as usize).copied().filter(|word| *word != NO_WORD);
+        let (Some(word), Some(cpu), Some(time)) = (word, one.cpu, one.time) else { return false };
+        slot.out.moments.push(When { cpu, word, time });
+        true
+    }
+
+    #[cold]
+    fn count_late(&self, slot: &mut Slot, alike: u32, part: &Part<'_, '_>, facts: &Facts, one: &One) {
+        let late = slot.late.entry((alike, self.rows.address(alike, part, facts))).or_default();
+        late.samples += 1;
+        late.period = late.period.saturating_add(one.period);
+        late.latency = late.latency.saturating_add(one.latency);
+    }
 }

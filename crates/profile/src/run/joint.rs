@@ -66,9 +66,9 @@ pub(super) fn function(parts: &[Part<'_, '_>], sample: &Sample<'_>) -> Option<u3
 }
 
 /// Of a sample that is in none of the programs no single one tells why.
-fn of_none(attributed: Attributed) -> Attributed {
+pub(super) fn of_none(attributed: Attributed) -> Attributed {
     match attributed.target {
-        Target::Unknown(Reason::UserSpace) => {
+        Target::Unknown(Reason::UserSpace) if attributed.ip.is_none() => {
             let target = Target::Unknown(Reason::OtherProgram);
             Attributed { target, by_code: target, ..attributed }
         }

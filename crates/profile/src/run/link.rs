@@ -50,14 +50,13 @@ pub fn check_build_id(elf: &Elf<'_>, file: &SampleFile) -> Result<(), Mismatch> 
 fn recorded_of_name(name: &str, is_module: bool, file: &SampleFile) -> Vec<String> {
     let listed = file.facts().build_ids.iter().filter(|dso| is_named(&dso.filename, name, is_module));
     let mut found: Vec<String> = listed.map(|dso| hex(dso.build_id.as_bytes())).collect();
-    let mut records = file.records();
-    while let Ok(Some(record)) = records.next_record() {
-        if let Record::Mmap(Mmap { build_id: Some(id), filename, .. }) = &record
+    let _ = file.each_other(|record| {
+        if let Record::Mmap(Mmap { build_id: Some(id), filename, .. }) = record
             && is_named(filename, name, is_module)
         {
             found.push(hex(id.as_bytes()));
         }
-    }
+    });
     found
 }
 

@@ -4,6 +4,7 @@ use super::attribution::Part;
 use super::joint::function;
 use crate::aggregate::gaps::Gaps;
 use crate::perf_data::{Error, Facts, Record, Tally};
+use crate::sample::Sample;
 use crate::sample_file::SampleFile;
 use crate::sweep::{Sweep, sweep};
 
@@ -39,15 +40,21 @@ impl Seen {
         Self { tally: Tally::new(facts), times: Vec::new(), rounds: Vec::new() }
     }
 
-    /// Takes a record. `has_function` says of a sample whether its function is known.
-    pub(super) fn take(&mut self, record: &Record<'_>, has_function: bool) {
+    /// Counts a sample.
+    pub(super) fn count(&mut self, sample: &Sample<'_>) {
+        self.tally.add_sample(sample);
+    }
+
+    /// Takes CPU and time of a sample whose function is known.
+    pub(super) fn moment(&mut self, cpu: Option<u32>, time: Option<u64>) {
+        self.times.extend(cpu.zip(time));
+    }
+
+    /// Takes a record that is no sample.
+    pub(super) fn other(&mut self, record: &Record<'_>) {
         self.tally.add(record);
-        match record {
-            Record::Sample(sample) => {
-                self.times.extend(sample.cpu.zip(sample.time).filter(|_| has_function));
-            }
-            Record::FinishedRound => self.rounds.push(self.times.len()),
-            _ => {}
+        if *record == Record::FinishedRound {
+            self.rounds.push(self.times.len());
         }
     }
 }
@@ -90,12 +97,15 @@ impl Sweep for Look<'_, '_> {
         Seen::nothing(self.facts)
     }
 
-    fn record(&self, slot: &mut Seen, record: &Record<'_>, _at: u64) {
-        let has_function = match record {
-            Record::Sample(sample) => function(self.parts, sample).is_some(),
-            _ => false,
-        };
-        slot.take(record, has_function);
+    fn sample(&self, slot: &mut Seen, sample: &Sample<'_>, _at: u64) {
+        slot.count(sample);
+        if function(self.parts, sample).is_some() {
+            slot.moment(sample.cpu, sample.time);
+        }
+    }
+
+    fn other(&self, slot: &mut Seen, record: &Record<'_>) {
+        slot.other(record);
     }
 
     fn end(&self, slot: &mut Seen) -> Seen {

@@ -3,6 +3,8 @@
 //! * `link`: addresses of the recorded machine to addresses as linked.
 //! * `spaces`: what each process had mapped, over time.
 //! * `landmarks`: the same where a text names symbols only.
+//! * `key`: what of a sample tells what it touched and how it counts.
+//! * `gather`: the samples that differ in that, with sums.
 //! * `attribution`: what each sample touched.
 //! * `questions`: what addresses are asked, each once.
 //! * `traps`: samples that name the instruction behind the access.
@@ -10,6 +12,7 @@
 //! * `context`: functions that a sample shows besides its own.
 //! * `structs`: all structs that an access is one to.
 //! * `look`: what a profile needs to know before it counts.
+//! * `rows`: what samples that differ in their times only are like.
 //! * `fold`: samples that count alike.
 //! * `profile`: sums over a recording.
 //! * `dso`, `coverage`: what was attributed by program, library or module.
@@ -19,12 +22,15 @@ pub mod context;
 pub mod coverage;
 pub mod dso;
 mod fold;
+mod gather;
 pub mod joint;
+mod key;
 pub mod landmarks;
 pub mod link;
 mod look;
 pub mod profile;
 mod questions;
+mod rows;
 pub mod spaces;
 pub mod structs;
 mod traps;

@@ -1,11 +1,12 @@
 //! A recording's profile.
 
 use super::attribution::{Attributed, Attribution};
-use super::fold::{Alike, Fold, Folded, sums};
+use super::fold::{Fold, Folded};
 use super::joint::Joint;
 use super::look::look;
+use super::rows::{Alike, Rows};
 use super::structs::{Structs, Touched};
-use crate::aggregate::windows::{Moment, Windows};
+use crate::aggregate::windows::{Moment, Windows, Word};
 use crate::aggregate::{Builder, Counts, Function, Outcome, Row};
 use crate::attribute::answers::Answers;
 use crate::attribute::target::Target;
@@ -90,23 +91,37 @@ fn profile_one(
     }
     let taken = joint.parts(recording);
     let (tally, gap) = look(&taken, file)?;
-    let mut moments = Moments { windows: Windows::new(gap, blocks.clone()), words: Vec::new() };
-    let slots = sweep(file, &Fold::new(&taken, file.facts(), &blocks), |folded| {
+    let rows = Rows::new(&taken);
+    let number = |known: &Known<'_, '_>| known.functions.iter().map(|function| function.number()).collect();
+    let functions = known.iter().map(number).collect();
+    let fold = Fold::new(&taken, file.facts(), &rows, &blocks, functions, |alike| {
+        known.get_mut(alike.part)?.word(alike, &mut builder)
+    });
+    let mut windows = Windows::new(gap, blocks.clone(), fold.words.clone());
+    let slots = sweep(file, &fold, |folded| {
         builder.note_context(folded.callchains, folded.branch_stacks);
-        moments.add(folded, &mut known, &mut builder);
+        cut(folded, &mut windows);
     })?;
-    for (alike, counts) in sums(slots) {
+    let sums = fold.sums(slots);
+    // Tables take memory, and the builder needs some.
+    let alikes = rows.into_alikes();
+    for (alike, counts) in alikes.iter().zip(sums).filter(|(_, counts)| counts.samples > 0) {
         if let Some(known) = known.get_mut(alike.part) {
-            known.count(&alike, &counts, &mut builder);
+            known.count(alike, &counts, &mut builder);
         }
     }
     builder.set_lost(tally.lost_samples.saturating_add(tally.lost_records));
     let spots = blind_spots(file.facts(), &tally);
     let spots = spots.iter().map(|spot| format!("{spot}; {}", spot.remedy()));
-    Ok(builder.finish(moments.windows, file.notes().into_iter().chain(spots).collect()))
+    Ok(builder.finish(windows, file.notes().into_iter().chain(spots).collect()))
 }
 
 impl Known<'_, '_> {
+    fn word(&mut self, alike: &Alike, builder: &mut Builder) -> Option<Word> {
+        let places = self.structs.touched(builder, self.answers, &alike.attributed);
+        Builder::word(&row(alike, &places, &self.functions))
+    }
+
     fn count(&mut self, alike: &Alike, counts: &Counts, builder: &mut Builder) {
         let places = self.structs.touched(builder, self.answers, &alike.attributed);
         let row = row(alike, &places, &self.functions);
@@ -117,45 +132,22 @@ impl Known<'_, '_> {
     }
 }
 
-/// Samples on their way into windows.
-struct Moments {
-    windows: Windows,
-    /// Program and word of what samples are like, by slot and number.
-    words: Vec<Vec<(usize, Option<(i32, u32)>)>>,
-}
-
-impl Moments {
-    fn add(&mut self, folded: Folded, known: &mut [Known<'_, '_>], builder: &mut Builder) {
-        if self.words.len() <= folded.slot {
-            self.words.resize_with(folded.slot + 1, Vec::new);
+/// Samples of a block on their way into windows.
+fn cut(folded: Folded, windows: &mut Windows) {
+    let mut rounds = folded.rounds.into_iter().peekable();
+    let mut contexts = folded.contexts.into_iter().peekable();
+    for (number, when) in folded.moments.into_iter().enumerate() {
+        while rounds.next_if(|round| *round <= number).is_some() {
+            windows.end_round();
         }
-        let Some(words) = self.words.get_mut(folded.slot) else { return };
-        for alike in &folded.new {
-            let word = known.get_mut(alike.part).and_then(|known| {
-                let places = known.structs.touched(builder, known.answers, &alike.attributed);
-                Builder::word(&row(alike, &places, &known.functions))
-            });
-            words.push((alike.part, word));
-        }
-        let mut rounds = folded.rounds.into_iter().peekable();
-        for (number, when) in folded.moments.into_iter().enumerate() {
-            while rounds.next_if(|round| *round <= number).is_some() {
-                self.windows.end_round();
-            }
-            let Some((part, Some(word))) = words.get(when.alike as usize).copied() else { continue };
-            let functions = known.get(part).map_or(&[][..], |known| &known.functions);
-            let context = when.context.map(|context| {
-                let functions = context.iter().filter_map(|index| functions.get(*index as usize));
-                functions.map(|function| function.number()).collect()
-            });
-            self.windows.push(when.cpu, Moment { time: when.time, word, at: when.at, context });
-        }
-        rounds.for_each(|_| self.windows.end_round());
+        let context = contexts.next_if(|(of, _)| *of == number).map(|(_, functions)| functions);
+        windows.push(when.cpu, Moment { time: when.time, word: when.word, context });
     }
+    rounds.for_each(|_| windows.end_round());
 }
 
 fn row(alike: &Alike, places: &Touched, functions: &[Function]) -> Row {
-    let source = alike.data_source();
+    let source = alike.source;
     let attributed = &alike.attributed;
     Row {
         event: alike.event.index(),

@@ -1,9 +1,10 @@
 //! What addresses are asked: samples that look alike to objects are one question, however many there are.
 
 use crate::attribute::answers::Answers;
-use crate::attribute::evidence::{Evidence, Seen, Votes};
+use crate::attribute::evidence::{Evidence, Votes};
 use crate::attribute::target::{Target, TypeIndex};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// All that decides what a sample touched, but for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,30 +33,17 @@ struct Asked {
 }
 
 impl Questions {
-    /// Takes a sample.
-    pub(super) fn ask(&mut self, question: Question, seen: Seen, at: u64) {
-        let cpus = seen.cpu.map_or(0, |cpu| 1 << cpu.min(63));
-        let once = Votes { samples: 1, first: seen.time, last: seen.time, cpus };
-        self.add(question, Asked { votes: once, at });
-    }
-
-    fn add(&mut self, question: Question, more: Asked) {
+    /// Takes samples that ask, the first of them where it stands in the file.
+    pub(super) fn ask(&mut self, question: Question, votes: Votes, at: u64) {
         match self.asked.entry(question) {
-            std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(more);
+            Entry::Vacant(place) => {
+                place.insert(Asked { votes, at });
             }
-            std::collections::hash_map::Entry::Occupied(place) => {
+            Entry::Occupied(place) => {
                 let known = place.into_mut();
-                known.votes.add(more.votes);
-                known.at = known.at.min(more.at);
+                known.votes.add(votes);
+                known.at = known.at.min(at);
             }
-        }
-    }
-
-    /// Adds those of another part of the file.
-    pub(super) fn merge(&mut self, other: Self) {
-        for (question, asked) in other.asked {
-            self.add(question, asked);
         }
     }
 
@@ -87,18 +75,18 @@ pub(super) struct Decided {
     targets: FxHashMap<Question, Choice>,
 }
 
-/// The answer to a question.
+/// The answer to a question, from each time on.
 #[derive(Clone, Debug)]
 enum Choice {
-    /// Whenever it is asked.
-    Always(Target<TypeIndex>),
-    /// By time, from each time on: memory was used for one object after the other.
+    /// Whenever it is asked: from 0 on.
+    Always((u64, Target<TypeIndex>)),
+    /// By time: memory was used for one object after the other.
     ByTime(Vec<(u64, Target<TypeIndex>)>),
 }
 
 impl Decided {
     pub(super) fn always(&mut self, question: Question, target: Target<TypeIndex>) {
-        self.targets.insert(question, Choice::Always(target));
+        self.targets.insert(question, Choice::Always((0, target)));
     }
 
     /// Takes answers at some times, in order of time.
@@ -107,19 +95,19 @@ impl Decided {
         self.targets.insert(question, Choice::ByTime(answers));
     }
 
-    /// Whether time does not matter to the answer.
-    pub(super) fn is_timeless(&self, question: &Question) -> bool {
-        !matches!(self.targets.get(question), Some(Choice::ByTime(_)))
+    /// What samples touched that ask this, from each time on; nothing if no address was used for it.
+    pub(super) fn turns(&self, question: &Question) -> &[(u64, Target<TypeIndex>)] {
+        match self.targets.get(question) {
+            None => &[],
+            Some(Choice::Always(answer)) => std::slice::from_ref(answer),
+            Some(Choice::ByTime(answers)) => answers,
+        }
     }
 
     /// What a sample touched that asks this.
     pub(super) fn get(&self, question: &Question, time: u64) -> Option<Target<TypeIndex>> {
-        match self.targets.get(question)? {
-            Choice::Always(target) => Some(*target),
-            Choice::ByTime(answers) => {
-                let past = answers.partition_point(|(from, _)| *from <= time);
-                answers.get(past.saturating_sub(1)).map(|(_, target)| *target)
-            }
-        }
+        let turns = self.turns(question);
+        let past = turns.partition_point(|(from, _)| *from <= time);
+        turns.get(past.saturating_sub(1)).map(|(_, target)| *target)
     }
 }

@@ -4,8 +4,7 @@
 //! Exception Conditions"), and perf records the instruction to go on with. Elsewhere, as on arm64, it is taken before. The
 //! address of a sample is that of the watch, not of the access (`perf_bp_event` in `kernel/events/core.c`).
 
-use crate::perf_data::{DataBreakpoint, Facts};
-use crate::sample::Sample;
+use crate::perf_data::{DataBreakpoint, EventIndex, Facts};
 
 /// Which events of a recording are such breakpoints.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +19,13 @@ impl Traps {
         Self { by_event: events.collect() }
     }
 
-    /// What is watched, if the sample is of such a breakpoint.
-    pub(super) fn of_sample(&self, sample: &Sample<'_>) -> Option<DataBreakpoint> {
-        self.by_event.get(sample.event.index()).copied().flatten()
+    /// Whether no event is one.
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_event.iter().all(Option::is_none)
+    }
+
+    /// What is watched, if an event is such a breakpoint.
+    pub(super) fn of_event(&self, event: EventIndex) -> Option<DataBreakpoint> {
+        self.by_event.get(event.index()).copied().flatten()
     }
 }

@@ -3,6 +3,7 @@
 use super::parts::{
     BranchStack, CounterRead, CounterValue, CpuMode, Parts, Registers, UserStack, Weight, Words,
 };
+use super::places::Places;
 use super::{Field, Sample, SampleFields};
 use crate::data_source::DataSource;
 use crate::perf_data::{Attr, Endian};
@@ -40,6 +41,8 @@ pub struct SampleLayout {
     interrupt_registers: u64,
     unrecorded_period: u64,
     endian: Endian,
+    /// Where fields are, if that is the same in all samples.
+    places: Option<Places>,
 }
 
 /// A sample that does not hold what its event's `sample_type` says.
@@ -83,6 +86,7 @@ impl SampleLayout {
             interrupt_registers: attr.interrupt_registers,
             unrecorded_period: if attr.is_frequency() { 1 } else { attr.period_or_frequency },
             endian,
+            places: Places::of(attr.sample_type),
         }
     }
 
@@ -93,7 +97,24 @@ impl SampleLayout {
     /// The body is shorter or longer than the event's fields.
     #[inline]
     pub fn parse<'a>(&'a self, misc: u16, body: &'a [u8]) -> Result<Sample<'a>, FieldError> {
-        let mut sample = Sample {
+        let mut sample = Sample::default();
+        self.read(misc, body, &mut sample)?;
+        Ok(sample)
+    }
+
+    /// The same to a place. After an error it holds anything.
+    ///
+    /// # Errors
+    ///
+    /// As of [`SampleLayout::parse`].
+    #[inline]
+    pub(crate) fn read<'a>(
+        &'a self,
+        misc: u16,
+        body: &'a [u8],
+        into: &mut Sample<'a>,
+    ) -> Result<(), FieldError> {
+        *into = Sample {
             cpu_mode: CpuMode::from_misc(misc),
             exact_ip: misc & MISC_EXACT_IP != 0,
             period: self.unrecorded_period,
@@ -101,8 +122,13 @@ impl SampleLayout {
             layout: Some(self),
             ..Sample::default()
         };
-        self.walk(body, &mut sample)?;
-        Ok(sample)
+        match self.places.as_ref().filter(|places| places.size == body.len()) {
+            Some(places) => {
+                places.read(body, self.endian, into);
+                Ok(())
+            }
+            None => self.walk(body, into),
+        }
     }
 
     /// The fields that [`SampleLayout::parse`] stepped over; those of a body it refuses are left out.
@@ -115,7 +141,6 @@ impl SampleLayout {
     }
 
     /// Walks over the body and gives each field to `sink`.
-    #[inline]
     fn walk<'a, S: Sink<'a>>(&self, body: &'a [u8], sink: &mut S) -> Result<(), FieldError> {
         let walked = self.walk_with(body, sink, EmptyStack::WithIndex);
         let may_be_bare = self.fields.contains(SampleFields::BRANCH_STACK)
@@ -424,5 +449,13 @@ impl<'a> Walk<'a> {
             0 => Ok(()),
             count => Err(FieldError::Leftover { offset: self.position, count }),
         }
+    }
+}
+
+#[cfg(test)]
+impl SampleLayout {
+    /// The same, without knowing where fields are.
+    pub(super) fn without_places(self) -> Self {
+        Self { places: None, ..self }
     }
 }

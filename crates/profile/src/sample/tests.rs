@@ -368,7 +368,32 @@ fn an_address_of_zero_is_none() {
     assert_eq!([address(0), address(5)], [None, Some(5)]);
 }
 
+/// A sample as a value, without where it was read.
+fn bare(sample: Sample<'_>) -> Sample<'static> {
+    Sample { dso: None, body: &[], layout: None, ..sample }
+}
+
 proptest! {
+    #[test]
+    fn fields_are_the_same_found_at_their_places_and_by_walking(
+        mask in 0..=SampleFields::KNOWN.0,
+        words in proptest::collection::vec(any::<u64>(), 0..18),
+        is_big: bool,
+        misc: u16,
+    ) {
+        let endian = if is_big { Endian::Big } else { Endian::Little };
+        let event = layout(SampleFields(mask & !places::VARIABLE.0), endian);
+        let walked = event.clone().without_places();
+        // As long as the fields say, and as long as it happens to be.
+        let count = (0..=17).find(|count| walked.parse(misc, &vec![0; 8 * count]).is_ok()).unwrap();
+        for body in [words.clone(), (0..count).map(|at| words.get(at).copied().unwrap_or(at as u64)).collect()] {
+            let body = body.into_iter().fold(Body::new(endian), Body::u64);
+            let found = event.parse(misc, &body.bytes);
+            let (found, walked) = (found.map(bare), walked.parse(misc, &body.bytes).map(bare));
+            prop_assert_eq!(found, walked);
+        }
+    }
+
     #[test]
     fn no_body_makes_it_panic(
         sample_type in 0..1_u64 << 25,

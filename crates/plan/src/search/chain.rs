@@ -74,7 +74,7 @@ impl<'p> Chain<'p> {
     }
 
     fn replica(&mut self, number: usize) -> &mut Replica<'p> {
-        let worker = if number % 2 == 0 { &mut self.even } else { &mut self.odd };
+        let worker = if number.is_multiple_of(2) { &mut self.even } else { &mut self.odd };
         &mut worker.replicas[number / 2]
     }
 
@@ -96,7 +96,7 @@ impl<'p> Chain<'p> {
     fn exchange(&mut self, hot: usize) {
         let (even, odd) = (hot.div_ceil(2), hot / 2);
         let (even, odd) = (&mut self.even.replicas[even], &mut self.odd.replicas[odd]);
-        let (hot, cold) = if hot % 2 == 0 { (even, odd) } else { (odd, even) };
+        let (hot, cold) = if hot.is_multiple_of(2) { (even, odd) } else { (odd, even) };
         let difference = hot.state.cost() as f64 - cold.state.cost() as f64;
         let gain = (1.0 / hot.temperature - 1.0 / cold.temperature) * difference;
         if gain >= 0.0 || -gain < self.exponential[self.random.below(QUANTILES)] {

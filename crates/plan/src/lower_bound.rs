@@ -18,9 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds of tightening a chunk's share. More than these gain less than a thousandth.
 const ROUNDS: usize = 8;
-/// Rounds that gain less than this factor one after the other before a share is left as it is.
-const IDLE: usize = 1;
-const WORTH: f64 = 1.001;
 /// Steps of visits that tightening may take in one view; structs of very many touched members get fewer rounds.
 const SHARE_STEPS: usize = 16_000_000;
 /// What sums of floating point numbers may be off by, as a share.
@@ -228,11 +225,7 @@ impl<'c> Line<'c> {
             return 0.0;
         }
         let mut best = 0.0_f64;
-        let mut idle = 0;
         for round in 0..rounds {
-            if idle == IDLE {
-                break;
-            }
             self.choose();
             let mut tangent = 0.0;
             let step = 2.0 / (round as f64 + 2.0);
@@ -246,7 +239,6 @@ impl<'c> Line<'c> {
                 tangent += visit.weight * (2.0 / at - there / (at * at));
                 visit.bits = at + step * (there - at);
             }
-            idle = if tangent > best * WORTH { 0 } else { idle + 1 };
             best = best.max(tangent);
         }
         own * best

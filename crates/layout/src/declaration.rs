@@ -5,6 +5,9 @@ use std::borrow::Cow;
 
 /// How deep declarators nest before they are cut with `…`, so that corrupt debug info ends.
 const MAX_DEPTH: u32 = 32;
+/// Types that one declaration names before it is cut likewise: functions that take functions that take functions would
+/// double it with each level.
+const MAX_TYPES: u32 = 4_096;
 
 /// The type alone: `struct list_head *`, `int[4]`, `void (*)(int)`.
 pub fn type_name(table: &TypeTable, id: TypeId) -> String {
@@ -13,56 +16,72 @@ pub fn type_name(table: &TypeTable, id: TypeId) -> String {
 
 /// A declaration of `name`: `struct list_head *next`, `int v[4]`, `void (*func)(int)`.
 pub fn declare(table: &TypeTable, id: TypeId, name: &str) -> String {
-    declarator(table, id, name.to_owned(), MAX_DEPTH)
+    Speller { table, left: MAX_TYPES }.declarator(id, name.to_owned(), MAX_DEPTH)
 }
 
-fn declarator(table: &TypeTable, id: TypeId, inner: String, depth: u32) -> String {
-    if depth == 0 {
-        return join("…", &inner);
-    }
-    match table.get(id) {
-        Type::Pointer { kind, target, .. } => {
-            let star = format!("{}{inner}", pointer_sign(*kind));
-            let inner = if binds_tighter(table, *target) { format!("({star})") } else { star };
-            declarator(table, *target, inner, depth - 1)
+/// One declaration on its way.
+struct Speller<'t> {
+    table: &'t TypeTable,
+    /// Types that may still be named.
+    left: u32,
+}
+
+impl Speller<'_> {
+    fn declarator(&mut self, id: TypeId, inner: String, depth: u32) -> String {
+        if depth == 0 || self.left == 0 {
+            return join("…", &inner);
         }
-        Type::Qualified { qualifier, target } => qualified(table, *qualifier, *target, &inner, depth),
-        Type::Tag { name, target } => declarator(table, *target, join(name, &inner), depth - 1),
-        Type::Array { element, dimensions, .. } => {
-            let mut inner = inner;
-            for count in dimensions {
-                inner.push_str(&count.map_or_else(|| "[]".to_owned(), |count| format!("[{count}]")));
+        self.left -= 1;
+        match self.table.get(id) {
+            Type::Pointer { kind, target, .. } => {
+                let star = format!("{}{inner}", pointer_sign(*kind));
+                let inner = if binds_tighter(self.table, *target) { format!("({star})") } else { star };
+                self.declarator(*target, inner, depth - 1)
             }
-            declarator(table, *element, inner, depth - 1)
+            Type::Qualified { qualifier, target } => self.qualified(*qualifier, *target, &inner, depth),
+            Type::Tag { name, target } => self.declarator(*target, join(name, &inner), depth - 1),
+            Type::Array { element, dimensions, .. } => {
+                let mut inner = inner;
+                for count in dimensions {
+                    inner.push_str(&count.map_or_else(|| "[]".to_owned(), |count| format!("[{count}]")));
+                }
+                self.declarator(*element, inner, depth - 1)
+            }
+            Type::Function(prototype) => {
+                let parameters = self.parameters(prototype, depth);
+                self.declarator(prototype.returns, format!("{inner}({parameters})"), depth - 1)
+            }
+            other => join(&simple_name(other), &inner),
         }
-        Type::Function(prototype) => {
-            let parameters = parameters(table, prototype, depth);
-            declarator(table, prototype.returns, format!("{inner}({parameters})"), depth - 1)
-        }
-        other => join(&simple_name(other), &inner),
     }
-}
 
-/// `const` and friends stand before the type they qualify, except behind a pointer's star.
-fn qualified(table: &TypeTable, qualifier: Qualifier, target: TypeId, inner: &str, depth: u32) -> String {
-    let word = qualifier_word(qualifier);
-    if matches!(table.get(target), Type::Pointer { .. }) {
-        return declarator(table, target, join(word, inner), depth - 1);
+    /// `const` and friends stand before the type they qualify, except behind a pointer's star.
+    fn qualified(&mut self, qualifier: Qualifier, target: TypeId, inner: &str, depth: u32) -> String {
+        let word = qualifier_word(qualifier);
+        if matches!(self.table.get(target), Type::Pointer { .. }) {
+            return self.declarator(target, join(word, inner), depth - 1);
+        }
+        format!("{word} {}", self.declarator(target, inner.to_owned(), depth - 1))
     }
-    format!("{word} {}", declarator(table, target, inner.to_owned(), depth - 1))
+
+    fn parameters(&mut self, prototype: &Prototype, depth: u32) -> String {
+        let mut texts: Vec<String> = Vec::new();
+        for (_, ty) in &prototype.parameters {
+            if self.left == 0 {
+                texts.push("…".to_owned());
+                break;
+            }
+            texts.push(self.declarator(*ty, String::new(), depth - 1));
+        }
+        if prototype.variadic {
+            texts.push("...".to_owned());
+        }
+        if texts.is_empty() { "void".to_owned() } else { texts.join(", ") }
+    }
 }
 
 fn binds_tighter(table: &TypeTable, target: TypeId) -> bool {
     matches!(table.get(target), Type::Array { .. } | Type::Function(_))
-}
-
-fn parameters(table: &TypeTable, prototype: &Prototype, depth: u32) -> String {
-    let mut texts: Vec<String> =
-        prototype.parameters.iter().map(|(_, ty)| declarator(table, *ty, String::new(), depth - 1)).collect();
-    if prototype.variadic {
-        texts.push("...".to_owned());
-    }
-    if texts.is_empty() { "void".to_owned() } else { texts.join(", ") }
 }
 
 /// The word for a qualifier.
@@ -150,6 +169,19 @@ fn elements(dimensions: &str) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::types::{Base, Encoding, Target};
+
+    #[test]
+    fn functions_of_functions_are_cut_where_nobody_could_read_them() {
+        let mut table = TypeTable::new(Target::default());
+        let int = table.push(Type::Base(Base { name: "int".into(), size: 4, encoding: Encoding::Signed }));
+        let mut last = int;
+        for _ in 0..28 {
+            let parameters = vec![(None, last); 8];
+            last = table.push(Type::Function(Prototype { returns: int, parameters, variadic: false }));
+        }
+        let text = declare(&table, last, "it");
+        assert!(text.len() < 64 * MAX_TYPES as usize && text.contains('…'), "{} bytes", text.len());
+    }
 
     #[test]
     fn declarators_nest_as_in_c() {

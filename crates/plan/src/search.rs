@@ -32,8 +32,8 @@ const SHUFFLED: usize = 80;
 /// More units than these need more moves.
 const UNITS: usize = 50;
 
-/// Chains that begin anywhere, and most rounds of the first. One long chain ends in better orders than several short
-/// ones (`examples/search_effort.rs`).
+/// Chains that begin anywhere, and most rounds of the first. What more rounds bring, `examples/search_effort.rs` tells;
+/// docs/ARCHITECTURE.md says what the number of chains rests on.
 const CHAINS: usize = 2;
 const ROUNDS: usize = 336;
 /// By what rounds are divided for the other chains: they only tell how far results lie apart.

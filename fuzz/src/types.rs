@@ -4,12 +4,15 @@ use fieldline_debuginfo::btf::{self, Btf};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
 use fieldline_debuginfo::{Elf, FileBytes, Result, module};
 use fieldline_layout::constraint::{Wishes, constraints};
-use fieldline_layout::{Layout, TypeTable, abi, declaration};
+use fieldline_layout::{Layout, Member, TypeTable, abi, declaration};
 use fieldline_profile::attribute::answers::Answers;
 use fieldline_profile::program::Program;
 
 /// Members are asked for at no more offsets than these, of no more types.
 const LOOKED_AT: usize = 512;
+/// Members that layouts are shown of, nested ones included, one more layout aside. A layout may have 65 536, and a few bytes
+/// make one more type that has as many.
+const MEMBERS: usize = 1 << 18;
 /// Names that are looked for, each of which goes over all types.
 const LOOKED_UP: usize = 8;
 
@@ -92,9 +95,14 @@ fn read_btf(btf: &Btf<'_>) {
 
 /// What `layout` prints of every type, and what planning asks first.
 fn show(table: &TypeTable) {
+    let mut members = 0;
     for (id, _) in table.iter().take(LOOKED_AT) {
         let _ = declaration::declare(table, id, "it");
         let Some(layout) = Layout::of(table, id) else { continue };
+        members += layout.members.iter().map(nested).sum::<usize>();
+        if members > MEMBERS {
+            return;
+        }
         let _ = (layout.fingerprint(), abi::disagreement(&layout), layout.cachelines(64));
         for offset in (0..layout.size).take(LOOKED_AT) {
             let _ = layout.path_at(offset);
@@ -105,4 +113,9 @@ fn show(table: &TypeTable) {
         }
         let _ = serde_json::to_vec(&layout);
     }
+}
+
+/// A member and all within it.
+fn nested(member: &Member) -> usize {
+    1 + member.members.iter().map(nested).sum::<usize>()
 }

@@ -7,6 +7,7 @@ mod fields;
 mod layout;
 mod parts;
 mod places;
+pub mod runs;
 
 pub use fields::{Field, SampleFields};
 pub use layout::{FieldError, SampleLayout};

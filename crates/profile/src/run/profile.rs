@@ -102,6 +102,11 @@ fn profile_one(
         builder.note_context(folded.callchains, folded.branch_stacks);
         cut(folded, &mut windows);
     })?;
+    fold.run_sums(&slots, |alike, counts| {
+        if let Some(known) = known.get_mut(alike.part) {
+            known.count(alike, counts, &mut builder);
+        }
+    });
     let sums = fold.sums(slots);
     // Tables take memory, and the builder needs some.
     let alikes = rows.into_alikes();
@@ -144,6 +149,9 @@ fn cut(folded: Folded, windows: &mut Windows) {
         windows.push(when.cpu, Moment { time: when.time, word: when.word, context });
     }
     rounds.for_each(|_| windows.end_round());
+    for stack in folded.stacks {
+        windows.push_whole(stack.block, &stack.words, &stack.context);
+    }
 }
 
 fn row(alike: &Alike, places: &Touched, functions: &[Function]) -> Row {

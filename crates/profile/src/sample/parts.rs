@@ -193,7 +193,7 @@ pub struct BranchStack<'a> {
 
 impl<'a> BranchStack<'a> {
     /// The branches.
-    pub fn entries(&self) -> impl Iterator<Item = BranchEntry> + 'a {
+    pub fn entries(&self) -> impl Iterator<Item = BranchEntry> + use<'a> {
         let words = self.entries;
         (0..words.len() / 3).filter_map(move |index| {
             let (from, to) = (words.get(3 * index)?, words.get(3 * index + 1)?);

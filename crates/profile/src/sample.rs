@@ -70,6 +70,12 @@ impl<'a> Sample<'a> {
         self.weight.map(|weight| weight.latency)
     }
 
+    /// Whether a branch stack was asked for; it may be empty.
+    #[inline]
+    pub(crate) fn has_branches(&self) -> bool {
+        self.layout.is_some_and(SampleLayout::has_branches)
+    }
+
     /// The fields that are seldom wanted, read from the record once more.
     #[must_use]
     pub fn parts(&self) -> Parts<'a> {

@@ -18,8 +18,8 @@ use crate::attribute::target::{Target, TypeIndex};
 use crate::data_source::DataSource;
 use crate::perf_data::{Error, EventIndex, Record, Tally};
 use crate::program::Program;
-use crate::sample::runs::Run;
 use crate::sample::Sample;
+use crate::sample::runs::Run;
 use crate::sample_file::SampleFile;
 use fieldline_debuginfo::Elf;
 use rustc_hash::FxHashSet;
@@ -332,7 +332,8 @@ impl Source<'_> {
         let first = at(begin).map_err(lost)?;
         match at(end) {
             Ok(last) if last.space == first.space => {
-                Ok(Facts { ip: first.ip, address: last.ip, aside: aside(Ok(0)) })
+                let aside = Aside { cpu: None, ..aside(Ok(0)) };
+                Ok(Facts { ip: first.ip, address: last.ip, aside })
             }
             _ => Err(lost(Reason::BrokenRun)),
         }

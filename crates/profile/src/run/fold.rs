@@ -82,8 +82,7 @@ impl<'p, 'f> Fold<'p, 'f> {
             part.straight().alikes(index, EventIndex(0), None).map(|alike| word_of(&alike)).collect()
         };
         let of_runs: Vec<Vec<Option<Word>>> = parts.iter().enumerate().map(&mut of_part).collect();
-        let mut words: Vec<Word> =
-            found.iter().chain(of_runs.iter().flatten()).flatten().copied().collect();
+        let mut words: Vec<Word> = found.iter().chain(of_runs.iter().flatten()).flatten().copied().collect();
         words.sort_unstable();
         words.dedup();
         let number = |word: &Option<Word>| {
@@ -96,12 +95,21 @@ impl<'p, 'f> Fold<'p, 'f> {
         Self { parts, rows, blocks, has_context, numbers, run_numbers, words, functions }
     }
 
-    /// Sums over the accesses of runs, by what they are like, in the order of programs, events, CPUs and instructions.
+    /// Sums over the accesses of runs, by what they are like: first samples and periods, then samples by block of time.
     pub(super) fn run_sums(&self, slots: &[Slot], mut each: impl FnMut(&Alike, &Counts)) {
         for (index, part) in self.parts.iter().enumerate() {
             let counts = slots.iter().filter_map(|slot| slot.runs.get(index));
-            run_sums::each(index, part.straight(), self.blocks.len(), counts, &mut each);
+            run_sums::each(index, part.straight(), counts, &mut each);
         }
+    }
+
+    /// How many runs were counted that fit the code.
+    pub(super) fn runs_counted(&self, slots: &[Slot]) -> u64 {
+        let of_part = |(index, part): (usize, &Part<'_, '_>)| {
+            let counts = slots.iter().filter_map(move |slot| slot.runs.get(index));
+            counts.map(|counts| counts.fitting(part.straight())).sum::<u64>()
+        };
+        self.parts.iter().enumerate().map(of_part).sum()
     }
 
     /// The sums of all slots, by number of what samples are like.
@@ -173,8 +181,7 @@ impl Sweep for Fold<'_, '_> {
 
     fn slot(&self, _number: usize) -> Slot {
         let by_block = vec![0; self.blocks.len() * self.numbers.len()];
-        let runs = self.parts.iter().map(|part| RunCounts::new(part.straight(), self.blocks.len()));
-        let runs = runs.collect();
+        let runs = self.parts.iter().map(|_| RunCounts::default()).collect();
         Slot { batch: Batch::default(), by_block, late: FxHashMap::default(), runs, out: Folded::default() }
     }
 
@@ -277,7 +284,7 @@ impl Fold<'_, '_> {
                 Some((index, part, Ok(run))) => {
                     let Some(number) = part.straight().number(&run) else { continue };
                     if let Some(counts) = slot.runs.get_mut(index) {
-                        counts.count(number, period, block);
+                        counts.count(number, sample.cpu, block, period);
                     }
                     let Range { start, end } = part.straight().range(number);
                     let all = self.run_numbers.get(index).map_or(&[][..], Vec::as_slice);

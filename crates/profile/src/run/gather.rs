@@ -51,7 +51,7 @@ impl Sums {
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) table: Table<Sums>,
-    /// Where the runs of branch stacks begin and end, see [`Source::piece`].
+    /// Where the runs of branch stacks begin and end, by event; see [`Source::piece`].
     pub(super) runs: Table<()>,
     pub(super) clock: Clock,
     /// The tally and the median gap of samples whose function is known, if the functions were guessed right.

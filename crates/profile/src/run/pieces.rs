@@ -22,27 +22,46 @@ pub(super) fn pieces<'a>(sample: &Sample<'a>) -> impl Iterator<Item = (Piece, u6
     found.chain(none).map(move |piece| (piece, share))
 }
 
-/// Which events count by the runs of their branch stacks: those whose stacks list all branches, and whose samples don't
-/// name an access themselves.
+/// What is known of an event's branch stacks.
+struct State {
+    /// They list all branches, and no sample so far named an access.
+    is_whole: bool,
+    /// Asking for addresses doesn't make the hardware give any: all samples have to be seen.
+    may_name: bool,
+    has_runs: bool,
+}
+
+impl State {
+    /// Whether further samples may change something.
+    fn is_open(&self) -> bool {
+        self.is_whole && (self.may_name || !self.has_runs)
+    }
+}
+
+/// Which events count by the runs of their branch stacks: those whose stacks list all branches and show runs, and whose
+/// samples don't name an access themselves.
 pub(super) fn by_runs(file: &SampleFile) -> Result<Vec<bool>, Error> {
     let events = &file.facts().events;
-    let is_whole = |event: &Event| {
-        Stacks::of(&event.attr) == Stacks::Whole && event.attr.data_breakpoint().is_none()
-    };
-    let mut found: Vec<bool> = events.iter().map(is_whole).collect();
-    // Asking for addresses doesn't make the hardware give any.
-    let mut open: Vec<bool> =
-        found.iter().zip(events).map(|(is, event)| *is && may_name_access(&event.attr)).collect();
+    let is_whole =
+        |event: &Event| Stacks::of(&event.attr) == Stacks::Whole && event.attr.data_breakpoint().is_none();
+    let mut states: Vec<State> = events
+        .iter()
+        .map(|event| State {
+            is_whole: is_whole(event),
+            may_name: may_name_access(&event.attr),
+            has_runs: false,
+        })
+        .collect();
     let mut records = file.records();
-    while open.contains(&true) {
+    while states.iter().any(|state| state.is_open()) {
         let Some(record) = records.next_record()? else { break };
         let Record::Sample(sample) = record else { continue };
-        let event = sample.event.index();
-        if open.get(event) == Some(&true) && names_access(&sample) {
-            open.get_mut(event).into_iter().chain(found.get_mut(event)).for_each(|flag| *flag = false);
+        if let Some(state) = states.get_mut(sample.event.index()).filter(|state| state.is_open()) {
+            state.is_whole &= !names_access(&sample);
+            state.has_runs |= runs(&sample).any(Run::is_possible);
         }
     }
-    Ok(found)
+    Ok(states.iter().map(|state| state.is_whole && state.has_runs).collect())
 }
 
 /// What a sample touched: one access, or those of the runs in its branch stack, each as a sample of its own; with the
@@ -53,7 +72,8 @@ pub(super) fn each_access<E>(
     each: &mut impl FnMut(&Sample<'_>, usize, &Attributed) -> Result<(), E>,
 ) -> Result<(), E> {
     if !parts.first().is_some_and(|part| part.counts_runs(sample.event)) {
-        return attribute(parts, sample).map_or(Ok(()), |(index, attributed)| each(sample, index, &attributed));
+        return attribute(parts, sample)
+            .map_or(Ok(()), |(index, attributed)| each(sample, index, &attributed));
     }
     for (piece, period) in pieces(sample) {
         let begin = piece.map_or(None, |run| Some(run.begin));

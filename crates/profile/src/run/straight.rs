@@ -28,7 +28,9 @@ const STATIC_CALL: &str = "__SCT__";
 pub(super) struct Straight {
     /// Accesses in order of functions and addresses; and behind them, for runs that can't be read, why.
     pub(super) accesses: Vec<Attributed>,
-    /// By where runs begin (`ip`) and end (`address`), event and CPU: which of the accesses they are.
+    /// How many stand in front of the latter.
+    pub(super) lost: u32,
+    /// By where runs begin (`ip`) and end (`address`) and event: which of the accesses they are.
     pub(super) runs: Table<Range<u32>>,
 }
 
@@ -63,7 +65,7 @@ impl Straight {
         });
         let runs = runs.with_values(ranges);
         accesses.extend(lost.into_iter().map(|(ip, reason)| unknown(answers, ip, reason)));
-        Self { accesses, runs }
+        Self { accesses, lost: first_lost, runs }
     }
 
     /// What a run touched.
@@ -200,7 +202,8 @@ fn touched(
     let is_certain = program.patches.alternatives_at(ip).next().is_none();
     let does = |is_store: bool| {
         let mut memory = instruction.memory();
-        is_certain && memory.any(|memory| if is_store { memory.access.is_write() } else { memory.access.is_read() })
+        is_certain
+            && memory.any(|memory| if is_store { memory.access.is_write() } else { memory.access.is_read() })
     };
     let kinds = [false, true].map(|is_store| does(is_store).then_some(is_store));
     let answer = answers.at(ip);

@@ -18,6 +18,7 @@ pub(super) struct Reader<'s> {
     /// The frame that holds the instruction.
     first: String,
     frames: usize,
+    branches: u64,
     /// Call chain and branches as a perf.data's sample holds them.
     pub(super) body: Vec<u8>,
 }
@@ -26,7 +27,7 @@ impl<'s> Reader<'s> {
     pub(super) fn new(source: &'s Source) -> Self {
         let lines = Lines::new(source);
         let (line, frame, first) = Default::default();
-        Self { lines, line, number: 0, frame, first, frames: 0, body: Vec::new() }
+        Self { lines, line, number: 0, frame, first, frames: 0, branches: 0, body: Vec::new() }
     }
 
     /// Reads the next line and its frames; `false` if there is none.
@@ -70,6 +71,7 @@ impl<'s> Reader<'s> {
         let at = self.body.len();
         self.body.extend([0; 8]);
         let mut count = 0_u64;
+        self.branches = 0;
         if memchr::memmem::find(self.line.as_bytes(), b"/0x").is_none() {
             return;
         }
@@ -77,8 +79,13 @@ impl<'s> Reader<'s> {
             count += 1;
             [from, to, 0].iter().for_each(|word: &u64| self.body.extend(word.to_le_bytes()));
         }
+        self.branches = count;
         let slot = self.body.get_mut(at..).into_iter().flatten();
         slot.zip(count.to_le_bytes()).for_each(|(to, from)| *to = from);
+    }
+
+    pub(super) fn has_branches(&self) -> bool {
+        self.branches > 0
     }
 
     pub(super) fn has_frames(&self) -> bool {

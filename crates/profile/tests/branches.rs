@@ -9,15 +9,16 @@ use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::access::AccessProfile;
 use fieldline_profile::attribute::target::Target;
+use fieldline_profile::code::architecture::Architecture;
 use fieldline_profile::code::insn::InstructionReader;
 use fieldline_profile::code::machine::{Callee, Flow, Instruction};
 use fieldline_profile::doctor::{examine, survey};
-use fieldline_profile::perf_data::{Attr, Endian, Error};
+use fieldline_profile::perf_data::{Attr, Endian, Error, Record};
 use fieldline_profile::program::Program;
 use fieldline_profile::run::{self, Attribution, Joint};
 use fieldline_profile::sample::{CpuMode, Sample, SampleFields};
 use fieldline_profile::sample_file::SampleFile;
-use fieldline_profile::writer::{Recording, SampleValues};
+use fieldline_profile::writer::{Mapping, Recording, SampleValues};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -224,9 +225,8 @@ fn runs_count_as_if_each_access_had_been_sampled() {
                 |rows: &[(String, u64)]| rows.iter().map(|row| row.0.clone()).collect::<Vec<_>>();
             assert_eq!(without_period(&by_stacks), without_period(&by_accesses), "{name} {depth}");
             assert!(by_stacks.len() > 2000, "{name}: {}", by_stacks.len());
-            let shares = |rows: &[(String, u64)]| rows.iter().map(|row| row.1).max();
-            assert_eq!(shares(&by_stacks), Some(310), "the last stack has one run at least");
-            assert_eq!(by_stacks.iter().map(|row| row.1).min(), Some((310 / (depth as u64 - 1)).max(1)));
+            let least = by_stacks.iter().map(|row| row.1).min();
+            assert_eq!(least, Some(310 / (depth as u64 - 1)), "the period is shared out among runs");
             assert_same_counts(&found, &expected, &format!("{name} {depth}"));
             assert_eq!(found.recordings[0].branch_runs, 1999);
             assert_eq!(found.recordings[0].branch_stacks, stacks.len() as u64);
@@ -407,7 +407,10 @@ fn the_text_gives_the_same() {
                 "a 1/1 [{cpu:03}] 0.{time:09}: 310 cycles: ffff800000000000 [unknown] ([kernel.kallsyms])"
             )
             .unwrap();
-            for [from, to, _] in stack {
+            for (number, [from, to, _]) in stack.iter().enumerate() {
+                if number == 2 {
+                    write!(text, " 0x10/0x20/M/-/-/1/COND/SPEC_WRONG_PATH/-").unwrap();
+                }
                 write!(text, " {from:#x}/{to:#x}/P/-/-/1/COND/NON_SPEC_CORRECT_PATH/-").unwrap();
             }
             text.push('\n');
@@ -456,4 +459,86 @@ fn no_addresses_of_branches_make_it_fail() {
         assert_eq!(event.total.samples, rows.len() as u64);
         assert!(profile.blind_spots.iter().any(|spot| spot.contains("don't fit the code")));
     }
+}
+
+#[test]
+fn stacks_go_through_the_kernel_and_programs() {
+    let demo = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/demo").join(name);
+    let files = [path("idioms"), demo("shaper")].map(|path| FileBytes::open(&path).unwrap());
+    let elfs = files.each_ref().map(|file| Elf::parse(file).unwrap());
+    // An access of the program, where it lay when it was recorded.
+    let old = SampleFile::open(&demo("shaper.perf.data")).unwrap();
+    let mut linker = run::Linker::new(&elfs[1], &old).unwrap();
+    let mut records = old.records();
+    while let Some(record) = records.next_record().unwrap() {
+        linker.note(&record);
+    }
+    linker.settle();
+    let mut recording = Recording::new(Endian::Little);
+    let event = event(&mut recording, Attr { sample_type: SampleFields::BRANCH_STACK, ..whole() });
+    let (mut records, mut known) = (old.records(), None);
+    while let Some(record) = records.next_record().unwrap() {
+        match record {
+            Record::Mmap(mmap) => recording.mmap(&Mapping {
+                pid: mmap.pid,
+                address: mmap.address,
+                length: mmap.length,
+                page_offset: mmap.page_offset,
+                filename: &mmap.filename,
+                cpu_mode: mmap.cpu_mode,
+            }),
+            Record::Sample(sample) if known.is_none() => {
+                known =
+                    linker.link(&sample).ok().map(|linked| (linked, sample.ip.unwrap(), sample.pid.unwrap()));
+            }
+            _ => {}
+        }
+    }
+    let (linked, ip, pid) = known.unwrap();
+    let code = elfs[1].bytes_at(linked, 15).unwrap();
+    let instruction = InstructionReader::new(Architecture::X86_64).read(linked, code).unwrap();
+    let behind = ip + u64::from(instruction.length);
+    let kernel = walk("idioms", 40, 6);
+    // The program runs up to an interrupt, the kernel for a while, the program from there on.
+    let (first, last) = (kernel.branches[0][0], kernel.branches.last().unwrap()[0]);
+    let mut branches = vec![[behind, first, 0], [last, ip, 0]];
+    branches.extend(kernel.branches.iter().rev().skip(1));
+    branches.extend([[behind, first, 0], [ip, ip, 0]]);
+    for cpu_mode in [CpuMode::Kernel, CpuMode::User] {
+        let values =
+            SampleValues { cpu_mode, branches: &branches, pid, tid: pid, ..values(1_000_000_000_000_000) };
+        recording.sample(event, &values);
+    }
+    let sections = elfs.each_ref().map(|elf| DebugSections::load(elf, None).unwrap());
+    let dwarfs = sections.each_ref().map(|sections| Dwarf::new(sections).unwrap());
+    let mut programs: Vec<_> =
+        elfs.iter().zip(&dwarfs).map(|(elf, dwarf)| Program::new(elf, dwarf).unwrap()).collect();
+    let files = [SampleFile::of_bytes(recording.to_file()).unwrap()];
+    let attributed = elfs.iter().zip(&mut programs);
+    let attributions: Vec<_> =
+        attributed.map(|(elf, program)| Attribution::new(elf, program, &files).unwrap()).collect();
+    let joint = Joint { attributions: &attributions };
+    let mut counts = [0; 2];
+    let mut of_user = Vec::new();
+    let each = |sample: &Sample<'_>, program: usize, found: &run::Attributed| {
+        counts[program] += 1;
+        if found.ip == Some(linked) {
+            of_user.push(sample.ip);
+        }
+        Ok::<(), Error>(())
+    };
+    joint.each(0, each).unwrap();
+    assert!(counts[0] > 40 && counts[1] >= 4, "{counts:?}");
+    assert_eq!(of_user, [Some(ip); 4], "two runs of each stack");
+    let parts = attributions.iter().zip(&dwarfs);
+    let parts: Vec<_> = parts.map(|(attribution, dwarf)| run::Part { dwarf, attribution }).collect();
+    let profile = run::profile(&parts, joint, &files, &["recording".to_owned()], None).unwrap();
+    assert_eq!(profile.recordings[0].samples, counts.iter().sum::<u64>());
+    assert_eq!(profile.recordings[0].branch_runs, 2 * (branches.len() as u64 - 1));
+    let rows = run::coverage(joint, &files).unwrap();
+    let of = |name: &str| {
+        let row = rows.iter().find(|row| row.dso.ends_with(name)).unwrap_or_else(|| panic!("{rows:?}"));
+        row.event.total.samples
+    };
+    assert_eq!([of("[kernel]"), of("shaper")], counts);
 }

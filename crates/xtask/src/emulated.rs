@@ -14,7 +14,7 @@ mod trace;
 use crate::decode::{self, LIBRARY};
 use crate::shell::{cache, need, need_files, output, root, run as run_command, say};
 use anyhow::{Context, Result};
-use counts::Counts;
+use counts::{Counts, TYPED};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_profile::program::Program;
@@ -36,9 +36,10 @@ const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 /// Bounds: share of samples of the objects that are attributed to them, and of those attributed that are right.
 const RECALL: f64 = 95.0;
 const PRECISION: f64 = 99.5;
-/// Branches taken between two stacks, and the least rank correlation of members' counts.
-const EVERY: u64 = 100;
-const CORRELATION: f64 = 0.95;
+/// Branches taken between two stacks, and the least rank correlation of members' counts with those of all accesses that the
+/// code alone can type. Many members are touched equally often, so that chance decides about their ranks.
+const EVERY: u64 = 50;
+const CORRELATION: f64 = 0.85;
 
 /// `cargo xtask emulated`. The C library's operands are compared with objdump's first.
 pub(crate) fn run(_: &[String]) -> Result<bool> {
@@ -59,19 +60,24 @@ pub(crate) fn run(_: &[String]) -> Result<bool> {
         let printed = emulate(&plugin, &program, &trace)?;
         let objects = score::objects(&printed)?;
         let trace = Trace::read(&trace)?;
-        let recording = trace.recording(&program)?;
+        let recording = trace.recording(&program, trace::PERIOD)?;
         for with_addresses in [true, false] {
             let score = judge(&program, &recording, &objects, with_addresses)?;
             score.print(name, with_addresses);
             holds &= !with_addresses || (score.recall() >= RECALL && score.precision() >= PRECISION);
         }
+        let everything = trace.recording(&program, 1)?;
+        let truth = with_attribution(&program, &everything, false, |attribution| {
+            Counts::new(&program, &objects, &trace, attribution)
+        })?;
         for depth in [16, 32] {
             let recording = trace.branch_stacks(&program, depth, EVERY)?;
             let counts = with_attribution(&program, &recording, false, |attribution| {
                 Counts::new(&program, &objects, &trace, attribution)
             })?;
+            let counts = counts.against(&truth);
             counts.print(name, depth);
-            holds &= counts.rank_correlation() >= CORRELATION;
+            holds &= counts.rank_correlation(TYPED) >= CORRELATION;
         }
     }
     Ok(holds)

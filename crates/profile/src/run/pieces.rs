@@ -17,9 +17,10 @@ pub(super) type Piece = Result<Run, Reason>;
 pub(super) fn pieces<'a>(sample: &Sample<'a>) -> impl Iterator<Item = (Piece, u64)> + 'a {
     let count = runs(sample).count() as u64;
     let none = (count == 0).then_some(Err(Reason::NoRun));
-    let share = (sample.period / count.max(1)).max(1);
+    let (share, rest) = (sample.period / count.max(1), sample.period % count.max(1));
     let found = runs(sample).map(|run| if run.is_possible() { Ok(run) } else { Err(Reason::BrokenRun) });
-    found.chain(none).map(move |piece| (piece, share))
+    let share = move |number| (share + u64::from(number < rest)).max(1);
+    found.chain(none).zip(0..).map(move |(piece, number)| (piece, share(number)))
 }
 
 /// What is known of an event's branch stacks.

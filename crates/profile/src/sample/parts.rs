@@ -220,6 +220,12 @@ impl BranchEntry {
         self.endian.bit_field(self.flags, 0, 1) != 0
     }
 
+    /// The processor took it on a path that proved wrong (`PERF_BR_SPEC_WRONG_PATH`): the program did not.
+    #[must_use]
+    pub fn is_of_wrong_path(&self) -> bool {
+        self.endian.bit_field(self.flags, 24, 2) == 1
+    }
+
     /// Cycles since the branch before, zero where not known.
     #[must_use]
     pub fn cycles(&self) -> u16 {

@@ -8,6 +8,9 @@
 //! * what ran in front of the oldest branch is not known;
 //! * what ran behind the youngest one is left out: the stack is read when the event's interrupt comes, which may be later
 //!   than the sampled instruction, also of a precise one.
+//!
+//! Branches that the processor took by mistake, which AMD's stacks list (`amd_pmu_lbr_read` in `arch/x86/events/amd/lbr.c`),
+//! are passed over.
 
 use super::{Sample, SampleFields};
 use crate::perf_data::Attr;
@@ -91,7 +94,10 @@ impl Run {
 /// The runs of a sample's branch stack, the youngest first. They may be impossible.
 pub fn runs<'a>(sample: &Sample<'a>) -> impl Iterator<Item = Run> + 'a {
     let stack = sample.parts().branch_stack;
-    let entries = move || stack.into_iter().flat_map(|stack| stack.entries().take(LOOKED_AT));
+    let entries = move || {
+        let entries = stack.into_iter().flat_map(|stack| stack.entries().take(LOOKED_AT));
+        entries.filter(|branch| !branch.is_of_wrong_path())
+    };
     entries().zip(entries().skip(1)).map(|(younger, older)| Run { begin: older.to, end: younger.from })
 }
 
@@ -138,7 +144,8 @@ mod tests {
     fn runs_lie_between_branches() {
         let mut recording = Recording::new(Endian::Little);
         let event = recording.event("cycles", attr(bit::ANY), &[]);
-        let branches = [[0x500, 0x100, 0], [0x120, 0x480, 0], [0x90, 0x118, 0], [0x9000, 0, 0]];
+        let wrong = [0x484, 0x700, 1 << 24];
+        let branches = [[0x500, 0x100, 0], wrong, [0x120, 0x480, 2 << 24], [0x90, 0x118, 0], [0x9000, 0, 0]];
         recording.sample(event, &SampleValues { branches: &branches, ..SampleValues::default() });
         recording.sample(event, &SampleValues { branches: &branches[..1], ..SampleValues::default() });
         let file = PerfFile::of_bytes(recording.to_file()).unwrap();

@@ -75,9 +75,9 @@ impl<'s> Reader<'s> {
         if memchr::memmem::find(self.line.as_bytes(), b"/0x").is_none() {
             return;
         }
-        for (from, to) in self.line.split_whitespace().filter_map(branch) {
+        for (from, to, flags) in self.line.split_whitespace().filter_map(branch) {
             count += 1;
-            [from, to, 0].iter().for_each(|word: &u64| self.body.extend(word.to_le_bytes()));
+            [from, to, flags].iter().for_each(|word: &u64| self.body.extend(word.to_le_bytes()));
         }
         self.branches = count;
         let slot = self.body.get_mut(at..).into_iter().flatten();
@@ -109,9 +109,14 @@ fn frame_address(frame: &str) -> Result<u64, String> {
     u64::from_str_radix(word, 16).map_err(|_| format!("{word:?} is not an address in a call chain"))
 }
 
-fn branch(word: &str) -> Option<(u64, u64)> {
+/// Flag of a `struct perf_branch_entry` that was taken on a wrong path, and how perf prints it (`branch_spec_desc` in
+/// `tools/perf/util/branch.c`).
+const WRONG_PATH: (u64, &str) = (1 << 24, "SPEC_WRONG_PATH");
+
+fn branch(word: &str) -> Option<(u64, u64, u64)> {
     let mut parts = word.strip_prefix("0x")?.split('/');
     let from = u64::from_str_radix(parts.next()?, 16).ok()?;
     let to = u64::from_str_radix(parts.next()?.strip_prefix("0x")?, 16).ok()?;
-    Some((from, to))
+    let (flag, name) = WRONG_PATH;
+    Some((from, to, if parts.any(|part| part == name) { flag } else { 0 }))
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 /// The program's process; its CPUs are threads of it.
 const PID: u32 = 1000;
 /// One access in so many becomes a sample.
-const PERIOD: u64 = 3;
+pub(super) const PERIOD: u64 = 3;
 const PAGE: u64 = 4096;
 /// Words of 8 bytes that an access takes.
 const WORDS: usize = 4;
@@ -64,13 +64,13 @@ impl Trace {
         Ok((recording, events))
     }
 
-    /// The bytes of a perf.data file with some of the accesses.
-    pub(super) fn recording(&self, program: &Path) -> Result<Vec<u8>> {
+    /// The bytes of a perf.data file with one access in so many.
+    pub(super) fn recording(&self, program: &Path, period: u64) -> Result<Vec<u8>> {
         let (mut recording, events) =
             self.begin(program, &[("mem-loads", attr()), ("mem-stores", attr())])?;
         let mut chance = Chance(0x2545_f491_4f6c_dd1d);
         for (time, [at, address, _, who]) in (0u64..).zip(self.accesses()) {
-            if chance.next().is_multiple_of(PERIOD) {
+            if chance.next().is_multiple_of(period) {
                 let id = 1 + who % 2;
                 let event = events.get(usize::from(who % 2 == 1)).copied().unwrap_or_default();
                 sample(&mut recording, (event, id), [at, address, who / 2, time]);

@@ -146,11 +146,11 @@ fn walk(name: &str, count: usize, seed: u64) -> Walk {
     walk
 }
 
-fn event(recording: &mut Recording, attr: Attr) -> fieldline_profile::perf_data::EventIndex {
+fn event(recording: &mut Recording, attr: &Attr) -> fieldline_profile::perf_data::EventIndex {
     let common =
         SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::CPU | SampleFields::PERIOD;
     let sample_type = attr.sample_type | common;
-    recording.event("cycles", Attr { sample_type, kind: 4, ..attr }, &[])
+    recording.event("cycles", Attr { sample_type, kind: 4, ..attr.clone() }, &[])
 }
 
 fn values(time: u64) -> SampleValues<'static> {
@@ -174,10 +174,10 @@ fn stacks(walk: &Walk, depth: usize) -> Vec<Vec<[u64; 3]>> {
     firsts.map(stack).collect()
 }
 
-fn by_stacks(stacks: &[Vec<[u64; 3]>], attr: Attr) -> Recording {
+fn by_stacks(stacks: &[Vec<[u64; 3]>], attr: &Attr) -> Recording {
     let mut recording = Recording::new(Endian::Little);
     let sample_type = attr.sample_type | SampleFields::BRANCH_STACK;
-    let event = event(&mut recording, Attr { sample_type, ..attr });
+    let event = event(&mut recording, &Attr { sample_type, ..attr.clone() });
     for (time, branches) in (0..).zip(stacks) {
         recording.sample(event, &SampleValues { branches, ..values(time) });
     }
@@ -188,7 +188,7 @@ fn by_stacks(stacks: &[Vec<[u64; 3]>], attr: Attr) -> Recording {
 fn by_accesses(walk: &Walk, depth: usize) -> Recording {
     let mut recording = Recording::new(Endian::Little);
     let attr = Attr { sample_type: SampleFields::DATA_SRC, flags: 3 << 15, ..Attr::default() };
-    let event = event(&mut recording, attr);
+    let event = event(&mut recording, &attr);
     for (branch, ip, is_store) in &walk.accesses {
         // What ran before the first branch, and behind the last, is in no stack.
         if *branch == 0 || *branch >= walk.branches.len() {
@@ -217,7 +217,7 @@ fn runs_count_as_if_each_access_had_been_sampled() {
         for depth in [2, 16, 32] {
             let walk = walk(name, 2000, depth as u64);
             let stacks = stacks(&walk, depth);
-            let (mut by_stacks, found) = of_bytes(name, by_stacks(&stacks, whole()).to_file());
+            let (mut by_stacks, found) = of_bytes(name, by_stacks(&stacks, &whole()).to_file());
             let (mut by_accesses, expected) = of_bytes(name, by_accesses(&walk, depth).to_file());
             by_stacks.sort();
             by_accesses.sort();
@@ -264,7 +264,7 @@ fn assert_same_counts(found: &AccessProfile, expected: &AccessProfile, what: &st
 fn what_one_stack_shows_is_one_window() {
     let walk = walk("idioms", 300, 1);
     let stacks = stacks(&walk, 16);
-    let (rows, profile) = of_bytes("idioms", by_stacks(&stacks, whole()).to_file());
+    let (rows, profile) = of_bytes("idioms", by_stacks(&stacks, &whole()).to_file());
     let windows: u64 = profile.windows.iter().map(|window| window.count).sum();
     assert!(windows > 10 && windows <= stacks.len() as u64, "{windows} of {} stacks", stacks.len());
     for window in &profile.windows {
@@ -277,7 +277,7 @@ fn what_one_stack_shows_is_one_window() {
 #[test]
 fn threads_change_nothing() {
     let walk = walk("idioms", 20_000, 3);
-    let bytes = by_stacks(&stacks(&walk, 16), whole()).to_file();
+    let bytes = by_stacks(&stacks(&walk, 16), &whole()).to_file();
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| of_bytes("idioms", bytes.clone()))
@@ -304,7 +304,7 @@ fn broken_runs_are_counted_and_touch_nothing() {
     let reason = |stack: Vec<[u64; 3]>| {
         let others = stacks(&walk, 16);
         let (rows, profile) =
-            of_bytes("idioms", by_stacks(&[vec![stack], others].concat(), whole()).to_file());
+            of_bytes("idioms", by_stacks(&[vec![stack], others].concat(), &whole()).to_file());
         let row = rows[0].0.split(' ').next_back().unwrap().to_owned();
         let counted: u64 = profile.coverage[0].unattributed.get(&row).map_or(0, |tally| tally.samples);
         assert_eq!(profile.coverage[0].total.samples, rows.len() as u64);
@@ -345,7 +345,7 @@ fn an_instruction_that_was_interrupted_did_not_run() {
     assert!(is_plain(at, ip));
     let begin = walk.branches[at - 1][1];
     let stack = vec![vec![[ip, begin, 0], [begin, begin, 0]]];
-    let (rows, _) = of_bytes("idioms", by_stacks(&stack, whole()).to_file());
+    let (rows, _) = of_bytes("idioms", by_stacks(&stack, &whole()).to_file());
     let before = walk.accesses.iter().filter(|access| access.0 == at && access.1 < ip).count();
     assert_eq!(rows.iter().filter(|row| !row.0.contains("no_run")).count(), before, "{rows:?}");
     assert!(rows.iter().all(|row| !row.0.starts_with(&format!("{ip:x}"))));
@@ -358,7 +358,7 @@ fn stacks_with_branches_left_out_are_not_used_and_it_is_said() {
         [(1 << 4 | 1, "any_call"), (1 << 11 | 1, "stack"), (1 << 3 | 1 << 8, "in_tx"), (0, "unknown")]
     {
         let attr = Attr { branch_sample_type: chosen, ..Attr::default() };
-        let bytes = by_stacks(&stacks, attr).to_file();
+        let bytes = by_stacks(&stacks, &attr).to_file();
         let (rows, profile) = of_bytes("idioms", bytes.clone());
         assert_eq!(rows.len(), stacks.len(), "a sample each: {chosen:#x}");
         assert_eq!(profile.recordings[0].branch_runs, 0);
@@ -368,9 +368,11 @@ fn stacks_with_branches_left_out_are_not_used_and_it_is_said() {
         assert!(keys(bytes).contains(&"filtered-branches".to_owned()));
     }
     assert!(
-        !keys(by_stacks(&stacks, whole()).to_file()).iter().any(|key| key == "skid" || key == "no-addresses")
+        !keys(by_stacks(&stacks, &whole()).to_file())
+            .iter()
+            .any(|key| key == "skid" || key == "no-addresses")
     );
-    assert!(keys(by_stacks(&stacks, whole()).to_file()).contains(&"branch-runs".to_owned()));
+    assert!(keys(by_stacks(&stacks, &whole()).to_file()).contains(&"branch-runs".to_owned()));
 }
 
 #[test]
@@ -379,12 +381,12 @@ fn accesses_that_samples_name_themselves_are_not_counted_twice() {
     let stacks = stacks(&walk, 16);
     let asked = Attr { sample_type: SampleFields::ADDR | SampleFields::DATA_SRC, flags: 3 << 15, ..whole() };
     // The hardware gives no address though it was asked.
-    let (rows, without) = of_bytes("idioms", by_stacks(&stacks, asked.clone()).to_file());
+    let (rows, without) = of_bytes("idioms", by_stacks(&stacks, &asked).to_file());
     assert!(rows.len() > 5 * stacks.len() && without.recordings[0].branch_runs == 499);
     // One sample has one.
     let mut recording = Recording::new(Endian::Little);
     let sample_type = asked.sample_type | SampleFields::BRANCH_STACK;
-    let event = event(&mut recording, Attr { sample_type, ..asked });
+    let event = event(&mut recording, &Attr { sample_type, ..asked });
     for (time, branches) in (0..).zip(&stacks) {
         let addr = if time == 20 { 0xffff_8880_0100_0000 } else { 0 };
         recording.sample(event, &SampleValues { branches, addr, ip: walk.accesses[0].1, ..values(time) });
@@ -397,7 +399,7 @@ fn accesses_that_samples_name_themselves_are_not_counted_twice() {
 #[test]
 fn the_text_gives_the_same() {
     let stacks = stacks(&walk("idioms", 700, 8), 16);
-    let (rows, expected) = of_bytes("idioms", by_stacks(&stacks, whole()).to_file());
+    let (rows, expected) = of_bytes("idioms", by_stacks(&stacks, &whole()).to_file());
     let lines = |header: &str| {
         let mut text = header.to_owned();
         for (time, stack) in stacks.iter().enumerate() {
@@ -447,7 +449,7 @@ fn no_addresses_of_branches_make_it_fail() {
     for name in PROGRAMS {
         let mut recording = Recording::new(Endian::Little);
         let sample_type = SampleFields::BRANCH_STACK;
-        let event = event(&mut recording, Attr { sample_type, ..whole() });
+        let event = event(&mut recording, &Attr { sample_type, ..whole() });
         for (time, branches) in (0..).zip(&stacks) {
             let values = SampleValues { period: u64::MAX, cpu: u32::MAX - time as u32, ..values(time) };
             recording.sample(event, &SampleValues { branches, ..values });
@@ -475,7 +477,7 @@ fn stacks_go_through_the_kernel_and_programs() {
     }
     linker.settle();
     let mut recording = Recording::new(Endian::Little);
-    let event = event(&mut recording, Attr { sample_type: SampleFields::BRANCH_STACK, ..whole() });
+    let event = event(&mut recording, &Attr { sample_type: SampleFields::BRANCH_STACK, ..whole() });
     let (mut records, mut known) = (old.records(), None);
     while let Some(record) = records.next_record().unwrap() {
         match record {

@@ -29,7 +29,7 @@ impl RunCounts {
 
     /// How many runs were met that fit the code.
     pub(super) fn fitting(&self, straight: &Straight) -> u64 {
-        let fit = |run: u32| straight.range(run).start < straight.lost;
+        let fit = |run: u32| straight.range(run).end <= straight.lost;
         self.by_cpu.iter().filter(|((run, _), _)| fit(*run)).map(|(_, (samples, _))| samples).sum()
     }
 }

@@ -79,6 +79,11 @@ fn counts(output: &str) -> Vec<(String, String, u64, u64)> {
 
 /// Samples of a member, of functions other than `main`.
 fn sampled(profile: &Value, ty: &str, offset: u64) -> u64 {
+    sums(profile, ty, offset, "samples")
+}
+
+/// Samples of a member, or the sum of their periods.
+fn sums(profile: &Value, ty: &str, offset: u64, what: &str) -> u64 {
     let is_type = |of: &&Value| {
         let name = of["name"].as_str().unwrap();
         name == ty || name.split_once("::").is_some_and(|(_, rest)| rest == ty)
@@ -90,7 +95,7 @@ fn sampled(profile: &Value, ty: &str, offset: u64) -> u64 {
     };
     let at = of["accesses"].as_array().unwrap().iter().filter(|access| access["offset"] == offset);
     let of_access = |access: &Value| {
-        ["loads", "stores"].iter().map(|kind| access[kind]["samples"].as_u64().unwrap()).sum::<u64>()
+        ["loads", "stores"].iter().map(|kind| access[kind][what].as_u64().unwrap()).sum::<u64>()
     };
     at.filter(|access| !in_main(access)).map(of_access).sum()
 }
@@ -144,6 +149,49 @@ fn hot_members_of_a_program_in_cxx_are_found() {
 #[test]
 fn hot_members_of_a_program_in_rust_are_found() {
     finds_hot_members("orchard.rs", "60000000");
+}
+
+/// Records a program with stacks of its last branches, and compares how often its members were touched in the runs between
+/// these with what it counted itself. Gives the ratio of what samples stand for to what was counted.
+fn branches_find_hot_members(source: &str, rounds: &str, depth: &str, how: &[&str]) -> f64 {
+    let folder = folder(&format!("branches-{source}"));
+    let Some(program) = build(&folder, source) else { return 1.0 };
+    let perf = folder.join("perf.data");
+    let how = [&["--for", "300", "--branch-stacks", depth], how, &["--", text(&program), rounds]].concat();
+    let Some(output) = record(&perf, &how) else { return 1.0 };
+    let profile = profile(&program, &perf);
+    let recording = &profile["recordings"][0];
+    let (stacks, runs) = (&recording["branch_stacks"], &recording["branch_runs"]);
+    assert!(runs.as_u64().unwrap() > 3 * stacks.as_u64().unwrap(), "{stacks} {runs}");
+    let counts = counts(&output);
+    let told: Vec<u64> = counts.iter().map(|(.., count)| *count).collect();
+    let seen = |kind| {
+        counts.iter().map(|(ty, _, offset, _)| sums(&profile, ty, *offset, kind)).collect::<Vec<u64>>()
+    };
+    let correlation = rank_correlation(&told, &seen("samples"));
+    let sum = |all: &[u64]| all.iter().sum::<u64>() as f64;
+    let ratio = sum(&seen("period")) / sum(&told);
+    println!(
+        "{source}: {runs} runs of {stacks} stacks, rank correlation {correlation:.4}, periods {ratio:.4} of all"
+    );
+    assert!(correlation >= 0.95, "{source}: {correlation}; {counts:?} seen {:?}", seen("samples"));
+    ratio
+}
+
+#[test]
+fn branches_find_what_a_program_in_c_touched_and_how_often() {
+    let ratio = branches_find_hot_members("market.c", "2000", "16", &["--gap", "0", "--every", "100"]);
+    assert!((0.85..1.15).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn branches_find_hot_members_of_a_program_in_cxx() {
+    branches_find_hot_members("harbour.cc", "40000000", "32", &["--every", "40"]);
+}
+
+#[test]
+fn branches_find_hot_members_of_a_program_in_rust() {
+    branches_find_hot_members("orchard.rs", "60000000", "16", &["--every", "40"]);
 }
 
 #[test]

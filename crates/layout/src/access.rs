@@ -78,6 +78,23 @@ pub struct Recording {
     /// Samples with a branch stack.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub branch_stacks: u64,
+    /// Runs of instructions between the branches of stacks whose accesses are among the samples.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub branch_runs: u64,
+}
+
+impl Recording {
+    /// How many samples there are, in words: what is counted by branch stacks are accesses.
+    #[must_use]
+    pub fn samples_in_words(&self) -> String {
+        let Self { samples, branch_runs, branch_stacks, .. } = self;
+        match branch_runs {
+            0 => format!("{samples} samples"),
+            _ => format!(
+                "{samples} samples (accesses in {branch_runs} runs between branches of {branch_stacks} stacks)"
+            ),
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]

@@ -7,6 +7,7 @@ mod threshold;
 use std::fmt;
 
 use crate::perf_data::{Event, EventTally, Facts, Tally};
+use crate::sample::runs::Stacks;
 use crate::sample::{CpuMode, SampleFields};
 
 pub use threshold::{L1_HIT_CYCLES, load_threshold};
@@ -47,6 +48,27 @@ pub enum BlindSpot {
     },
     /// Samples do not say where accesses were served.
     NoDataSource {
+        /// The event.
+        event: String,
+    },
+    /// Samples name no access; those are counted that ran between the branches of their stacks.
+    BranchRuns {
+        /// The event.
+        event: String,
+        /// Samples with a branch stack.
+        stacks: u64,
+        /// Runs of instructions in them.
+        runs: u64,
+    },
+    /// Branch stacks list some branches only.
+    FilteredBranches {
+        /// The event.
+        event: String,
+        /// Which, in the words of `perf record -j`.
+        filter: String,
+    },
+    /// Branch stacks show no runs of instructions.
+    NoBranches {
         /// The event.
         event: String,
     },
@@ -141,6 +163,21 @@ fn of_event(facts: &Facts, event: &Event, counts: &EventTally, found: &mut Vec<B
         found.push(BlindSpot::ClockEvent { event: name() });
     }
     found.extend(threshold::blind_spot(facts, event, counts));
+    match counts.counts_by_runs(&event.attr) {
+        true => found.push(BlindSpot::BranchRuns { event: name(), stacks: counts.stacks, runs: counts.runs }),
+        false => of_accesses(facts, event, counts, found),
+    }
+    let needed = [(SampleFields::TIME, "time"), (SampleFields::CPU, "cpu"), (SampleFields::TID, "tid")];
+    for (field, word) in needed {
+        if !event.attr.sample_type.contains(field) {
+            found.push(BlindSpot::NoField { event: name(), field: word });
+        }
+    }
+}
+
+/// What samples of an event say of the access they stand for.
+fn of_accesses(facts: &Facts, event: &Event, counts: &EventTally, found: &mut Vec<BlindSpot>) {
+    let name = || event.name.clone();
     let asked_for = event.attr.sample_type.contains(SampleFields::ADDR);
     if counts.with_address == 0 {
         found.push(BlindSpot::NoAddresses { event: name(), asked_for });
@@ -152,11 +189,13 @@ fn of_event(facts: &Facts, event: &Event, counts: &EventTally, found: &mut Vec<B
     if is_hardware(event) && !is_exact {
         found.push(BlindSpot::Skid { event: name() });
     }
-    let needed = [(SampleFields::TIME, "time"), (SampleFields::CPU, "cpu"), (SampleFields::TID, "tid")];
-    for (field, word) in needed {
-        if !event.attr.sample_type.contains(field) {
-            found.push(BlindSpot::NoField { event: name(), field: word });
+    let names_none = counts.with_address == 0 && counts.loads == 0 && counts.stores == 0;
+    match Stacks::of(&event.attr) {
+        Stacks::Filtered(filter) if names_none => {
+            found.push(BlindSpot::FilteredBranches { event: name(), filter });
         }
+        Stacks::Whole if names_none => found.push(BlindSpot::NoBranches { event: name() }),
+        _ => {}
     }
 }
 
@@ -235,6 +274,9 @@ impl BlindSpot {
             Self::LoadThreshold { .. } => "load-threshold",
             Self::NoAddresses { .. } => "no-addresses",
             Self::NoDataSource { .. } => "no-data-source",
+            Self::BranchRuns { .. } => "branch-runs",
+            Self::FilteredBranches { .. } => "filtered-branches",
+            Self::NoBranches { .. } => "no-branches",
             Self::Skid { .. } => "skid",
             Self::NoField { .. } => "no-field",
             Self::NoKernelCode { .. } => "no-kernel-code",
@@ -267,6 +309,15 @@ impl BlindSpot {
                 "record an event whose hardware knows addresses, by perf mem record"
             }
             Self::NoDataSource { .. } => "record with --data and -W, or by perf mem record",
+            Self::BranchRuns { .. } => {
+                "for what is missing record memory accesses besides, such as by perf mem record; profiles of both can be \
+                 merged"
+            }
+            Self::FilteredBranches { .. } => "record all branches: perf record -b, which is -j any",
+            Self::NoBranches { .. } => {
+                "record where the processor keeps branches (/sys/bus/event_source/devices/cpu/caps/branches), which few \
+                 virtual machines show"
+            }
             Self::Skid { .. } => "add the modifier P to the event, as in -e instructions:P",
             Self::NoField { .. } => "record with -T --sample-cpu and without --no-samples",
             Self::NoKernelCode { is_excluded: true } => "record without the modifier u, as root",
@@ -328,6 +379,25 @@ impl fmt::Display for BlindSpot {
                 f,
                 "samples of {event} do not say where accesses were served: no cache levels, no HITM"
             ),
+            Self::BranchRuns { event, stacks, runs } => write!(
+                f,
+                "samples of {event} name no access: counted is what ran between the branches of {stacks} stacks, in {runs} \
+                 runs of instructions. They can't show which object was touched, so no false sharing, nor caches and latencies"
+            ),
+            Self::FilteredBranches { event, filter } => {
+                let filter = if filter.is_empty() { "an unknown filter" } else { filter };
+                write!(
+                    f,
+                    "the branch stacks of {event} leave out branches ({filter}), so they don't tell what ran between \
+                     two of them, and are not counted"
+                )
+            }
+            Self::NoBranches { event } => {
+                write!(
+                    f,
+                    "the branch stacks of {event} are empty or broken, so no sample tells more than its own place"
+                )
+            }
             Self::Skid { event } => write!(
                 f,
                 "{event} is not precise: its samples name an instruction after the one that touched memory"

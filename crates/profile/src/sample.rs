@@ -7,6 +7,7 @@ mod fields;
 mod layout;
 mod parts;
 mod places;
+pub mod runs;
 
 pub use fields::{Field, SampleFields};
 pub use layout::{FieldError, SampleLayout};
@@ -67,6 +68,12 @@ impl<'a> Sample<'a> {
     #[must_use]
     pub fn latency(&self) -> Option<u64> {
         self.weight.map(|weight| weight.latency)
+    }
+
+    /// Whether a branch stack was asked for; it may be empty.
+    #[inline]
+    pub(crate) fn has_branches(&self) -> bool {
+        self.layout.is_some_and(SampleLayout::has_branches)
     }
 
     /// The fields that are seldom wanted, read from the record once more.

@@ -271,7 +271,7 @@ fn event(journal: &mut Journal, watch: Watch, watched: &Watched, options: &Watch
         config2: length,
         ..Attr::default()
     };
-    journal.event(&format!("mem:{address:#x}/{length}:{suffix}"), &attr, SampleFields(0))
+    journal.event(&format!("mem:{address:#x}/{length}:{suffix}"), &attr, SampleFields::ADDR)
 }
 
 fn start(watch: Watch, counter: io::Result<perf_event::Counter>) -> Result<Open, Error> {

@@ -72,7 +72,6 @@ impl Journal {
             SampleFields::IP,
             SampleFields::TID,
             SampleFields::TIME,
-            SampleFields::ADDR,
             SampleFields::CPU,
             SampleFields::PERIOD,
         ];
@@ -118,6 +117,31 @@ impl Journal {
             cpu: caught.who.number,
             period: caught.period,
             data_source: caught.data_source,
+            ..SampleValues::default()
+        };
+        self.recording.sample(event, &values);
+        self.samples += 1;
+    }
+
+    /// Adds a sample of branches, the youngest first.
+    pub(crate) fn branches(
+        &mut self,
+        event: EventIndex,
+        who: Who,
+        ip: u64,
+        period: u64,
+        branches: &[[u64; 3]],
+    ) {
+        let time = self.time();
+        let values = SampleValues {
+            cpu_mode: CpuMode::User,
+            ip,
+            pid: who.pid,
+            tid: who.tid,
+            time,
+            cpu: who.number,
+            period,
+            branches,
             ..SampleValues::default()
         };
         self.recording.sample(event, &values);
@@ -238,7 +262,7 @@ mod tests {
 
     fn journal() -> Journal {
         let mut journal = Journal::new();
-        journal.event("some", &Attr::default(), SampleFields(0));
+        journal.event("some", &Attr::default(), SampleFields::ADDR);
         journal
     }
 
@@ -279,7 +303,7 @@ mod tests {
     #[test]
     fn samples_say_who_touched_what_and_how() {
         let mut journal = Journal::new();
-        let event = journal.event("some", &Attr::default(), SampleFields::DATA_SRC);
+        let event = journal.event("some", &Attr::default(), SampleFields::ADDR | SampleFields::DATA_SRC);
         let caught = Caught {
             who: WHO,
             time: None,

@@ -40,6 +40,9 @@ pub struct StepOptions {
     pub gap: Duration,
     /// One access of so many becomes a sample, on average.
     pub every: u64,
+    /// In place of accesses: samples with a stack of so many of the branches that were taken last, one for so many taken
+    /// as [`Self::every`] says. What a processor's `perf record -b` would give, of user code.
+    pub branches: Option<usize>,
     /// When to stop.
     pub limits: Limits,
 }

@@ -4,6 +4,7 @@
 //! kernel, whose calls would return early; steps each by some instructions; and lets them go. So the share of samples of a
 //! piece of code is its share of the time, as with a timer. See `ptrace(2)` for what stops and when.
 
+mod history;
 mod stops;
 mod threads;
 
@@ -16,6 +17,7 @@ use crate::touches::{Code, LONGEST, Step};
 use crate::{End, Error, StepOptions, Taken, Target};
 use fieldline_profile::perf_data::{Attr, EventIndex};
 use fieldline_profile::sample::SampleFields;
+use history::Histories;
 use nix::errno::Errno;
 use nix::sys::ptrace;
 use nix::sys::signal::Signal;
@@ -32,7 +34,10 @@ const SEEDS: (u64, u64) = (0x5eed, 0xb0257);
 /// `PERF_TYPE_RAW`: perf takes any number there, and needs no PMU to print the event.
 const RAW: u32 = 4;
 /// exclude_kernel and precise_ip = 3 (`struct perf_event_attr` of `include/uapi/linux/perf_event.h`).
-const FLAGS: u64 = 1 << 5 | 3 << 15;
+const FLAGS: u64 = 1 << 5 | PRECISE;
+const PRECISE: u64 = 3 << 15;
+/// `PERF_SAMPLE_BRANCH_ANY` and `PERF_SAMPLE_BRANCH_USER` of the same file.
+const ANY_USER_BRANCH: u64 = 1 << 3 | 1;
 /// A data source that knows the operation only (`PERF_MEM_NA` of the same file): level, snoop, lock, TLB and the level's
 /// number are not available.
 const SOURCE: u64 = 1 << 5 | 1 << 19 | 1 << 24 | 1 << 26 | 0xf << 33;
@@ -87,8 +92,9 @@ struct Process {
 struct Tracer {
     options: StepOptions,
     journal: Journal,
-    /// Events of loads and of stores.
+    /// Events of loads and of stores; both the same of branches.
     events: [EventIndex; 2],
+    histories: Histories,
     threads: Threads,
     processes: FxHashMap<u32, Process>,
     /// The process asked for, and whether it was started here.
@@ -120,16 +126,29 @@ impl Tracer {
         let now = Instant::now();
         let every = options.every.max(1);
         let mut journal = Journal::new();
-        let events = [("step-loads", LOAD), ("step-stores", STORE)].map(|(name, config)| {
-            let attr =
-                Attr { kind: RAW, config, period_or_frequency: every, flags: FLAGS, ..Attr::default() };
-            journal.event(name, &attr, SampleFields::DATA_SRC)
-        });
+        let events = match options.branches {
+            None => [("step-loads", LOAD), ("step-stores", STORE)].map(|(name, config)| {
+                let attr =
+                    Attr { kind: RAW, config, period_or_frequency: every, flags: FLAGS, ..Attr::default() };
+                journal.event(name, &attr, SampleFields::ADDR | SampleFields::DATA_SRC)
+            }),
+            Some(_) => {
+                let attr = Attr {
+                    kind: RAW,
+                    period_or_frequency: every,
+                    flags: FLAGS & !PRECISE,
+                    branch_sample_type: ANY_USER_BRANCH,
+                    ..Attr::default()
+                };
+                [journal.event("step-branches", &attr, SampleFields::BRANCH_STACK); 2]
+            }
+        };
         let pause = u64::try_from(options.gap.as_micros()).unwrap_or(u64::MAX);
         let mut tracer = Self {
             options: *options,
             journal,
             events,
+            histories: Histories::new(options.branches.unwrap_or(0)),
             threads: Threads::default(),
             processes: FxHashMap::default(),
             main,
@@ -350,7 +369,12 @@ impl Tracer {
     fn prepare(&mut self, tid: u32) {
         let Some(who) = self.threads.get(tid).map(|thread| thread.who) else { return };
         let Ok(user) = ptrace::getregs(pid(tid)) else { return };
-        let Step { touches, is_call } = self.step(who, user.rip);
+        let step = self.step(who, user.rip);
+        if self.options.branches.is_some() {
+            self.note_branch(who, user.rip, step);
+            return;
+        }
+        let Step { touches, is_call, .. } = step;
         let mut pending = Pending { ip: user.rip, is_prompt: !is_call, ..Pending::default() };
         if touches.iter().any(Option::is_some) {
             let registers = registers(&user);
@@ -400,6 +424,19 @@ impl Tracer {
                     self.journal.sample(event, &caught);
                 }
             }
+        }
+    }
+
+    /// A thread goes on with an instruction. If a branch led there, it may become a sample.
+    fn note_branch(&mut self, who: Who, ip: u64, step: Step) {
+        let is_branch = self.histories.note(who.tid, ip, step).is_some();
+        if is_branch && self.is_drawn() {
+            let branches = self.histories.branches(who.tid);
+            let [event, _] = self.events;
+            self.journal.branches(event, who, ip, self.options.every.max(1), branches);
+        }
+        if let Some(thread) = self.threads.get_mut(who.tid) {
+            thread.pending = Pending { ip, is_prompt: !step.is_call, ..Pending::default() };
         }
     }
 

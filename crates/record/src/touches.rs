@@ -17,6 +17,10 @@ pub(crate) struct Step {
     pub(crate) touches: Touches,
     /// It calls the kernel, and may sleep there.
     pub(crate) is_call: bool,
+    /// Its bytes.
+    pub(crate) length: u8,
+    /// It may lead elsewhere than behind it.
+    pub(crate) is_branch: bool,
 }
 
 /// Decoded instructions of a process.
@@ -53,7 +57,12 @@ impl Code {
 /// Bytes that are no instruction may do anything.
 fn step(reader: &mut InstructionReader, ip: u64, code: &[u8]) -> Step {
     let Some(instruction) = reader.read(ip, code) else { return Step { is_call: true, ..Step::default() } };
-    let mut step = Step { is_call: instruction.flow == Flow::Trap, ..Step::default() };
+    let mut step = Step {
+        is_call: instruction.flow == Flow::Trap,
+        length: instruction.length,
+        is_branch: !matches!(instruction.flow, Flow::Next | Flow::Trap),
+        ..Step::default()
+    };
     if !is_addressed_otherwise(code) {
         for (to, memory) in step.touches.iter_mut().zip(instruction.memory()) {
             *to = Some(*memory);

@@ -1,9 +1,10 @@
 /*
- * A plugin of qemu's user-space emulation that writes down every access of the program to memory.
+ * A plugin of qemu's user-space emulation that writes down every access of the program to memory, and every branch taken.
  *
  * The file begins with two words of 8 bytes, where the program's code was loaded and 0; then come four for each access:
  * address of the instruction, address of the data, bytes, and twice the CPU plus 1 for a store. What one instruction
- * touches piece by piece, each behind the other, counts as one access, as it does in a processor.
+ * touches piece by piece, each behind the other, counts as one access, as it does in a processor. A branch has where it
+ * began, where it led, 0, and twice the CPU.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,8 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *instruction,
 				      void (*touches)(unsigned, uint32_t, uint64_t, void *), int flags, int rw,
 				      void *data);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction,
+					    void (*runs)(unsigned, void *), int flags, void *data);
 unsigned qemu_plugin_mem_size_shift(uint32_t access);
 bool qemu_plugin_mem_is_store(uint32_t access);
 uint64_t qemu_plugin_start_code(void);
@@ -36,6 +39,8 @@ struct access {
 
 static FILE *file;
 static struct access last[CPUS];
+/* The instruction that ran last; 0 before the first. */
+static uint64_t ran[CPUS];
 
 static void put(struct access *access)
 {
@@ -66,6 +71,22 @@ static void touches(unsigned cpu, uint32_t what, uint64_t address, void *at)
 	*before = next;
 }
 
+/* All instructions of AArch64 have 4 bytes. */
+static void runs(unsigned cpu, void *at)
+{
+	uint64_t now = (uint64_t)(uintptr_t)at;
+
+	if (cpu >= CPUS)
+		return;
+	put(&last[cpu]);
+	if (ran[cpu] && ran[cpu] + 4 != now) {
+		struct access branch = { .at = ran[cpu], .address = now, .size = 0, .who = 2ull * cpu };
+
+		fwrite(&branch, sizeof(branch), 1, file);
+	}
+	ran[cpu] = now;
+}
+
 static void translated(uint64_t id, struct qemu_plugin_tb *block)
 {
 	size_t index, count = qemu_plugin_tb_n_insns(block);
@@ -75,6 +96,7 @@ static void translated(uint64_t id, struct qemu_plugin_tb *block)
 		struct qemu_plugin_insn *one = qemu_plugin_tb_get_insn(block, index);
 		void *at = (void *)(uintptr_t)qemu_plugin_insn_vaddr(one);
 
+		qemu_plugin_register_vcpu_insn_exec_cb(one, runs, NO_REGISTERS, at);
 		qemu_plugin_register_vcpu_mem_cb(one, touches, NO_REGISTERS, READS_AND_WRITES, at);
 	}
 }

@@ -3,15 +3,18 @@
 //! A plugin of our own (`crates/xtask/plugin/accesses.c`) writes down every access; of these one in so many becomes a
 //! sample, of a perf.data file by our own writer. The programs print where their objects are.
 //!
-//! * `trace`: accesses to a recording.
+//! * `trace`: accesses and branches to recordings.
 //! * `score`: what attribution says against what was there.
+//! * `counts`: how often members were touched by branch stacks, against how often they were.
 
+mod counts;
 mod score;
 mod trace;
 
 use crate::decode::{self, LIBRARY};
 use crate::shell::{cache, need, need_files, output, root, run as run_command, say};
 use anyhow::{Context, Result};
+use counts::{Counts, TYPED};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_profile::program::Program;
@@ -21,6 +24,7 @@ use score::{Object, Score};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use trace::Trace;
 
 /// What the programs are compiled of, with which compiler.
 const PROGRAMS: [(&str, &str, &[&str]); 2] = [
@@ -32,6 +36,10 @@ const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 /// Bounds: share of samples of the objects that are attributed to them, and of those attributed that are right.
 const RECALL: f64 = 95.0;
 const PRECISION: f64 = 99.5;
+/// Branches taken between two stacks, and the least rank correlation of members' counts with those of all accesses that the
+/// code alone can type. Many members are touched equally often, so that chance decides about their ranks.
+const EVERY: u64 = 50;
+const CORRELATION: f64 = 0.85;
 
 /// `cargo xtask emulated`. The C library's operands are compared with objdump's first.
 pub(crate) fn run(_: &[String]) -> Result<bool> {
@@ -51,11 +59,25 @@ pub(crate) fn run(_: &[String]) -> Result<bool> {
         let trace = folder.join(format!("{name}.trace"));
         let printed = emulate(&plugin, &program, &trace)?;
         let objects = score::objects(&printed)?;
-        let recording = trace::recording(&program, &trace)?;
+        let trace = Trace::read(&trace)?;
+        let recording = trace.recording(&program, trace::PERIOD)?;
         for with_addresses in [true, false] {
             let score = judge(&program, &recording, &objects, with_addresses)?;
             score.print(name, with_addresses);
             holds &= !with_addresses || (score.recall() >= RECALL && score.precision() >= PRECISION);
+        }
+        let everything = trace.recording(&program, 1)?;
+        let truth = with_attribution(&program, &everything, false, |attribution| {
+            Counts::new(&program, &objects, &trace, attribution)
+        })?;
+        for depth in [16, 32] {
+            let recording = trace.branch_stacks(&program, depth, EVERY)?;
+            let counts = with_attribution(&program, &recording, false, |attribution| {
+                Counts::new(&program, &objects, &trace, attribution)
+            })?;
+            let counts = counts.against(&truth);
+            counts.print(name, depth);
+            holds &= counts.rank_correlation(TYPED) >= CORRELATION;
         }
     }
     Ok(holds)
@@ -93,12 +115,13 @@ fn emulate(plugin: &Path, program: &Path, trace: &Path) -> Result<String> {
     output(Command::new("qemu-aarch64").args(["-L", LIBRARIES, "-plugin", &plugin]).arg(program))
 }
 
-fn judge<'o>(
+/// Works with what is attributed of a recording.
+fn with_attribution<T>(
     path: &Path,
     recording: &[u8],
-    objects: &'o [Object],
     with_addresses: bool,
-) -> Result<Score<'o>> {
+    work: impl FnOnce(&Attribution<'_>) -> Result<T>,
+) -> Result<T> {
     let file = FileBytes::open(path)?;
     let elf = Elf::parse(&file)?;
     let sections = DebugSections::load(&elf, None)?;
@@ -109,11 +132,22 @@ fn judge<'o>(
         true => Attribution::new(&elf, &mut program, &files)?,
         false => Attribution::by_code(&elf, &mut program, &files)?,
     };
-    let mut score = Score::new(objects);
-    attribution.each(0, |sample, found| {
-        score.add(sample.addr.unwrap_or(0), found, &attribution.answers);
-        Ok::<(), fieldline_profile::perf_data::Error>(())
-    })?;
-    say(&format!("  {}: {} samples of its code", path.display(), score.samples));
-    Ok(score)
+    work(&attribution)
+}
+
+fn judge<'o>(
+    path: &Path,
+    recording: &[u8],
+    objects: &'o [Object],
+    with_addresses: bool,
+) -> Result<Score<'o>> {
+    with_attribution(path, recording, with_addresses, |attribution| {
+        let mut score = Score::new(objects);
+        attribution.each(0, |sample, found| {
+            score.add(sample.addr.unwrap_or(0), found, &attribution.answers);
+            Ok::<(), fieldline_profile::perf_data::Error>(())
+        })?;
+        say(&format!("  {}: {} samples of its code", path.display(), score.samples));
+        Ok(score)
+    })
 }

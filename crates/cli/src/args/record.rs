@@ -56,6 +56,10 @@ pub(crate) struct RecordArgs {
     /// End the program when the recording is done.
     #[arg(long, conflicts_with = "pid")]
     pub(crate) kill: bool,
+    /// In place of accesses, write down the last N branches at one of so many taken as --every says: what `perf record -b`
+    /// gives. To check with what becomes of such recordings.
+    #[arg(long, value_name = "N", hide = true, conflicts_with = "objects", value_parser = branches)]
+    pub(crate) branch_stacks: Option<usize>,
     /// Wait to be traced, then become the program.
     #[arg(long, hide = true)]
     pub(crate) hold: bool,
@@ -87,6 +91,11 @@ pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
 fn duration(text: &str, unit: f64) -> Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| format!("{text} is no number"))?;
     Duration::try_from_secs_f64(number * unit).map_err(|error| error.to_string())
+}
+
+/// No processor keeps more.
+fn branches(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| (1..=64).contains(number)).ok_or(format!("{text} is not from 1 to 64"))
 }
 
 fn milliseconds(text: &str) -> Result<Duration, String> {

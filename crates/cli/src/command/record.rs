@@ -28,6 +28,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
         burst: args.burst,
         gap: args.gap,
         every: args.every,
+        branches: args.branch_stacks,
         limits: Limits { time: args.time, samples: args.max_samples },
     };
     output::note(&forecast(&options));

@@ -28,7 +28,7 @@ fn draw_recordings(out: &mut String, profile: &AccessProfile) {
     for recording in &profile.recordings {
         let lost = if recording.lost > 0 { format!(", {} lost", recording.lost) } else { String::new() };
         let release = recording.release.as_deref().map(|release| format!(", {release}")).unwrap_or_default();
-        let _ = writeln!(out, "{}: {} samples{lost}{release}", recording.file, recording.samples);
+        let _ = writeln!(out, "{}: {}{lost}{release}", recording.file, recording.samples_in_words());
     }
 }
 

@@ -151,7 +151,7 @@ fn recorded(recording: &Recording) -> String {
         0 => String::new(),
         lost => format!(", {lost} more were lost"),
     };
-    format!("{command}{release}: {} samples{lost}", recording.samples)
+    format!("{command}{release}: {}{lost}", recording.samples_in_words())
 }
 
 fn covered(event: &EventCoverage) -> String {

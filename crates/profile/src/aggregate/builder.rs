@@ -220,6 +220,17 @@ impl Builder {
         self.recording.branch_stacks += branch_stacks;
     }
 
+    /// Counts runs of instructions whose accesses are counted as samples.
+    pub fn note_runs(&mut self, runs: u64) {
+        self.recording.branch_runs += runs;
+    }
+
+    /// Samples of all events that could not be attributed for a reason.
+    #[must_use]
+    pub fn unattributed(&self, reason: &str) -> u64 {
+        self.events.iter().filter_map(|event| event.unattributed.get(reason)).map(|tally| tally.samples).sum()
+    }
+
     /// The word that samples have in windows, if their function is known.
     #[must_use]
     pub fn word(row: &Row) -> Option<(i32, u32)> {

@@ -51,6 +51,8 @@ struct Cut {
     open: ByCpu<Open>,
     /// Windows by numbers of their words, in order; with [`NO_WORD`] behind the last.
     sums: FxHashMap<[u32; MAX_SAMPLES], Sum>,
+    /// Those taken as a whole, by numbers of their words.
+    whole: FxHashMap<Box<[u32]>, Sum>,
     /// Those with other functions besides.
     with_context: FxHashMap<Vec<Word>, Sum>,
 }
@@ -65,20 +67,35 @@ struct Sum {
     blocks: Vec<(u32, u64)>,
 }
 
+impl Sum {
+    fn note(&mut self, block: Option<u32>) {
+        self.count += 1;
+        if let Some(block) = block {
+            count_windows_in_block(&mut self.blocks, block, 1);
+        }
+    }
+}
+
 impl Windows {
     /// For a recording whose samples of one CPU are apart by `median_gap` nanoseconds as a rule. `words`, in order, are all
     /// that samples have.
     #[must_use]
     pub fn new(median_gap: u64, blocks: Blocks, words: Vec<Word>) -> Self {
         let longest = GAP_IN_MEDIANS.saturating_mul(median_gap);
-        let (open, sums, with_context) = Default::default();
-        Self { rounds: Rounds::default(), cut: Cut { longest, blocks, words, open, sums, with_context } }
+        let (open, sums, whole, with_context) = Default::default();
+        let cut = Cut { longest, blocks, words, open, sums, whole, with_context };
+        Self { rounds: Rounds::default(), cut }
     }
 
     /// Takes a moment of a CPU.
     #[inline]
     pub fn push(&mut self, cpu: u32, moment: Moment) {
         self.rounds.push(cpu, moment);
+    }
+
+    /// Takes what was seen in one go, and is a window of its own: numbers of words, in order, and functions besides.
+    pub fn push_whole(&mut self, block: Option<u32>, words: &[u32], context: &[u32]) {
+        self.cut.keep_whole(block, words, context);
     }
 
     /// A round of the recorder is over.
@@ -96,12 +113,13 @@ impl Windows {
             cut.close(open);
         }
         let mut sums: BTreeMap<Vec<Word>, Window> = BTreeMap::new();
-        let Cut { words: all, sums: by_number, with_context, .. } = cut;
-        let spelled = |numbers: [u32; MAX_SAMPLES]| -> Vec<Word> {
+        let Cut { words: all, sums: by_number, whole, with_context, .. } = cut;
+        let spelled = |numbers: &[u32]| -> Vec<Word> {
             numbers.iter().filter_map(|number| all.get(*number as usize).copied()).collect()
         };
-        let by_number = by_number.into_iter().map(|(numbers, sum)| (spelled(numbers), sum));
-        for (mut words, sum) in by_number.chain(with_context) {
+        let by_number = by_number.into_iter().map(|(numbers, sum)| (spelled(&numbers), sum));
+        let whole = whole.into_iter().map(|(numbers, sum)| (spelled(&numbers), sum));
+        for (mut words, sum) in by_number.chain(whole).chain(with_context) {
             words.iter_mut().for_each(|word| word.0 = rename(word.0));
             words.sort_unstable();
             let window = sums.entry(words).or_default();
@@ -168,19 +186,32 @@ impl Cut {
         let sum = match open.context.is_empty() {
             true => self.sums.entry(samples).or_default(),
             false => {
-                let words = with_context(&self.words, samples, &open.context);
+                let words = with_context(&self.words, &samples, &open.context);
                 self.with_context.entry(words).or_default()
             }
         };
-        sum.count += 1;
-        if let Some(block) = open.block {
-            count_windows_in_block(&mut sum.blocks, block, 1);
+        sum.note(open.block);
+    }
+
+    fn keep_whole(&mut self, block: Option<u32>, words: &[u32], context: &[u32]) {
+        let is_struct = |word: &u32| self.words.get(*word as usize).is_some_and(|word| word.0 >= 0);
+        if !words.iter().any(is_struct) {
+            return;
         }
+        let sum = match (context.is_empty(), self.whole.get_mut(words)) {
+            (true, Some(known)) => known,
+            (true, None) => self.whole.entry(words.into()).or_default(),
+            (false, _) => {
+                let context = context.iter().copied().collect();
+                self.with_context.entry(with_context(&self.words, words, &context)).or_default()
+            }
+        };
+        sum.note(block);
     }
 }
 
 /// The words of samples, and functions besides.
-fn with_context(all: &[Word], samples: [u32; MAX_SAMPLES], context: &BTreeSet<u32>) -> Vec<Word> {
+fn with_context(all: &[Word], samples: &[u32], context: &BTreeSet<u32>) -> Vec<Word> {
     let mut words: Vec<Word> =
         samples.iter().filter_map(|number| all.get(*number as usize).copied()).collect();
     let sampled: Vec<u32> = words.iter().map(|word| word.1).collect();

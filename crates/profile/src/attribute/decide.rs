@@ -95,7 +95,9 @@ fn may_tell(reason: Reason) -> bool {
         | Reason::NoInstruction
         | Reason::NoMemoryOperand
         | Reason::Stack
-        | Reason::BadAddress => false,
+        | Reason::BadAddress
+        | Reason::NoRun
+        | Reason::BrokenRun => false,
     }
 }
 

@@ -33,11 +33,15 @@ pub enum Reason {
     NoDefinition,
     /// The sampled address contradicts what the code says.
     BadAddress,
+    /// A sample that counts by its branch stack has fewer than two branches.
+    NoRun,
+    /// The branches around a run of instructions don't fit the code.
+    BrokenRun,
 }
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::NoInstructionAddress,
         Self::UserSpace,
         Self::OtherProgram,
@@ -52,6 +56,8 @@ impl Reason {
         Self::OutsideType,
         Self::NoDefinition,
         Self::BadAddress,
+        Self::NoRun,
+        Self::BrokenRun,
     ];
 
     /// A word for files and tables.
@@ -71,6 +77,8 @@ impl Reason {
             Self::OutsideType => "outside_type",
             Self::NoDefinition => "no_definition",
             Self::BadAddress => "bad_addr",
+            Self::NoRun => "no_run",
+            Self::BrokenRun => "broken_run",
         }
     }
 
@@ -91,6 +99,8 @@ impl Reason {
             Self::OutsideType => "the access is outside the type the pointer points to",
             Self::NoDefinition => "the type the pointer points to is nowhere defined",
             Self::BadAddress => "the sampled address contradicts what the code says",
+            Self::NoRun => "the branch stack has fewer than two branches",
+            Self::BrokenRun => "two branches that followed each other don't fit the code between them",
         }
     }
 }

@@ -72,6 +72,13 @@ fn of_event(spot: &BlindSpot, facts: &Facts, survey: &Survey) -> String {
         BlindSpot::NoDataSource { .. } => {
             format!("{} of {samples} samples of {name} have a data source with a level", counts.with_level)
         }
+        BlindSpot::BranchRuns { .. } | BlindSpot::FilteredBranches { .. } | BlindSpot::NoBranches { .. } => {
+            format!(
+                "the attribute of {name} has branch_sample_type {:#x}; {} of {samples} samples have a branch stack, with {} runs \
+             between branches and {} that can be none",
+                attr.branch_sample_type, counts.stacks, counts.runs, counts.broken_runs
+            )
+        }
         BlindSpot::Skid { .. } => format!(
             "the attribute of {name} has precise_ip {}, and {} of {samples} samples are marked exact",
             attr.precise_ip(),
@@ -92,6 +99,9 @@ pub(super) fn event_of<'f>(
         | BlindSpot::LoadThreshold { event, .. }
         | BlindSpot::NoAddresses { event, .. }
         | BlindSpot::NoDataSource { event }
+        | BlindSpot::BranchRuns { event, .. }
+        | BlindSpot::FilteredBranches { event, .. }
+        | BlindSpot::NoBranches { event }
         | BlindSpot::Skid { event }
         | BlindSpot::NoField { event, .. } => event,
         _ => return None,

@@ -91,6 +91,7 @@ impl Patient<'_> {
                 | BlindSpot::NoAddresses { .. }
                 | BlindSpot::NoDataSource { .. }
                 | BlindSpot::Skid { .. }
+                | BlindSpot::BranchRuns { .. }
         );
         match self.advice.can_answer {
             false if wants_hardware => {
@@ -141,9 +142,11 @@ impl Patient<'_> {
         }
     }
 
-    /// Some event has samples that tell a member: by address, or by an exact instruction.
+    /// Some event has samples that tell a member: by address, by an exact instruction, or by what ran between branches.
     fn has_accesses(&self) -> bool {
-        self.sampled().any(|(_, counts)| counts.with_address > 0 || counts.exact > 0)
+        self.sampled().any(|(event, counts)| {
+            counts.with_address > 0 || counts.exact > 0 || counts.counts_by_runs(&event.attr)
+        })
     }
 
     fn sampled(&self) -> impl Iterator<Item = (&Event, &EventTally)> {

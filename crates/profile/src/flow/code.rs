@@ -5,10 +5,12 @@ use super::graph::{Graph, index_of};
 use super::world::World;
 use crate::code::insn::InstructionReader;
 use crate::code::machine::{Callee, Flow, Instruction, Registers};
+use crate::program::Program;
 use crate::types::Ty;
 use fieldline_debuginfo::dwarf::scopes::{ScopeReader, Scopes};
 use fieldline_debuginfo::dwarf::survey::Function;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Longest function that is analysed, in bytes; longer ones are no functions.
@@ -49,7 +51,7 @@ impl Code {
         function: &Function,
     ) -> Option<Self> {
         let scopes = scopes.read(function.die).ok()?;
-        let instructions = instructions(world, reader, function);
+        let instructions = instructions(world.program, reader, &function.ranges);
         if instructions.is_empty() {
             return None;
         }
@@ -87,9 +89,13 @@ impl Code {
     }
 }
 
-fn instructions(world: &World<'_>, reader: &mut InstructionReader, function: &Function) -> Vec<Instruction> {
-    let program = world.program;
-    let mut ranges = function.ranges.clone();
+/// The instructions of a function with some ranges of code, by address, as the kernel may have patched them.
+pub(crate) fn instructions(
+    program: &Program<'_>,
+    reader: &mut InstructionReader,
+    ranges: &[Range<u64>],
+) -> Vec<Instruction> {
+    let mut ranges = ranges.to_vec();
     ranges.sort_by_key(|range| range.start);
     let mut instructions: Vec<Instruction> = Vec::new();
     for range in ranges {

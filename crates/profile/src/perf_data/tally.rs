@@ -1,8 +1,10 @@
 //! Counts over the records of a recording: enough to say what it cannot show.
 
+use super::attr::Attr;
 use super::facts::{BuildId, EventIndex, Facts};
 use super::record::{Mmap, Record};
 use crate::data_source::{Level, Operation};
+use crate::sample::runs::{Stacks, runs};
 use crate::sample::{CpuMode, Sample};
 
 /// Kernel mappings beyond this are no kernel's: an image and some thousand modules.
@@ -57,6 +59,12 @@ pub struct EventTally {
     pub l1_load_hits: u64,
     /// The smallest latency of a load, where loads have latencies.
     pub least_load_latency: Option<u64>,
+    /// Samples with a branch stack that is not empty.
+    pub stacks: u64,
+    /// Runs of instructions between two branches of these that are possible.
+    pub runs: u64,
+    /// Those that are not.
+    pub broken_runs: u64,
 }
 
 /// Where the kernel image or a module was mapped.
@@ -109,6 +117,9 @@ impl EventTally {
         }
         self.with_address += u64::from(sample.data_address().is_some());
         self.exact += u64::from(sample.exact_ip);
+        if sample.has_branches() {
+            self.add_stack(sample);
+        }
         if let Some(source) = sample.data_source {
             let operation = source.operation();
             self.with_operation += u64::from(operation != Operation::NotAvailable);
@@ -117,6 +128,17 @@ impl EventTally {
             if operation.is_load() {
                 self.add_load(sample, source.is_l1_hit());
             }
+        }
+    }
+
+    #[cold]
+    fn add_stack(&mut self, sample: &Sample<'_>) {
+        let stack = sample.parts().branch_stack;
+        self.stacks += u64::from(stack.is_some_and(|stack| stack.entries().next().is_some()));
+        for run in runs(sample) {
+            let is_possible = u64::from(run.is_possible());
+            self.runs += is_possible;
+            self.broken_runs += 1 - is_possible;
         }
     }
 
@@ -140,8 +162,18 @@ impl EventTally {
         self.loads += other.loads;
         self.stores += other.stores;
         self.l1_load_hits += other.l1_load_hits;
+        self.stacks += other.stacks;
+        self.runs += other.runs;
+        self.broken_runs += other.broken_runs;
         let both = [self.least_load_latency, other.least_load_latency];
         self.least_load_latency = both.into_iter().flatten().min();
+    }
+
+    /// Whether no sample names an access itself, and branch stacks show some: see [`crate::sample::runs`].
+    #[must_use]
+    pub fn counts_by_runs(&self, attr: &Attr) -> bool {
+        let names_none = self.with_address == 0 && self.loads == 0 && self.stores == 0;
+        names_none && self.runs > 0 && Stacks::of(attr) == Stacks::Whole && attr.data_breakpoint().is_none()
     }
 
     /// Samples taken in this mode.

@@ -3,7 +3,9 @@
 use super::gather::{Gathered, Sums};
 use super::key::{Aside, Facts, Table};
 use super::link::Linker;
+use super::pieces::{Piece, by_runs, each_access, mode};
 use super::questions::{Decided, Question, Questions};
+use super::straight::Straight;
 use super::traps::Traps;
 use crate::aggregate::Blocks;
 use crate::attribute::answers::Answers;
@@ -14,9 +16,10 @@ use crate::attribute::reason::Reason;
 use crate::attribute::slides::in_space;
 use crate::attribute::target::{Target, TypeIndex};
 use crate::data_source::DataSource;
-use crate::perf_data::{Error, Record, Tally};
+use crate::perf_data::{Error, EventIndex, Record, Tally};
 use crate::program::Program;
 use crate::sample::Sample;
+use crate::sample::runs::Run;
 use crate::sample_file::SampleFile;
 use fieldline_debuginfo::Elf;
 use rustc_hash::FxHashSet;
@@ -31,6 +34,9 @@ pub(super) struct Source<'f> {
     /// What samples touched, where addresses were used.
     decided: Decided,
     objects: Vec<Object>,
+    /// By event: whether its samples count by the runs of their branch stacks.
+    by_runs: Vec<bool>,
+    straight: Straight,
 }
 
 /// Recordings of one program whose sampled functions were analysed.
@@ -96,7 +102,12 @@ impl<'f> Attribution<'f> {
         let addresses = sampled(&mut sources, program)?;
         program.load(addresses.iter().copied());
         let program: &'a Program<'a> = program;
-        Ok((Self { sources, answers: Answers::new(program, &addresses) }, program))
+        let answers = Answers::new(program, &addresses);
+        for source in &mut sources {
+            let runs = std::mem::take(&mut source.gathered.runs);
+            source.straight = Straight::new(program, &answers, &runs);
+        }
+        Ok((Self { sources, answers }, program))
     }
 
     fn open(elf: &Elf<'_>, files: &'f [SampleFile]) -> Result<Vec<Source<'f>>, Error> {
@@ -109,6 +120,8 @@ impl<'f> Attribution<'f> {
                 gathered: Gathered::default(),
                 decided: Decided::default(),
                 objects: Vec::new(),
+                by_runs: by_runs(file)?,
+                straight: Straight::default(),
             })
         };
         files.iter().map(open).collect()
@@ -139,11 +152,12 @@ impl<'f> Attribution<'f> {
         mut each: impl FnMut(&Sample<'_>, &Attributed) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(part) = self.part(recording) else { return Ok(()) };
-        let mut records = part.file().records();
+        let parts = [part];
+        let mut records = self.sources.get(recording).into_iter().map(|source| source.file.records());
+        let Some(mut records) = records.next() else { return Ok(()) };
         while let Some(record) = records.next_record()? {
             if let Record::Sample(sample) = record {
-                let attributed = part.attribute(&sample);
-                each(&sample, &attributed)?;
+                each_access(&parts, &sample, &mut |sample, _, attributed| each(sample, attributed))?;
             }
         }
         Ok(())
@@ -198,6 +212,27 @@ impl<'f> Part<'_, 'f> {
         self.source.gathered.in_order()
     }
 
+    /// Whether the samples of an event count by the runs of their branch stacks.
+    #[inline]
+    pub(super) fn counts_runs(&self, event: EventIndex) -> bool {
+        self.source.counts_runs(event)
+    }
+
+    /// What a piece of a branch stack is, if it is a run of the program's; else how it counts.
+    pub(super) fn piece(&self, sample: &Sample<'_>, piece: Piece) -> Result<Facts, Facts> {
+        self.source.piece(sample, piece)
+    }
+
+    /// What runs touched.
+    pub(super) fn straight(&self) -> &Straight {
+        &self.source.straight
+    }
+
+    /// What samples touched that are none of the program's.
+    pub(super) fn attribute_facts(&self, facts: &Facts) -> Attributed {
+        self.source.attribute(self.answers, facts, 0)
+    }
+
     /// Whether a sample is in the program, and its function.
     pub(super) fn function(&self, sample: &Sample<'_>) -> Option<Option<u32>> {
         let question = self.source.question(self.answers, &self.source.facts(sample)).ok()?;
@@ -234,6 +269,7 @@ fn sampled(sources: &mut [Source<'_>], program: &Program<'_>) -> Result<Vec<u64>
             facts.aside.space.ok().map(|_| facts.ip.wrapping_sub(u64::from(is_trap)))
         });
         sampled.extend(linked);
+        sampled.extend(source.gathered.runs.iter().map(|(facts, ())| facts.ip));
     }
     let mut addresses: Vec<u64> = sampled.into_iter().collect();
     addresses.sort_unstable();
@@ -275,6 +311,31 @@ impl Source<'_> {
                 let aside = Aside { space: Err(reason), event, cpu, tid: None, source };
                 Facts { ip: 0, address: 0, aside }
             }
+        }
+    }
+
+    /// Whether the samples of an event count by the runs of their branch stacks.
+    #[inline]
+    pub(super) fn counts_runs(&self, event: EventIndex) -> bool {
+        self.by_runs.get(event.index()).is_some_and(|is| *is)
+    }
+
+    /// A run of instructions of the program: begin in place of the instruction, end in place of the data's address. Or
+    /// how it counts that there is none. In whose code a branch is its own address tells.
+    pub(super) fn piece(&self, sample: &Sample<'_>, piece: Piece) -> Result<Facts, Facts> {
+        let (event, cpu) = (sample.event, sample.cpu);
+        let aside = |space| Aside { space, event, cpu, tid: None, source: None };
+        let lost = |reason| Facts { ip: 0, address: 0, aside: aside(Err(reason)) };
+        let Run { begin, end } = piece.map_err(lost)?;
+        let cpu_mode = mode(sample);
+        let at = |ip| self.linker.locate(&Sample { ip: Some(ip), cpu_mode, ..*sample });
+        let first = at(begin).map_err(lost)?;
+        match at(end) {
+            Ok(last) if last.space == first.space => {
+                let aside = Aside { cpu: None, ..aside(Ok(0)) };
+                Ok(Facts { ip: first.ip, address: last.ip, aside })
+            }
+            _ => Err(lost(Reason::BrokenRun)),
         }
     }
 

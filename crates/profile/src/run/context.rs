@@ -53,7 +53,8 @@ fn callers(parts: &Parts<'_>) -> Vec<u64> {
 }
 
 fn branches(parts: &Parts<'_>) -> Vec<u64> {
-    let entries = parts.branch_stack.iter().flat_map(|stack| stack.entries().take(LOOKED_AT));
+    let entries = parts.branch_stack.iter().flat_map(|stack| stack.entries());
+    let entries = entries.filter(|branch| !branch.is_of_wrong_path()).take(LOOKED_AT);
     entries.flat_map(|branch| [branch.from, branch.to]).collect()
 }
 

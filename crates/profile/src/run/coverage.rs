@@ -2,9 +2,10 @@
 
 use super::dso::Dsos;
 use super::joint::Joint;
+use super::pieces::each_access;
 use crate::attribute::reason::Reason;
 use crate::attribute::target::Target;
-use crate::perf_data::Error;
+use crate::perf_data::{Error, Record};
 use crate::sample_file::SampleFile;
 use fieldline_layout::access::EventCoverage;
 use rustc_hash::FxHashMap;
@@ -27,17 +28,24 @@ pub fn coverage(joint: Joint<'_, '_>, files: &[SampleFile]) -> Result<Vec<DsoCov
     let mut found: BTreeMap<(String, String), EventCoverage> = BTreeMap::new();
     let mut dsos = Dsos::default();
     for (recording, file) in files.iter().enumerate() {
-        let mut places = dsos.of_samples(file)?.into_iter();
-        let mut counted: FxHashMap<(usize, usize), EventCoverage> = FxHashMap::default();
-        joint.each(recording, |sample, _, attributed| {
-            let dso = places.next().map_or(usize::MAX, |dso| dso.0 as usize);
-            let row = counted.entry((sample.event.index(), dso)).or_default();
-            add(row, &attributed.target, sample.period);
-            Ok::<(), Error>(())
-        })?;
+        dsos.begin();
+        let parts = joint.parts(recording);
+        let mut counted: FxHashMap<(usize, u32), EventCoverage> = FxHashMap::default();
+        let mut records = file.records();
+        while let Some(record) = records.next_record()? {
+            let Record::Sample(sample) = record else {
+                dsos.note(&record);
+                continue;
+            };
+            each_access(&parts, &sample, &mut |sample, _, attributed| {
+                let row = counted.entry((sample.event.index(), dsos.of(sample).0)).or_default();
+                add(row, &attributed.target, sample.period);
+                Ok::<(), Error>(())
+            })?;
+        }
         for ((event, dso), row) in counted {
             let event = file.facts().events.get(event).map_or("?", |event| &event.name);
-            let dso = dsos.names.get(dso).map_or("?", String::as_str);
+            let dso = dsos.names.get(dso as usize).map_or("?", String::as_str);
             merge(found.entry((event.to_owned(), dso.to_owned())).or_default(), row);
         }
     }

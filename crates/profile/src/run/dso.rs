@@ -1,8 +1,7 @@
 //! Which program, library or module a sample's instruction is in (a DSO, as perf calls it).
 
-use crate::perf_data::{Error, Mmap, Record, Task, is_kernel_image};
+use crate::perf_data::{Mmap, Record, Task, is_kernel_image};
 use crate::sample::{CpuMode, Sample};
-use crate::sample_file::SampleFile;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -24,29 +23,29 @@ pub struct Dsos {
 }
 
 impl Dsos {
-    /// The DSO of each sample of a recording, in file order.
-    ///
-    /// # Errors
-    /// If a record can't be read.
-    pub fn of_samples(&mut self, file: &SampleFile) -> Result<Vec<DsoIndex>, Error> {
+    /// Forgets what was mapped: another recording begins.
+    pub fn begin(&mut self) {
         self.maps.clear();
-        let mut found = Vec::new();
-        let mut records = file.records();
-        while let Some(record) = records.next_record()? {
-            match record {
-                Record::Mmap(mmap) => self.map(&mmap),
-                Record::Fork(task) => self.fork(task),
-                Record::Comm { pid, is_exec: true, .. } => {
-                    self.maps.remove(&pid);
-                }
-                Record::Sample(sample) => found.push(match sample.dso {
-                    Some(dso) => self.intern(if is_kernel_image(dso) { "[kernel]" } else { dso }),
-                    None => self.of_sample(&sample),
-                }),
-                _ => {}
+    }
+
+    /// Takes note of a record that tells what is mapped where.
+    pub fn note(&mut self, record: &Record<'_>) {
+        match record {
+            Record::Mmap(mmap) => self.map(mmap),
+            Record::Fork(task) => self.fork(*task),
+            Record::Comm { pid, is_exec: true, .. } => {
+                self.maps.remove(pid);
             }
+            _ => {}
         }
-        Ok(found)
+    }
+
+    /// The DSO that a sample's instruction is in.
+    pub fn of(&mut self, sample: &Sample<'_>) -> DsoIndex {
+        match sample.dso {
+            Some(dso) => self.intern(if is_kernel_image(dso) { "[kernel]" } else { dso }),
+            None => self.of_sample(sample),
+        }
     }
 
     fn map(&mut self, mmap: &Mmap<'_>) {

@@ -3,13 +3,16 @@
 use super::attribution::Part;
 use super::context::Context;
 use super::key::{Batch, Facts, Table};
+use super::pieces::{pieces, place};
 use super::rows::{Alike, Row, Rows};
+use super::run_sums::{self, RunCounts};
 use crate::aggregate::windows::Word;
 use crate::aggregate::{Blocks, Counts};
-use crate::perf_data::{Facts as FileFacts, Record};
+use crate::perf_data::{EventIndex, Facts as FileFacts, Record};
 use crate::sample::{Sample, SampleFields};
 use crate::sweep::Sweep;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// When a sample was that may belong to a window.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +30,19 @@ pub(super) struct Folded {
     pub(super) contexts: Vec<(usize, Box<[u32]>)>,
     /// How many of the moments came before the end of each round.
     pub(super) rounds: Vec<usize>,
+    /// What the runs of a branch stack touched.
+    pub(super) stacks: Vec<Stack>,
     pub(super) callchains: u64,
     pub(super) branch_stacks: u64,
+}
+
+/// What the runs of one branch stack touched, in no order: they ran in one go.
+pub(super) struct Stack {
+    pub(super) block: Option<u32>,
+    /// Numbers of words, in order, each once.
+    pub(super) words: Vec<u32>,
+    /// Functions besides.
+    pub(super) context: Box<[u32]>,
 }
 
 /// Folds the samples of a recording.
@@ -40,6 +54,8 @@ pub(super) struct Fold<'p, 'f> {
     has_context: Vec<bool>,
     /// By what samples are like: the number of their word, or [`NO_WORD`] if they belong to no window.
     numbers: Vec<u32>,
+    /// By program: the same of accesses in runs.
+    run_numbers: Vec<Vec<u32>>,
     /// Words of windows, in order.
     pub(super) words: Vec<Word>,
     /// By program: numbers of its functions in the profile.
@@ -62,12 +78,38 @@ impl<'p, 'f> Fold<'p, 'f> {
         let context = SampleFields::CALLCHAIN | SampleFields::BRANCH_STACK;
         let has_context = facts.events.iter().map(|event| event.attr.sample_type.intersects(context));
         let found: Vec<Option<Word>> = rows.alikes.iter().map(&mut word_of).collect();
-        let mut words: Vec<Word> = found.iter().flatten().copied().collect();
+        let mut of_part = |(index, part): (usize, &Part<'_, '_>)| -> Vec<Option<Word>> {
+            part.straight().alikes(index, EventIndex(0), None).map(|alike| word_of(&alike)).collect()
+        };
+        let of_runs: Vec<Vec<Option<Word>>> = parts.iter().enumerate().map(&mut of_part).collect();
+        let mut words: Vec<Word> = found.iter().chain(of_runs.iter().flatten()).flatten().copied().collect();
         words.sort_unstable();
         words.dedup();
-        let number = |word: &Option<Word>| word.and_then(|word| words.binary_search(&word).ok());
-        let numbers = found.iter().map(|word| number(word).map_or(NO_WORD, |number| number as u32)).collect();
-        Self { parts, rows, blocks, has_context: has_context.collect(), numbers, words, functions }
+        let number = |word: &Option<Word>| {
+            let number = word.and_then(|word| words.binary_search(&word).ok());
+            number.map_or(NO_WORD, |number| number as u32)
+        };
+        let numbers = found.iter().map(number).collect();
+        let run_numbers = of_runs.iter().map(|found| found.iter().map(number).collect()).collect();
+        let has_context = has_context.collect();
+        Self { parts, rows, blocks, has_context, numbers, run_numbers, words, functions }
+    }
+
+    /// Sums over the accesses of runs, by what they are like: first samples and periods, then samples by block of time.
+    pub(super) fn run_sums(&self, slots: &[Slot], mut each: impl FnMut(&Alike, &Counts)) {
+        for (index, part) in self.parts.iter().enumerate() {
+            let counts = slots.iter().filter_map(|slot| slot.runs.get(index));
+            run_sums::each(index, part.straight(), counts, &mut each);
+        }
+    }
+
+    /// How many runs were counted that fit the code.
+    pub(super) fn runs_counted(&self, slots: &[Slot]) -> u64 {
+        let of_part = |(index, part): (usize, &Part<'_, '_>)| {
+            let counts = slots.iter().filter_map(move |slot| slot.runs.get(index));
+            counts.map(|counts| counts.fitting(part.straight())).sum::<u64>()
+        };
+        self.parts.iter().enumerate().map(of_part).sum()
     }
 
     /// The sums of all slots, by number of what samples are like.
@@ -105,6 +147,8 @@ pub(super) struct Slot {
     by_block: Vec<u64>,
     /// What is not known before of samples that are alike and have an address.
     late: FxHashMap<(u32, Option<u64>), Late>,
+    /// By program: how often each run was met.
+    runs: Vec<RunCounts>,
     out: Folded,
 }
 
@@ -137,11 +181,16 @@ impl Sweep for Fold<'_, '_> {
 
     fn slot(&self, _number: usize) -> Slot {
         let by_block = vec![0; self.blocks.len() * self.numbers.len()];
-        Slot { batch: Batch::default(), by_block, late: FxHashMap::default(), out: Folded::default() }
+        let runs = self.parts.iter().map(|_| RunCounts::default()).collect();
+        Slot { batch: Batch::default(), by_block, late: FxHashMap::default(), runs, out: Folded::default() }
     }
 
     fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, _at: u64) {
         let has_context = self.has_context.get(sample.event.index()).is_some_and(|has| *has);
+        if has_context && self.parts.first().is_some_and(|part| part.counts_runs(sample.event)) {
+            self.stack(slot, sample);
+            return;
+        }
         match (self.parts, &self.rows.tables[..]) {
             ([only], [table]) if !has_context => {
                 let Some(key) = table.known_key(&only.facts(sample)) else { return };
@@ -204,13 +253,71 @@ impl Fold<'_, '_> {
         let number = slot.out.moments.len();
         let is_moment = self.take(slot, alike, &one);
         let Some(alike) = self.rows.alikes.get(alike as usize).filter(|_| has_context) else { return };
-        let context = Context::of(sample, alike.attributed.function, part.linker(), part.answers());
+        let functions = self.context(slot, sample, (alike.part, part), alike.attributed.function);
+        if is_moment && !functions.is_empty() {
+            slot.out.contexts.push((number, functions));
+        }
+    }
+
+    /// Functions that a sample shows besides its own, as the profile numbers them.
+    fn context(
+        &self,
+        slot: &mut Slot,
+        sample: &Sample<'_>,
+        (index, part): (usize, &Part<'_, '_>),
+        own: Option<u32>,
+    ) -> Box<[u32]> {
+        let context = Context::of(sample, own, part.linker(), part.answers());
         slot.out.callchains += u64::from(context.has_callchain);
         slot.out.branch_stacks += u64::from(context.has_branches);
-        if is_moment && !context.functions.is_empty() {
-            let known = self.functions.get(alike.part).map_or(&[][..], Vec::as_slice);
-            let functions = context.functions.iter().filter_map(|index| known.get(*index as usize).copied());
-            slot.out.contexts.push((number, functions.collect()));
+        let known = self.functions.get(index).map_or(&[][..], Vec::as_slice);
+        context.functions.iter().filter_map(|index| known.get(*index as usize).copied()).collect()
+    }
+
+    /// Takes the runs of a branch stack.
+    fn stack(&self, slot: &mut Slot, sample: &Sample<'_>) {
+        let block = self.blocks.at(sample.time);
+        let mut words = Vec::new();
+        let mut first = None;
+        for (piece, period) in pieces(sample) {
+            match place(self.parts, sample, piece) {
+                Some((index, part, Ok(run))) => {
+                    let Some(number) = part.straight().number(&run) else { continue };
+                    if let Some(counts) = slot.runs.get_mut(index) {
+                        counts.count(number, sample.cpu, block, period);
+                    }
+                    let Range { start, end } = part.straight().range(number);
+                    let all = self.run_numbers.get(index).map_or(&[][..], Vec::as_slice);
+                    let numbers = all.get(start as usize..end as usize).unwrap_or(&[]);
+                    words.extend(numbers.iter().copied().filter(|word| *word != NO_WORD));
+                    first = first.or(Some((index, part)));
+                }
+                Some((_, part, Err(lost))) => self.lost(slot, part, &lost, sample, period),
+                None => {}
+            }
+        }
+        words.sort_unstable();
+        words.dedup();
+        let place = first.or(self.parts.first().map(|part| (0, part)));
+        let context = place.map(|place| self.context(slot, sample, place, None)).unwrap_or_default();
+        if !words.is_empty() {
+            slot.out.stacks.push(Stack { block, words, context });
+        }
+    }
+
+    /// Counts a piece of a branch stack that is no run of any program.
+    fn lost(&self, slot: &mut Slot, part: &Part<'_, '_>, lost: &Facts, sample: &Sample<'_>, period: u64) {
+        let Some(table) = self.rows.tables.first() else { return };
+        let key = table.known_key(lost).and_then(|key| table.number(&key, key.hash()));
+        let alike = key.and_then(|number| self.rows.at(*table.value(number)?, sample.time));
+        let Some(alike) = alike else { return };
+        let one = One { period, latency: 0, ..One::of(sample) };
+        if self.parts.len() > 1 {
+            self.count_late(slot, alike, part, lost, &one);
+        }
+        if let Some(block) = self.blocks.at(sample.time) {
+            let place = block as usize * self.numbers.len() + alike as usize;
+            slot.by_block.get_mut(place).into_iter().for_each(|count| *count += 1);
         }
     }
 

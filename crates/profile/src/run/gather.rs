@@ -3,6 +3,7 @@
 use super::attribution::Source;
 use super::key::{Batch, Facts, Key, Table};
 use super::look;
+use super::pieces::pieces;
 use crate::aggregate::Clock;
 use crate::attribute::answers::Answers;
 use crate::attribute::evidence::Votes;
@@ -50,6 +51,8 @@ impl Sums {
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) table: Table<Sums>,
+    /// Where the runs of branch stacks begin and end, by event; see [`Source::piece`].
+    pub(super) runs: Table<()>,
     pub(super) clock: Clock,
     /// The tally and the median gap of samples whose function is known, if the functions were guessed right.
     looked: Option<(Tally, u64)>,
@@ -64,8 +67,12 @@ impl Gathered {
         for slot in slots {
             all.clock.merge(&slot.clock);
             all.merge(slot.table);
+            for (facts, ()) in slot.runs.iter() {
+                note_run(&mut all.runs, &facts);
+            }
         }
         all.table.shrink();
+        all.runs.shrink();
         all.looked = Some(sum.finish());
         Ok(all)
     }
@@ -105,6 +112,11 @@ impl Gathered {
     }
 }
 
+fn note_run(runs: &mut Table<()>, facts: &Facts) {
+    let key = runs.key(facts);
+    runs.add(key, key.hash(), ());
+}
+
 /// Gathers samples.
 struct Gather<'s, 'f, 'a> {
     source: &'s Source<'f>,
@@ -114,6 +126,7 @@ struct Gather<'s, 'f, 'a> {
 struct Slot {
     clock: Clock,
     table: Table<Sums>,
+    runs: Table<()>,
     batch: Batch<One>,
     seen: look::Seen,
 }
@@ -133,12 +146,17 @@ impl Sweep for Gather<'_, '_, '_> {
 
     fn slot(&self, _number: usize) -> Slot {
         let seen = look::Seen::nothing(self.source.file.facts());
-        Slot { clock: Clock::default(), table: Table::default(), batch: Batch::default(), seen }
+        let (clock, table, runs, batch) = Default::default();
+        Slot { clock, table, runs, batch, seen }
     }
 
     fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
         sample.time.into_iter().for_each(|time| slot.clock.note(time));
         slot.seen.count(sample);
+        if self.source.counts_runs(sample.event) {
+            self.take_stack(slot, sample, at);
+            return;
+        }
         let key = slot.table.key(&self.source.facts(sample));
         let (time, cpu, period) = (sample.time, sample.cpu, sample.period);
         let one = One { time, cpu, period, latency: sample.latency().unwrap_or(0), at };
@@ -179,6 +197,22 @@ impl Gather<'_, '_, '_> {
             }
         }
         batch.clear();
+    }
+
+    /// Takes the runs of a branch stack.
+    fn take_stack(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
+        let (time, cpu) = (sample.time, sample.cpu);
+        for (piece, period) in pieces(sample) {
+            match self.source.piece(sample, piece) {
+                Ok(run) => note_run(&mut slot.runs, &run),
+                Err(lost) => {
+                    let key = slot.table.key(&lost);
+                    if slot.batch.push(key, One { time, cpu, period, latency: 0, at }) {
+                        self.take_batch(slot);
+                    }
+                }
+            }
+        }
     }
 
     #[cold]

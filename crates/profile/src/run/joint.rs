@@ -1,6 +1,7 @@
 //! Several programs that one recording shows: a program and its libraries, a kernel and its modules.
 
 use super::attribution::{Attributed, Attribution, Part};
+use super::pieces::each_access;
 use crate::attribute::reason::Reason;
 use crate::attribute::target::Target;
 use crate::perf_data::{Error, Record};
@@ -16,7 +17,8 @@ pub struct Joint<'j, 'f> {
 }
 
 impl<'f> Joint<'_, 'f> {
-    /// Goes over the samples of one recording in file order; the callback gets the program's index too.
+    /// Goes over the samples of one recording in file order; the callback gets the program's index too. What counts by the
+    /// runs of its branch stack is as many samples as these have accesses.
     ///
     /// # Errors
     /// If a record can't be read, or the callback's own.
@@ -29,10 +31,8 @@ impl<'f> Joint<'_, 'f> {
         let Some(file) = parts.first().map(Part::file) else { return Ok(()) };
         let mut records = file.records();
         while let Some(record) = records.next_record()? {
-            if let Record::Sample(sample) = record
-                && let Some((index, attributed)) = attribute(&parts, &sample)
-            {
-                each(&sample, index, &attributed)?;
+            if let Record::Sample(sample) = record {
+                each_access(&parts, &sample, &mut each)?;
             }
         }
         Ok(())

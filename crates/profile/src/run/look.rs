@@ -99,7 +99,8 @@ impl Sweep for Look<'_, '_> {
 
     fn sample(&self, slot: &mut Seen, sample: &Sample<'_>, _at: u64) {
         slot.count(sample);
-        if function(self.parts, sample).is_some() {
+        let counts_runs = self.parts.first().is_some_and(|part| part.counts_runs(sample.event));
+        if !counts_runs && function(self.parts, sample).is_some() {
             slot.moment(sample.cpu, sample.time);
         }
     }

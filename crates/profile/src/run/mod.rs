@@ -10,10 +10,13 @@
 //! * `traps`: samples that name the instruction behind the access.
 //! * `joint`: the same of several programs at once.
 //! * `context`: functions that a sample shows besides its own.
+//! * `run_sums`: how often runs were met.
+//! * `straight`: runs of instructions between branches, and what they touched.
 //! * `structs`: all structs that an access is one to.
 //! * `look`: what a profile needs to know before it counts.
 //! * `rows`: what samples that differ in their times only are like.
 //! * `fold`: samples that count alike.
+//! * `pieces`: branch stacks cut into runs.
 //! * `profile`: sums over a recording.
 //! * `dso`, `coverage`: what was attributed by program, library or module.
 
@@ -28,10 +31,13 @@ mod key;
 pub mod landmarks;
 pub mod link;
 mod look;
+mod pieces;
 pub mod profile;
 mod questions;
 mod rows;
+mod run_sums;
 pub mod spaces;
+mod straight;
 pub mod structs;
 mod traps;
 

@@ -9,6 +9,7 @@ use super::structs::{Structs, Touched};
 use crate::aggregate::windows::{Moment, Windows, Word};
 use crate::aggregate::{Builder, Counts, Function, Outcome, Row};
 use crate::attribute::answers::Answers;
+use crate::attribute::reason::Reason;
 use crate::attribute::target::Target;
 use crate::blind_spots::blind_spots;
 use crate::data_source::{Level, Snoop};
@@ -102,6 +103,13 @@ fn profile_one(
         builder.note_context(folded.callchains, folded.branch_stacks);
         cut(folded, &mut windows);
     })?;
+    fold.run_sums(&slots, |alike, counts| {
+        if let Some(known) = known.get_mut(alike.part) {
+            known.count(alike, counts, &mut builder);
+        }
+    });
+    let runs_counted = fold.runs_counted(&slots);
+    builder.note_runs(runs_counted);
     let sums = fold.sums(slots);
     // Tables take memory, and the builder needs some.
     let alikes = rows.into_alikes();
@@ -113,7 +121,24 @@ fn profile_one(
     builder.set_lost(tally.lost_samples.saturating_add(tally.lost_records));
     let spots = blind_spots(file.facts(), &tally);
     let spots = spots.iter().map(|spot| format!("{spot}; {}", spot.remedy()));
-    Ok(builder.finish(windows, file.notes().into_iter().chain(spots).collect()))
+    let spots: Vec<String> =
+        file.notes().into_iter().chain(spots).chain(misfit(&builder, runs_counted)).collect();
+    Ok(builder.finish(windows, spots))
+}
+
+/// Runs that don't fit the code, in percent of all, from which on something is wrong with all of them.
+const MANY_BROKEN: u64 = 20;
+
+/// What to say where branches and code don't fit.
+fn misfit(builder: &Builder, runs: u64) -> Option<String> {
+    let broken = builder.unattributed(Reason::BrokenRun.word());
+    let all = runs.saturating_add(broken);
+    (all > 0 && broken.saturating_mul(100) >= MANY_BROKEN.saturating_mul(all)).then(|| {
+        format!(
+            "{broken} of {all} runs between branches don't fit the code: the stacks may leave out branches, or the program \
+             may be another build or change its code; record all branches (perf record -b) of this build"
+        )
+    })
 }
 
 impl Known<'_, '_> {
@@ -144,6 +169,9 @@ fn cut(folded: Folded, windows: &mut Windows) {
         windows.push(when.cpu, Moment { time: when.time, word: when.word, context });
     }
     rounds.for_each(|_| windows.end_round());
+    for stack in folded.stacks {
+        windows.push_whole(stack.block, &stack.words, &stack.context);
+    }
 }
 
 fn row(alike: &Alike, places: &Touched, functions: &[Function]) -> Row {

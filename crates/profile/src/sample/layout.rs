@@ -90,6 +90,12 @@ impl SampleLayout {
         }
     }
 
+    /// Whether samples have branch stacks.
+    #[inline]
+    pub(super) fn has_branches(&self) -> bool {
+        self.fields.contains(SampleFields::BRANCH_STACK)
+    }
+
     /// Reads the body of a `PERF_RECORD_SAMPLE` whose header has `misc`.
     ///
     /// # Errors

@@ -193,7 +193,7 @@ pub struct BranchStack<'a> {
 
 impl<'a> BranchStack<'a> {
     /// The branches.
-    pub fn entries(&self) -> impl Iterator<Item = BranchEntry> + 'a {
+    pub fn entries(&self) -> impl Iterator<Item = BranchEntry> + use<'a> {
         let words = self.entries;
         (0..words.len() / 3).filter_map(move |index| {
             let (from, to) = (words.get(3 * index)?, words.get(3 * index + 1)?);
@@ -218,6 +218,12 @@ impl BranchEntry {
     #[must_use]
     pub fn is_mispredicted(&self) -> bool {
         self.endian.bit_field(self.flags, 0, 1) != 0
+    }
+
+    /// The processor took it on a path that proved wrong (`PERF_BR_SPEC_WRONG_PATH`): the program did not.
+    #[must_use]
+    pub fn is_of_wrong_path(&self) -> bool {
+        self.endian.bit_field(self.flags, 24, 2) == 1
     }
 
     /// Cycles since the branch before, zero where not known.

@@ -1,6 +1,8 @@
 //! What the text says of its recording: the comments of `perf script --header`, and what names of events tell.
 
-use crate::perf_data::{Attr, CpuCount, Facts};
+use crate::perf_data::{Attr, CpuCount, Event, Facts};
+use crate::sample::SampleFields;
+use rustc_hash::FxHashMap;
 
 /// Arguments kept of the command.
 const ARGUMENTS: usize = 1024;
@@ -36,6 +38,55 @@ pub(crate) fn note_comment(facts: &mut Facts, line: &str) {
             }
         }
     }
+}
+
+/// Bits of `branch_sample_type` by the names perf prints (`__p_branch_sample_type` in
+/// `tools/perf/util/perf_event_attr_fprintf.c`), in their order.
+const BRANCHES: [&str; 20] = [
+    "USER",
+    "KERNEL",
+    "HV",
+    "ANY",
+    "ANY_CALL",
+    "ANY_RETURN",
+    "IND_CALL",
+    "ABORT_TX",
+    "IN_TX",
+    "NO_TX",
+    "COND",
+    "CALL_STACK",
+    "IND_JUMP",
+    "CALL",
+    "NO_FLAGS",
+    "NO_CYCLES",
+    "TYPE_SAVE",
+    "HW_INDEX",
+    "PRIV_SAVE",
+    "COUNTERS",
+];
+/// `PERF_SAMPLE_BRANCH_ANY`.
+const ANY_BRANCH: u64 = 1 << 3;
+
+/// Of a comment about an event (`# event : name = cycles, , id = …, branch_sample_type = USER|ANY`) its name, and which
+/// branches it recorded.
+pub(crate) fn branches_of_event(line: &str) -> Option<(&str, u64)> {
+    let (name, rest) = line.strip_prefix("# event : name = ")?.split_once(", ")?;
+    let (_, chosen) = rest.split_once("branch_sample_type = ")?;
+    let words = chosen.split(", ").next()?.trim().split('|');
+    let bit = |word| BRANCHES.iter().position(|known| *known == word).map(|bit| 1 << bit);
+    Some((name, words.filter_map(bit).fold(0, |all, bit: u64| all | bit)))
+}
+
+/// Tells events with branch stacks which branches these have. Says whether the text leaves that open for some.
+pub(crate) fn choose_branches(events: &mut [Event], told: &FxHashMap<String, u64>) -> bool {
+    let mut is_open = false;
+    for event in events.iter_mut().filter(|event| event.attr.sample_type.contains(SampleFields::BRANCH_STACK))
+    {
+        let known = told.get(&event.name).copied();
+        is_open |= known.is_none();
+        event.attr.branch_sample_type = known.unwrap_or(ANY_BRANCH);
+    }
+    is_open
 }
 
 /// `NAME = NUMBER`.

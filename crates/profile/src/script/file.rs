@@ -31,6 +31,8 @@ pub struct Script {
     landmarks: Landmarks,
     has_kernel_code: bool,
     has_short_times: bool,
+    /// It doesn't tell which branches were recorded.
+    has_untold_branches: bool,
     /// How call chains and branches are kept for [`Sample::parts`].
     layout: SampleLayout,
 }
@@ -49,6 +51,7 @@ impl Script {
         facts.is_finished = true;
         let named = survey.names.iter().zip(&roles).zip(&survey.fields);
         facts.events = named.map(|((name, roles), fields)| event(name, roles, *fields)).collect();
+        let has_untold_branches = about::choose_branches(&mut facts.events, &survey.branches);
         let fields = SampleFields::CALLCHAIN | SampleFields::BRANCH_STACK;
         Ok(Self {
             facts,
@@ -57,6 +60,7 @@ impl Script {
             landmarks: survey.landmarks,
             has_kernel_code: survey.has_kernel_code,
             has_short_times: survey.has_short_times,
+            has_untold_branches,
             layout: SampleLayout::new(&Attr { sample_type: fields, ..Attr::default() }, Endian::Little),
             source,
         })
@@ -104,6 +108,13 @@ impl Script {
             notes.push(
                 "the text does not tell where the kernel lay, so addresses are taken as linked; \
                  perf script -F +symoff tells"
+                    .to_owned(),
+            );
+        }
+        if self.has_untold_branches {
+            notes.push(
+                "the text does not tell which branches were recorded, so they are taken for all (perf record -b); \
+                 perf script --header tells"
                     .to_owned(),
             );
         }

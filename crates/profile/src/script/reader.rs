@@ -18,6 +18,7 @@ pub(super) struct Reader<'s> {
     /// The frame that holds the instruction.
     first: String,
     frames: usize,
+    branches: u64,
     /// Call chain and branches as a perf.data's sample holds them.
     pub(super) body: Vec<u8>,
 }
@@ -26,7 +27,7 @@ impl<'s> Reader<'s> {
     pub(super) fn new(source: &'s Source) -> Self {
         let lines = Lines::new(source);
         let (line, frame, first) = Default::default();
-        Self { lines, line, number: 0, frame, first, frames: 0, body: Vec::new() }
+        Self { lines, line, number: 0, frame, first, frames: 0, branches: 0, body: Vec::new() }
     }
 
     /// Reads the next line and its frames; `false` if there is none.
@@ -70,15 +71,21 @@ impl<'s> Reader<'s> {
         let at = self.body.len();
         self.body.extend([0; 8]);
         let mut count = 0_u64;
+        self.branches = 0;
         if memchr::memmem::find(self.line.as_bytes(), b"/0x").is_none() {
             return;
         }
-        for (from, to) in self.line.split_whitespace().filter_map(branch) {
+        for (from, to, flags) in self.line.split_whitespace().filter_map(branch) {
             count += 1;
-            [from, to, 0].iter().for_each(|word: &u64| self.body.extend(word.to_le_bytes()));
+            [from, to, flags].iter().for_each(|word: &u64| self.body.extend(word.to_le_bytes()));
         }
+        self.branches = count;
         let slot = self.body.get_mut(at..).into_iter().flatten();
         slot.zip(count.to_le_bytes()).for_each(|(to, from)| *to = from);
+    }
+
+    pub(super) fn has_branches(&self) -> bool {
+        self.branches > 0
     }
 
     pub(super) fn has_frames(&self) -> bool {
@@ -102,9 +109,14 @@ fn frame_address(frame: &str) -> Result<u64, String> {
     u64::from_str_radix(word, 16).map_err(|_| format!("{word:?} is not an address in a call chain"))
 }
 
-fn branch(word: &str) -> Option<(u64, u64)> {
+/// Flag of a `struct perf_branch_entry` that was taken on a wrong path, and how perf prints it (`branch_spec_desc` in
+/// `tools/perf/util/branch.c`).
+const WRONG_PATH: (u64, &str) = (1 << 24, "SPEC_WRONG_PATH");
+
+fn branch(word: &str) -> Option<(u64, u64, u64)> {
     let mut parts = word.strip_prefix("0x")?.split('/');
     let from = u64::from_str_radix(parts.next()?, 16).ok()?;
     let to = u64::from_str_radix(parts.next()?.strip_prefix("0x")?, 16).ok()?;
-    Some((from, to))
+    let (flag, name) = WRONG_PATH;
+    Some((from, to, if parts.any(|part| part == name) { flag } else { 0 }))
 }

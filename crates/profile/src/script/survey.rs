@@ -26,6 +26,8 @@ pub(super) struct Survey {
     /// Fields of the front, by event.
     pub(super) fields: Vec<SampleFields>,
     pub(super) landmarks: Landmarks,
+    /// `branch_sample_type` of events by name, where comments tell.
+    pub(super) branches: FxHashMap<String, u64>,
     /// The first sample: its line, and whether it has a time and an event.
     first: Option<(u64, bool, bool)>,
     pub(super) has_kernel_code: bool,
@@ -35,7 +37,14 @@ pub(super) struct Survey {
 impl Survey {
     pub(super) fn note(&mut self, reader: &Reader<'_>) -> Result<(), Error> {
         match Line::parse(&reader.line) {
-            Line::Empty => about::note_comment(&mut self.facts, &reader.line),
+            Line::Empty => {
+                about::note_comment(&mut self.facts, &reader.line);
+                if let Some((event, chosen)) = about::branches_of_event(&reader.line)
+                    && self.branches.len() < EVENT_LIMIT
+                {
+                    self.branches.insert(event.to_owned(), chosen);
+                }
+            }
             Line::Other(front, text) => {
                 if other::record(front, text).is_none() {
                     return Err(Error::line(
@@ -58,6 +67,9 @@ impl Survey {
         }
         if let Some(fields) = self.fields.get_mut(event) {
             *fields = *fields | front_fields(line);
+            if reader.has_branches() {
+                *fields = *fields | SampleFields::BRANCH_STACK;
+            }
         }
         self.has_short_times |= line.front.has_short_time;
         self.note_place(line, reader)

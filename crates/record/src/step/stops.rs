@@ -20,6 +20,7 @@ impl Tracer {
     }
 
     fn gone(&mut self, tid: u32, how: impl FnOnce() -> String) {
+        self.histories.forget(tid);
         if let Some(who) = self.threads.remove(tid) {
             self.journal.ended(who);
             if self.threads.of_process(who.pid).next().is_none() {
@@ -56,6 +57,7 @@ impl Tracer {
 
     /// A thread that was called has stopped.
     fn called(&mut self, tid: u32) {
+        self.histories.forget(tid);
         let left = if self.steps_all() { u64::MAX } else { self.options.burst };
         if let Some(thread) = self.threads.get_mut(tid)
             && thread.state == State::Called

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// An object the program said it has.
 pub(super) struct Object {
-    begin: u64,
-    size: u64,
-    ty: String,
+    pub(super) begin: u64,
+    pub(super) size: u64,
+    pub(super) ty: String,
 }
 
 /// The objects a program printed: `object TYPE ADDRESS SIZE`.

@@ -1,44 +1,121 @@
-//! Accesses that the plugin wrote down, to a recording.
+//! Accesses and branches that the plugin wrote down, to recordings.
 
 use anyhow::{Context, Result, ensure};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_profile::perf_data::{Attr, BuildId, Endian, EventIndex};
 use fieldline_profile::sample::{CpuMode, SampleFields};
 use fieldline_profile::writer::{Mapping, Recording, SampleValues};
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 /// The program's process; its CPUs are threads of it.
 const PID: u32 = 1000;
 /// One access in so many becomes a sample.
-const PERIOD: u64 = 3;
+pub(super) const PERIOD: u64 = 3;
 const PAGE: u64 = 4096;
 /// Words of 8 bytes that an access takes.
 const WORDS: usize = 4;
 
-/// The bytes of a perf.data file with some of a trace's accesses.
-pub(super) fn recording(program: &Path, trace: &Path) -> Result<Vec<u8>> {
-    let bytes = fs::read(trace).with_context(|| format!("cannot read {}", trace.display()))?;
-    let words: Vec<u64> =
-        bytes.chunks_exact(8).filter_map(|word| Some(u64::from_le_bytes(word.try_into().ok()?))).collect();
-    let (header, accesses) = words.split_at_checked(2).context("the trace is empty")?;
-    ensure!(accesses.len() >= 1000 * WORDS, "{}: only {} words", trace.display(), accesses.len());
-    let mut recording = Recording::new(Endian::Little);
-    recording.hostname("emulated");
-    recording.arch("aarch64");
-    let loads = recording.event("mem-loads", attr(), &[1]);
-    let stores = recording.event("mem-stores", attr(), &[2]);
-    recording.comm(PID, PID, "program");
-    map(&mut recording, program, header[0])?;
-    let mut chance = Chance(0x2545_f491_4f6c_dd1d);
-    for (time, access) in (0u64..).zip(accesses.chunks_exact(WORDS)) {
-        if chance.next().is_multiple_of(PERIOD) {
-            let [at, address, _, who] = [access[0], access[1], access[2], access[3]];
-            let event = if who % 2 == 1 { (stores, 2) } else { (loads, 1) };
-            sample(&mut recording, event, [at, address, who / 2, time]);
-        }
+/// What the plugin wrote down.
+pub(super) struct Trace {
+    /// Where the program's code was loaded.
+    loaded: u64,
+    /// Four words each.
+    rows: Vec<[u64; WORDS]>,
+}
+
+impl Trace {
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let words: Vec<u64> = bytes
+            .chunks_exact(8)
+            .filter_map(|word| Some(u64::from_le_bytes(word.try_into().ok()?)))
+            .collect();
+        let (header, rows) = words.split_at_checked(2).context("the trace is empty")?;
+        let rows: Vec<[u64; WORDS]> =
+            rows.chunks_exact(WORDS).filter_map(|row| row.try_into().ok()).collect();
+        ensure!(rows.len() >= 1000, "{}: only {} rows", path.display(), rows.len());
+        Ok(Self { loaded: header[0], rows })
     }
-    Ok(recording.to_file())
+
+    /// All accesses: instruction, address, bytes, and who: twice the CPU, plus 1 of a store.
+    pub(super) fn accesses(&self) -> impl Iterator<Item = [u64; WORDS]> {
+        self.rows.iter().copied().filter(|row| row[2] > 0)
+    }
+
+    /// Where the program's own code lay.
+    pub(super) fn code(&self, program: &Path) -> Result<Range<u64>> {
+        let file = FileBytes::open(program)?;
+        let elf = Elf::parse(&file)?;
+        let code = elf.segments().into_iter().find(|segment| segment.is_code).context("no code")?;
+        Ok(self.loaded..self.loaded + code.size)
+    }
+
+    fn begin(&self, program: &Path, events: &[(&str, Attr)]) -> Result<(Recording, Vec<EventIndex>)> {
+        let mut recording = Recording::new(Endian::Little);
+        recording.hostname("emulated");
+        recording.arch("aarch64");
+        let add = |((name, attr), id): (&(&str, Attr), u64)| recording.event(name, attr.clone(), &[id]);
+        let events = events.iter().zip(1..).map(add).collect();
+        recording.comm(PID, PID, "program");
+        map(&mut recording, program, self.loaded)?;
+        Ok((recording, events))
+    }
+
+    /// The bytes of a perf.data file with one access in so many.
+    pub(super) fn recording(&self, program: &Path, period: u64) -> Result<Vec<u8>> {
+        let (mut recording, events) =
+            self.begin(program, &[("mem-loads", attr()), ("mem-stores", attr())])?;
+        let mut chance = Chance(0x2545_f491_4f6c_dd1d);
+        for (time, [at, address, _, who]) in (0u64..).zip(self.accesses()) {
+            if chance.next().is_multiple_of(period) {
+                let id = 1 + who % 2;
+                let event = events.get(usize::from(who % 2 == 1)).copied().unwrap_or_default();
+                sample(&mut recording, (event, id), [at, address, who / 2, time]);
+            }
+        }
+        Ok(recording.to_file())
+    }
+
+    /// The bytes of a perf.data file with stacks of the last `depth` branches, one for so many taken on average as `every`
+    /// says.
+    pub(super) fn branch_stacks(&self, program: &Path, depth: usize, every: u64) -> Result<Vec<u8>> {
+        let (mut recording, events) = self.begin(program, &[("branches", branch_attr(every))])?;
+        let mut chance = Chance(0x2545_f491_4f6c_dd1d);
+        let mut stacks: BTreeMap<u64, VecDeque<[u64; 3]>> = BTreeMap::new();
+        for (time, [from, to, _, who]) in (0u64..).zip(self.rows.iter().copied().filter(|row| row[2] == 0)) {
+            let stack = stacks.entry(who / 2).or_default();
+            stack.push_front([from, to, 0]);
+            stack.truncate(depth);
+            if chance.next().is_multiple_of(every) {
+                let cpu = (who / 2) as u32;
+                let values = SampleValues {
+                    cpu_mode: CpuMode::User,
+                    id: Some(1),
+                    ip: to,
+                    pid: PID,
+                    tid: PID + cpu,
+                    time: 1000 * (time + 1),
+                    cpu,
+                    period: every,
+                    branches: stack.make_contiguous(),
+                    ..SampleValues::default()
+                };
+                recording.sample(events.first().copied().unwrap_or_default(), &values);
+            }
+        }
+        Ok(recording.to_file())
+    }
+}
+
+/// `perf record -b`: all branches of user code (`PERF_SAMPLE_BRANCH_ANY` and `_USER`).
+fn branch_attr(period: u64) -> Attr {
+    let (fields, more) = (attr().sample_type, SampleFields::BRANCH_STACK);
+    let without = SampleFields::ADDR | SampleFields::DATA_SRC;
+    let sample_type = SampleFields((fields | more).0 & !without.0);
+    Attr { sample_type, period_or_frequency: period, branch_sample_type: 1 << 3 | 1, ..attr() }
 }
 
 fn attr() -> Attr {

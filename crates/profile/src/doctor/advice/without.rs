@@ -9,8 +9,52 @@ use super::super::sampler::Sampler;
 use super::{Advice, LOAD, Step};
 use crate::machine::Machine;
 
+/// For machines whose counters know no addresses, but which keep the branches they took last.
+fn branches(machine: &Machine, pmus: &[String], kept: &Kept) -> Advice {
+    let summary = format!(
+        "counters without data addresses ({}), and the last {} branches ({})",
+        pmus.join(", "),
+        kept.branches,
+        kept.pmu
+    );
+    let mut commands = vec![Step::new(
+        format!("perf record -b -a -e {} {LOAD}", kept.event),
+        "the branches taken last: every instruction between two of them ran, so its accesses are counted",
+    )];
+    commands.extend(watch(machine));
+    let cannot_show = vec![
+        "no addresses: which object was touched, so no false sharing, and members that only an address tells"
+            .to_owned(),
+        "no caches and no latencies".to_owned(),
+    ];
+    Advice { instead: instead(machine), ..Advice::records(summary, commands, cannot_show) }
+}
+
+/// Branches that a core's PMU keeps.
+struct Kept {
+    pmu: String,
+    branches: u32,
+    event: &'static str,
+}
+
+/// By the capability `branches` (`branches_show` in `arch/x86/events/{intel,amd}/core.c`, and of Arm's BRBE in
+/// `drivers/perf/arm_pmuv3.c` since Linux 6.17). AMD's older BRS works with one event only (`amd_brs_hw_config` in
+/// `arch/x86/events/amd/brs.c`), by whose presence it is told.
+fn kept(machine: &Machine, pmus: &[String]) -> Option<Kept> {
+    let pmus = pmus.iter().filter_map(|name| machine.pmu(name));
+    let mut kept = pmus.filter_map(|pmu| {
+        let branches = pmu.cap("branches")?.trim().parse().ok().filter(|branches| *branches > 0)?;
+        let event = if pmu.has_event("branch-brs") == Some(true) { "branch-brs" } else { "cycles" };
+        Some(Kept { pmu: format!("caps/branches of {}", pmu.name), branches, event })
+    });
+    kept.next()
+}
+
 /// For machines whose counters know no addresses.
 pub(super) fn counters(machine: &Machine, pmus: &[String]) -> Advice {
+    if let Some(kept) = kept(machine, pmus) {
+        return branches(machine, pmus, &kept);
+    }
     let summary = format!(
         "counters without data addresses ({}): {}",
         pmus.join(", "),
@@ -98,4 +142,39 @@ fn instead(machine: &Machine) -> Vec<String> {
     }
     list.push("or do without a recording: `fieldline plan --static` packs holes by size alone".to_owned());
     list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Advice;
+    use crate::machine::{Machine, Pmu};
+
+    fn machine(caps: &[(&str, &str)], events: &[&str]) -> Machine {
+        let text = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let pmu = Pmu {
+            name: "cpu".to_owned(),
+            events: Some(events.iter().map(|event| (*event).to_owned()).collect()),
+            caps: caps.iter().map(text).collect(),
+            ..Pmu::default()
+        };
+        Machine { arch: Some("x86_64".to_owned()), pmus: Some(vec![pmu]), ..Machine::default() }
+    }
+
+    #[test]
+    fn branches_are_recorded_where_a_pmu_keeps_some_and_samples_no_accesses() {
+        let command = |caps: &[(&str, &str)], events: &[&str]| {
+            Advice::of(&machine(caps, events)).command().map(str::to_owned)
+        };
+        let some = |command: &str| Some(format!("{command} -- sleep 10"));
+        let kept = [("branches", "32")];
+        assert_eq!(command(&kept, &["cpu-cycles"]), some("perf record -b -a -e cycles"));
+        assert_eq!(command(&kept, &["branch-brs"]), some("perf record -b -a -e branch-brs"));
+        assert_eq!(command(&[("branches", "0")], &["cpu-cycles"]), None);
+        assert_eq!(command(&[], &["cpu-cycles"]), None);
+        let advice = Advice::of(&machine(&kept, &[]));
+        assert!(advice.can_answer && advice.cannot_show.iter().any(|line| line.contains("false sharing")));
+        assert!(
+            Advice::of(&machine(&kept, &["mem-loads"])).command().unwrap().starts_with("perf mem record")
+        );
+    }
 }

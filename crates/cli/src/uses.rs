@@ -37,7 +37,7 @@ pub(crate) fn find(tree: &Path, structs: &[Declared<'_>]) -> Result<Vec<Found>> 
     files.sort_unstable();
     let by_file = files.par_iter().map(|path| {
         // A file that vanishes or can't be read says nothing; the header itself was read before.
-        let text = read(&tree.join(path)).unwrap_or_default();
+        let text = read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
         let wanted = structs.iter().zip(&subjects).map(|(of, subject)| match is_in_scope(path, of.header) {
             true => uses(path, &text, subject),
             false => Vec::new(),
@@ -79,14 +79,14 @@ fn files_below(tree: &Path, folder: &str, structs: &[Declared<'_>]) -> std::io::
     Ok(files)
 }
 
-/// What a file holds; nothing of those too large.
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+/// What a file holds; nothing of those larger than so many bytes.
+pub(crate) fn read_up_to(path: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let file = File::open(path)?;
     let size = file.metadata()?.len();
-    if size <= LARGEST {
+    if size <= largest {
         text.reserve_exact(size as usize + 1);
-        file.take(LARGEST).read_to_end(&mut text)?;
+        file.take(largest).read_to_end(&mut text)?;
     }
     Ok(text)
 }
@@ -132,7 +132,7 @@ fn subject(layout: &Layout) -> Subject {
 }
 
 /// Names that code can say: of unnamed structs and unions those inside.
-fn names(members: &[Member]) -> Vec<String> {
+pub(crate) fn names(members: &[Member]) -> Vec<String> {
     let names = members.iter().flat_map(|member| match &member.name {
         Some(name) => vec![name.clone()],
         None => names(&member.members),

@@ -222,8 +222,9 @@ pub(crate) struct PlanArgs {
     /// of what is hot.
     #[arg(long = "static", conflicts_with = "profile")]
     pub(crate) packing: bool,
-    /// Instead of a plan, a random order that keeps every constraint and grows nowhere: to try what patch, build and verify
-    /// make of a tree. Equal numbers give equal orders.
+    /// Instead of a plan, a random order that keeps every constraint: to try what patch, build and verify make of a tree. Half
+    /// of the structs may grow, by a cacheline at most, unless the tree asserts something about their size. Equal numbers
+    /// give equal orders.
     #[arg(long, value_name = "NUMBER", requires = "packing")]
     pub(crate) shuffle: Option<u64>,
     /// The program the profile was made with.

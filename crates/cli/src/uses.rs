@@ -166,6 +166,10 @@ impl Found {
                     files.insert(path.as_str());
                     members.extend(of.members.iter().map(String::as_str));
                 }
+                Demand::Size => {
+                    wishes.is_sized = true;
+                    remarks.push(remark(&place, of));
+                }
                 Demand::Remark => remarks.push(remark(&place, of)),
                 demand => {
                     for member in limited(demand, of, layout) {

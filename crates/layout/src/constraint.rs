@@ -60,6 +60,8 @@ pub struct Wishes {
     pub held: Vec<Pin>,
     /// What is asked of cachelines.
     pub lines: Vec<LineWish>,
+    /// Whether code asserts something about the struct's size.
+    pub is_sized: bool,
 }
 
 /// Members that move together, in declared order.

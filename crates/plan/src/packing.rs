@@ -7,7 +7,7 @@
 //! * `insertion`: a few units put back where the struct ends earliest.
 //! * `judge`: what an order has to keep: every build's size, pairs and offsets asked for, and the size in the
 //!   configurations that leave out the members of an `#if`.
-//! * `shuffle`: any order that keeps all of that.
+//! * `shuffle`: any order that keeps all of that, but that half of the structs may grow.
 //!
 //! An earlier end of the first units never makes the struct larger, because every placement rule is monotonous in the
 //! end it starts from. That is what makes the ways exact where they say so.

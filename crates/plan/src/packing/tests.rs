@@ -145,21 +145,27 @@ fn shuffled_orders_differ_by_seed_and_keep_everything() {
     let layout = layout(&members);
     let notes = [1, 1, 1, 1, 1, 1, 1, 2, 2].map(|region| Note { region: Some(region), ..Note::default() });
     let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
-    let shuffled = |seed| {
-        let request = Request { layout: &layout, wishes: &wishes };
+    let with = |wishes: &Wishes, seed| {
+        let request = Request { layout: &layout, wishes };
         super::shuffle(&[request], &Options::default(), seed).structs.remove(0)
     };
+    let shuffled = |seed| with(&wishes, seed);
     let orders: BTreeSet<Vec<usize>> = (0..8)
         .map(|seed| {
             let plan = shuffled(seed);
             assert_eq!(plan.outcome, Outcome::Moved);
-            assert!(plan.chosen.size <= layout.size && plan.predicted(&layout).is_ok());
+            assert!(plan.chosen.size <= layout.size + 64 && plan.predicted(&layout).is_ok());
             assert!(plan.order().is_sorted_by_key(|index| *index > 6));
             plan.order()
         })
         .collect();
     assert!(orders.len() > 4, "{orders:?}");
     assert_eq!(shuffled(3), shuffled(3));
+    let sized = Wishes { is_sized: true, ..wishes.clone() };
+    let grown =
+        |wishes: &Wishes| (0..64).filter(|seed| with(wishes, *seed).chosen.size > layout.size).count();
+    assert_eq!(grown(&sized), 0);
+    assert!((8..56).contains(&grown(&wishes)), "{} of 64 grow", grown(&wishes));
 }
 
 #[test]

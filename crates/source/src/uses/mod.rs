@@ -42,6 +42,8 @@ pub enum Demand {
     Positions(usize),
     /// Assembler code reads the members at offsets that the build generates anew: nothing.
     Assembler,
+    /// The struct takes no more room than an assertion allows.
+    Size,
     /// Nothing that can be held, but worth knowing.
     Remark,
 }

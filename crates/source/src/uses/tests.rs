@@ -79,7 +79,7 @@ fn assertions_hold_offsets() {
     assert!(ordered.iter().all(|(_, demand, _)| *demand == Demand::Boundary) && ordered.len() == 2);
     let aligned = one("BUILD_BUG_ON(offsetof(struct box, lock) % 8);");
     assert_eq!(aligned, Some((Demand::Remark, "lock".to_owned())));
-    assert_eq!(one("BUILD_BUG_ON(sizeof(struct box) > 64);"), Some((Demand::Remark, String::new())));
+    assert_eq!(one("BUILD_BUG_ON(sizeof(struct box) > 64);"), Some((Demand::Size, String::new())));
 }
 
 #[test]

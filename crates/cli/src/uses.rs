@@ -1,10 +1,13 @@
 //! What elsewhere in the tree depends on the order of members: the files that can know a struct are searched, and what
 //! is found becomes limits of the plan and remarks on it.
 
+mod elsewhere;
+
 use anyhow::{Context, Result};
+use elsewhere::Waiting;
 use fieldline_layout::constraint::{Pin, Wishes};
 use fieldline_layout::{Layout, Member};
-use fieldline_source::uses::{Demand, Subject, Use, uses};
+use fieldline_source::uses::{Demand, Findings, Subject, Use, uses};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -40,15 +43,27 @@ pub(crate) fn find(tree: &Path, structs: &[Declared<'_>]) -> Result<Vec<Found>> 
         let text = read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
         let wanted = structs.iter().zip(&subjects).map(|(of, subject)| match is_in_scope(path, of.header) {
             true => uses(path, &text, subject),
-            false => Vec::new(),
+            false => Findings::default(),
         });
-        wanted.collect::<Vec<Vec<Use>>>()
+        wanted.collect::<Vec<Findings>>()
     });
     let mut found = vec![Found::default(); structs.len()];
-    for (path, uses) in files.iter().zip(by_file.collect::<Vec<_>>()) {
-        for (of, uses) in found.iter_mut().zip(uses) {
-            of.uses.extend(uses.into_iter().map(|of| (path.clone(), of)));
+    let mut waiting = Vec::new();
+    for (path, findings) in files.iter().zip(by_file.collect::<Vec<_>>()) {
+        for (number, (of, findings)) in found.iter_mut().zip(findings).enumerate() {
+            of.uses.extend(findings.uses.into_iter().map(|of| (path.clone(), of)));
+            let awaited = findings.awaited.into_iter();
+            waiting.extend(awaited.map(|awaited| Waiting { of: number, path: path.clone(), awaited }));
         }
+    }
+    for (of, path, found_there) in elsewhere::follow(tree, &files, (structs, &subjects), waiting) {
+        if let Some(of) = found.get_mut(of) {
+            of.uses.push((path, found_there));
+        }
+    }
+    for of in &mut found {
+        of.uses.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.cmp(&other.1)));
+        of.uses.dedup();
     }
     Ok(found)
 }

@@ -18,7 +18,7 @@ mod judge;
 mod shuffle;
 mod smallest;
 
-use crate::planner::{Choice, Options, Request, held, unchanged};
+use crate::planner::{Choice, Options, Request, held, refused, unchanged};
 use crate::result::{
     Arrangement, Basis, Candidate, Change, FORMAT, Mark, MovedMember, Outcome, Plan, SearchReport,
     SizeForecast, StructPlan, VERSION, slab_class,
@@ -52,7 +52,7 @@ pub fn pack_struct(request: Request<'_>, options: &Options) -> StructPlan {
     let layout = request.layout;
     let constraints = match constraints(layout, request.wishes) {
         Ok(constraints) => constraints,
-        Err(refusal) => return unchanged(layout, Outcome::Refused, &refusal.to_string()),
+        Err(refusal) => return refused(layout, request.wishes, &refusal),
     };
     let packer = Packer {
         layout,

@@ -5,7 +5,7 @@
 
 use super::judge::Judge;
 use super::{Packer, of_structs, unchanged};
-use crate::planner::{Options, Request, held};
+use crate::planner::{Options, Request, held, refused};
 use crate::random::Random;
 use crate::result::{Arrangement, Outcome, Plan, StructPlan};
 use crate::tidy::moved;
@@ -24,7 +24,7 @@ fn shuffle_struct(request: Request<'_>, options: &Options, seed: u64) -> StructP
     let layout = request.layout;
     let constraints = match constraints(layout, request.wishes) {
         Ok(constraints) => constraints,
-        Err(refusal) => return unchanged(layout, Outcome::Refused, &refusal.to_string()),
+        Err(refusal) => return refused(layout, request.wishes, &refusal),
     };
     let judge = Judge::new(layout, &constraints, options);
     let mut random = Random::new(seed ^ layout.fingerprint());

@@ -1,7 +1,7 @@
 use super::*;
 use fieldline_layout::Member;
 use fieldline_layout::abi::{Slot, place};
-use fieldline_layout::constraint::{Note, Wishes};
+use fieldline_layout::constraint::{Note, Pin, Wishes};
 use fieldline_layout::layout::Role;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -166,6 +166,23 @@ fn shuffled_orders_differ_by_seed_and_keep_everything() {
         |wishes: &Wishes| (0..64).filter(|seed| with(wishes, *seed).chosen.size > layout.size).count();
     assert_eq!(grown(&sized), 0);
     assert!((8..56).contains(&grown(&wishes)), "{} of 64 grow", grown(&wishes));
+}
+
+#[test]
+fn what_nothing_may_move_in_says_what_holds_each_member() {
+    let layout = layout(&[(8, 8), (4, 4), (8, 8)]);
+    let held = |member| Pin { member, reason: format!("reason {member}") };
+    let wishes = Wishes { held: (0..3).map(held).collect(), ..Wishes::default() };
+    for plan in [
+        plan(&layout, &wishes, &Options::default()),
+        super::shuffle(&[Request { layout: &layout, wishes: &wishes }], &Options::default(), 1)
+            .structs
+            .remove(0),
+    ] {
+        assert_eq!(plan.outcome, Outcome::Refused);
+        let reasons: Vec<&str> = plan.held.iter().map(|held| held.reason.as_str()).collect();
+        assert_eq!(reasons, ["reason 0", "reason 1", "reason 2"]);
+    }
 }
 
 #[test]

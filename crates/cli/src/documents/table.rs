@@ -73,7 +73,7 @@ fn is_named(lines: &[&str], table: &Table<'_>, stem: &str, name: &str) -> bool {
     let headed = || {
         let mut headings = (0..above.len()).filter(|at| is_heading(lines, *at)).map(|at| lines[at]);
         let title = headings.next();
-        title.into_iter().chain(headings.last()).any(says)
+        title.into_iter().chain(headings.next_back()).any(says)
     };
     let declared = || above.iter().rev().find_map(|line| declares(line)) == Some(name);
     let in_rows = || table.rows.iter().take(2).any(|row| row.cells.iter().any(|cell| is_struct(cell, name)));

@@ -4,7 +4,7 @@
 //! nearest count: the one that declares the struct, then those with most folders in common.
 
 use super::{Declared, LARGEST, is_in_scope, read_up_to};
-use fieldline_source::uses::{Awaited, Definition, Demand, Gives, Subject, Use, definitions};
+use fieldline_source::uses::{Awaited, Definition, Gives, Subject, Use, definitions};
 use memchr::memmem;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
@@ -143,6 +143,7 @@ fn common(one: &str, other: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fieldline_source::uses::Demand;
 
     /// Files of a tree, and what is demanded of `struct box` of `include/box.h`: file, line, demand and words.
     fn found(files: &[(&str, &str)]) -> Vec<String> {

@@ -33,11 +33,12 @@ pub(super) fn lines(text: &str, stem: &str, name: &str, members: &BTreeSet<Strin
     if !lines.iter().any(|line| has_word(line, name)) {
         return Vec::new();
     }
+    let around = Around::new(&lines, stem, name);
     let found = tables(&lines).into_iter().filter_map(|table| {
-        let own =
-            table.rows.iter().find(|row| row.cells.iter().any(|cell| cell.strip_prefix("..") == Some(name)));
-        let lists = || is_named(&lines, &table, stem, name) && lists(&table, members);
-        own.map(|row| row.line + 1).or_else(|| lists().then_some(table.line + 1))
+        let names = |row: &&Row<'_>| row.cells.iter().any(|cell| cell.strip_prefix("..") == Some(name));
+        let own = table.rows.iter().find(names).map(|row| row.line + 1);
+        let is_list = || lists(&table, members) && around.names(&table);
+        own.or_else(|| is_list().then_some(table.line + 1))
     });
     found.collect()
 }
@@ -65,19 +66,44 @@ fn bare(cell: &str) -> &str {
     if is_whole { name } else { "" }
 }
 
-/// Whether title, heading, introduction or first rows of a table name the struct.
-fn is_named(lines: &[&str], table: &Table<'_>, stem: &str, name: &str) -> bool {
-    let says = |text: &str| says(text, name);
-    let above = lines.get(..table.line).unwrap_or_default();
-    let introduced = || above.iter().rev().take(ABOVE).any(|line| is_struct(line, name));
-    let headed = || {
-        let mut headings = (0..above.len()).filter(|at| is_heading(lines, *at)).map(|at| lines[at]);
-        let title = headings.next();
-        title.into_iter().chain(headings.next_back()).any(says)
-    };
-    let declared = || above.iter().rev().find_map(|line| declares(line)) == Some(name);
-    let in_rows = || table.rows.iter().take(2).any(|row| row.cells.iter().any(|cell| is_struct(cell, name)));
-    stem == name || says(table.title) || in_rows() || introduced() || headed() || declared()
+/// What stands around tables.
+struct Around<'t> {
+    lines: &'t [&'t str],
+    stem: &'t str,
+    /// The struct.
+    name: &'t str,
+    /// Headings by line, the title first, and whether they name the struct.
+    headings: Vec<(usize, bool)>,
+    /// Lines that declare a type by a directive, and whether it is the struct.
+    declared: Vec<(usize, bool)>,
+}
+
+impl<'t> Around<'t> {
+    fn new(lines: &'t [&'t str], stem: &'t str, name: &'t str) -> Self {
+        let headings =
+            (0..lines.len()).filter(|at| is_heading(lines, *at)).map(|at| (at, says(lines[at], name)));
+        let declared = lines.iter().enumerate();
+        let declared = declared.filter_map(|(at, line)| Some((at, declares(line)? == name)));
+        Self { lines, stem, name, headings: headings.collect(), declared: declared.collect() }
+    }
+
+    /// Whether title, heading, directive, introduction or first rows of a table name the struct.
+    fn names(&self, table: &Table<'_>) -> bool {
+        let last = |of: &[(usize, bool)]| {
+            let above = of.partition_point(|(line, _)| *line < table.line);
+            above.checked_sub(1).and_then(|last| of.get(last)).is_some_and(|(_, names)| *names)
+        };
+        let titled = || self.headings.first().is_some_and(|(line, names)| *names && *line < table.line);
+        let above = self.lines.get(table.line.saturating_sub(ABOVE)..table.line).unwrap_or_default();
+        let is_struct = |text: &str| is_struct(text, self.name);
+        self.stem == self.name
+            || says(table.title, self.name)
+            || titled()
+            || last(&self.headings)
+            || last(&self.declared)
+            || above.iter().any(|line| is_struct(line))
+            || table.rows.iter().take(2).any(|row| row.cells.iter().any(|cell| is_struct(cell)))
+    }
 }
 
 /// The type that a directive of the C domain declares: `.. c:type:: name`.
@@ -281,6 +307,11 @@ mod tests {
         let text = "The box\n=======\n\nlid    covers\nhinge  turns\nlock   closes\n";
         assert_eq!(found(text, "box"), [0; 0]);
         assert_eq!(found(&text.replace("The", "struct"), "box"), [4]);
+        // The next heading is about something else.
+        let text =
+            "Notes\n=====\n\nThe box_s\n=========\n\nIt shuts.\n\nBags\n====\n\nlid   a\nhinge  b\nlock  c\n";
+        assert_eq!(found(text, "box_s"), [0; 0]);
+        assert_eq!(found(&text.replace("Bags\n====\n\n", ""), "box_s"), [9]);
     }
 
     #[test]

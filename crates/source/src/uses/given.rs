@@ -1,7 +1,7 @@
 //! Variables whose values a macro gives: `struct s name = S_INIT(name)`, `struct s names[] = { S(1), S(2) }`,
 //! `(struct s)S_INIT`.
 //!
-//! The macro may be the same file's, or any other's: then it is awaited ([`Awaited`]), and [`definition`] looks for it in
+//! The macro may be the same file's, or any other's: then it is awaited ([`Awaited`]), and [`definitions`] looks for it in
 //! another text. A macro that is another macro's call goes on there.
 
 use super::macros::{Macro, contains, parse};

@@ -2,7 +2,7 @@
 
 use fieldline_layout::spec::MemberSpec;
 use fieldline_source::mark::Marking;
-use fieldline_source::uses::{Subject, uses};
+use fieldline_source::uses::{Awaited, Subject, definitions, uses};
 use fieldline_source::{Body, ExpectedMember, Heading, Join, Refusal, SourceText, diff, startup};
 
 /// Structs that are edited.
@@ -17,7 +17,16 @@ pub fn source(bytes: &[u8]) {
             let members = names(&body).into_iter().flatten();
             let members = (0..).zip(members).map(|(at, name)| (name, at)).collect();
             let tag = definition.name().to_owned();
-            let _ = uses("file.c", bytes, &Subject { tag, members, leads: vec!["list_head".to_owned()] });
+            let subject = Subject { tag, members, leads: vec!["list_head".to_owned()] };
+            let awaited = uses("file.c", bytes, &subject).awaited;
+            let macros = ["INIT", "LIST_HEAD_INIT"].map(|name| Awaited {
+                line: 1,
+                name: name.to_owned(),
+                is_array: false,
+            });
+            for of in awaited.iter().chain(&macros).take(EDITED) {
+                let _ = definitions(bytes, of, &subject);
+            }
         }
     }
     for startup in startup::startups(&source) {

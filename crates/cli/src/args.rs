@@ -222,8 +222,9 @@ pub(crate) struct PlanArgs {
     /// of what is hot.
     #[arg(long = "static", conflicts_with = "profile")]
     pub(crate) packing: bool,
-    /// Instead of a plan, a random order that keeps every constraint and grows nowhere: to try what patch, build and verify
-    /// make of a tree. Equal numbers give equal orders.
+    /// Instead of a plan, a random order that keeps every constraint: to try what patch, build and verify make of a tree. Half
+    /// of the structs may grow, by a cacheline at most, unless the tree asserts something about their size. Equal numbers
+    /// give equal orders.
     #[arg(long, value_name = "NUMBER", requires = "packing")]
     pub(crate) shuffle: Option<u64>,
     /// The program the profile was made with.
@@ -260,8 +261,9 @@ pub(crate) struct ChoiceArgs {
     /// Most members that may move in each struct.
     #[arg(long, value_name = "N")]
     pub(crate) max_moves: Option<usize>,
-    /// Judge the advice: plan again without each fifth of the recordings' time, and on N resamples of it; what doesn't
-    /// come again in 80 % of them is no advice. Twenty take three to four times as long as a plan; 0 doesn't judge. Default: 0 for
+    /// Judge the advice: plan again without each fifth of the recordings' time, from nothing, and on N resamples of it,
+    /// which begin with the visits and orders of the whole recording and settle both; what doesn't come again in 80 % of
+    /// the resamples is no advice. Twenty take three to four times as long as a plan; 0 doesn't judge. Default: 0 for
     /// plan, 20 for propose.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=2_000))]
     pub(crate) confidence: Option<u16>,

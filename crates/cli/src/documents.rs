@@ -1,38 +1,123 @@
-//! Documents of a kernel tree that list a struct's members.
+//! Documents of a source tree that list a struct's members: tables that a new order should be reflected in.
 
+mod table;
+
+use crate::uses;
+use fieldline_layout::Layout;
+use fieldline_layout::types::split_path;
+use memchr::memmem;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::path::Path;
 
+/// Where trees keep documents.
+const FOLDERS: &[&str] = &["Documentation", "docs", "doc"];
+/// Folders below them whose documents follow others, or are no text for readers.
+const OTHERS: &[&str] = &["translations", "devicetree"];
+/// How documents' names end.
+const ENDS: &[&str] = &[".rst", ".txt", ".md"];
 /// Where the kernel keeps tables of members by cacheline (Documentation/networking/net_cachelines/index.rst).
-const TABLES: &str = "Documentation/networking/net_cachelines";
+const BY_CACHELINE: &str = "Documentation/networking/net_cachelines/";
+/// Larger files are no documents.
+const LARGEST: u64 = 1 << 20;
 
-/// A remark for each table of a struct, in order of names: a table's first row names its struct, dots before it.
-pub(crate) fn remarks(tree: &Path, name: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(tree.join(TABLES)).into_iter().flatten().flatten();
-    let mut files: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    files.sort();
-    let place = |file: String| {
-        let text = std::fs::read(tree.join(TABLES).join(&file)).ok()?;
-        let text = String::from_utf8_lossy(&text);
-        let is_row = |line: &str| line.split_whitespace().any(|word| word.strip_prefix("..") == Some(name));
-        let line = text.lines().position(is_row)? + 1;
-        Some(format!("{TABLES}/{file}:{line}: lists its members by cacheline: bring it into step"))
-    };
-    files.into_iter().filter_map(place).collect()
+/// A struct that documents may list.
+pub(crate) struct Listed {
+    name: String,
+    /// Names that a table can give its members.
+    members: BTreeSet<String>,
+}
+
+impl From<&Layout> for Listed {
+    fn from(layout: &Layout) -> Self {
+        let name = split_path(&layout.name).1.to_owned();
+        Self { name, members: uses::names(&layout.members).into_iter().collect() }
+    }
+}
+
+/// A remark for each table that lists a struct's members, by struct, in order of paths.
+pub(crate) fn remarks(tree: &Path, listed: &[Listed]) -> Vec<Vec<String>> {
+    let finders: Vec<_> = listed.iter().map(|of| memmem::Finder::new(of.name.as_bytes())).collect();
+    let mut files: Vec<String> = FOLDERS.iter().flat_map(|folder| files_below(tree, folder)).collect();
+    files.sort_unstable();
+    let by_file = files.par_iter().map(|path| {
+        // A file that vanishes or can't be read says nothing.
+        let text = uses::read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
+        let of_struct = |(of, finder): (&Listed, &memmem::Finder<'_>)| match finder.find(&text) {
+            Some(_) => table::lines(&String::from_utf8_lossy(&text), stem(path), &of.name, &of.members),
+            None => Vec::new(),
+        };
+        listed.iter().zip(&finders).map(of_struct).collect::<Vec<_>>()
+    });
+    let by_file: Vec<Vec<Vec<usize>>> = by_file.collect();
+    let mut remarks = vec![Vec::new(); listed.len()];
+    for (path, found) in files.iter().zip(by_file) {
+        for (remarks, lines) in remarks.iter_mut().zip(found) {
+            remarks.extend(lines.into_iter().map(|line| remark(path, line)));
+        }
+    }
+    remarks
+}
+
+fn remark(path: &str, line: usize) -> String {
+    let by = if path.starts_with(BY_CACHELINE) { " by cacheline" } else { "" };
+    format!("{path}:{line}: lists its members{by}: bring it into step")
+}
+
+/// The file's name without its end.
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// Documents below a folder of the tree.
+fn files_below(tree: &Path, folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(tree.join(folder)).into_iter().flatten().flatten();
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
+        let path = format!("{folder}/{name}");
+        if kind.is_dir() && !name.starts_with('.') && !OTHERS.contains(&name.as_str()) {
+            folders.push(path);
+        } else if kind.is_file() && ENDS.iter().any(|end| name.ends_with(end)) {
+            files.push(path);
+        }
+    }
+    files.par_extend(folders.par_iter().flat_map(|folder| files_below(tree, folder)));
+    files
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn listed(name: &str, members: &[&str]) -> Listed {
+        let members = members.iter().map(|name| (*name).to_owned()).collect();
+        Listed { name: name.to_owned(), members }
+    }
+
     #[test]
-    fn the_table_of_a_struct_is_found_by_its_first_row() {
+    fn tables_anywhere_below_the_documents_are_found_in_order_of_paths() {
         let tree = tempfile::tempdir().unwrap();
-        assert!(remarks(tree.path(), "box").is_empty());
-        let folder = tree.path().join(TABLES);
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("b.rst"), "title\n\n..struct   ..box\nint   lid\n").unwrap();
-        std::fs::write(folder.join("a.rst"), "..struct   ..boxes\nbox  box\n").unwrap();
-        let expected = "Documentation/networking/net_cachelines/b.rst:3: lists its members by cacheline: bring it into step";
-        assert_eq!(remarks(tree.path(), "box"), [expected]);
+        let of = || listed("box", &["lid", "hinge", "lock"]);
+        assert_eq!(remarks(tree.path(), &[of()]), [Vec::<String>::new()]);
+        let write = |path: &str, text: &str| {
+            let path = tree.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("Documentation/networking/net_cachelines/b.rst", "title\n\n..struct   ..box\nint   lid\n");
+        write("Documentation/networking/net_cachelines/a.rst", "..struct   ..boxes\nbox  box\n");
+        let table = "struct box\n==========\n\nlid    covers\nhinge  turns\nlock   closes\n";
+        write("Documentation/core/box.txt", table);
+        write("Documentation/translations/zz/box.rst", table);
+        write("kernel/box.txt", table);
+        let expected = [
+            "Documentation/core/box.txt:4: lists its members: bring it into step",
+            "Documentation/networking/net_cachelines/b.rst:3: lists its members by cacheline: bring it into step",
+        ];
+        assert_eq!(remarks(tree.path(), &[of()]), [expected]);
+        let other = listed("crate", &["lid"]);
+        assert_eq!(remarks(tree.path(), &[other, of()]), [Vec::new(), expected.map(str::to_owned).to_vec()]);
     }
 }

@@ -1,6 +1,6 @@
 //! What the source says about structs: what limits the order of their members, and why they can't be changed at all.
 
-use crate::documents;
+use crate::documents::{self, Listed};
 use crate::tree::{self, Declaration};
 use crate::uses::{self, Declared};
 use anyhow::Result;
@@ -56,16 +56,19 @@ fn with_uses(tree: Option<&Path>, layouts: &[Layout], read: Vec<Option<Read>>) -
         Some(Declared { layout, header })
     });
     let declared: Vec<Declared<'_>> = declared.collect();
-    let mut found = match tree {
-        Some(tree) if !declared.is_empty() => uses::find(tree, &declared)?,
-        _ => Vec::new(),
-    }
-    .into_iter();
+    let listed: Vec<Listed> = declared.iter().map(|of| Listed::from(of.layout)).collect();
+    let (found, documents) = match tree {
+        Some(tree) if !declared.is_empty() => {
+            rayon::join(|| uses::find(tree, &declared), || documents::remarks(tree, &listed))
+        }
+        _ => (Ok(Vec::new()), Vec::new()),
+    };
+    let (mut found, mut documents) = (found?.into_iter(), documents.into_iter());
     let limits = layouts.iter().zip(read).map(|(layout, read)| {
         let Some((mut limits, _)) = read else { return Limits::default() };
         let uses = found.next().unwrap_or_default();
         limits.remarks.extend(uses.add_to(&mut limits.wishes, layout));
-        limits.remarks.extend(tree.iter().flat_map(|tree| documents::remarks(tree, &layout.name)));
+        limits.remarks.extend(documents.next().unwrap_or_default());
         limits
     });
     Ok(limits.collect())

@@ -29,6 +29,12 @@ pub(crate) fn also(text: &str) -> Result<Also, String> {
     }
 }
 
+/// Whether each file is one that types could be read from; an error names the first that isn't.
+pub(crate) fn check(files: &[Also]) -> Result<()> {
+    let known = |file: &Also| machine(&file.path).with_context(|| format!("--also {}", file.path.display()));
+    files.iter().try_for_each(|file| known(file).map(|_| ()))
+}
+
 /// Reads the structs, those that are there, out of each file.
 pub(crate) fn read(files: &[Also], types: &[String]) -> Result<Vec<Elsewhere>> {
     let paths: Vec<&Path> = files.iter().map(|file| file.path.as_path()).collect();

@@ -60,39 +60,62 @@ struct Files {
     debug: Option<FileBytes>,
 }
 
+/// Programs and their recordings, opened and checked to belong together; nothing is attributed yet.
+pub(crate) struct Opened<'r> {
+    args: &'r Recordings,
+    files: Vec<SampleFile>,
+    programs: Vec<Files>,
+}
+
 /// Opens programs and their recordings, attributes the samples, and works on the result.
 pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>) -> Result<T>) -> Result<T> {
-    let files = args.perf.iter().map(|path| open(path)).collect::<Result<Vec<_>>>()?;
-    let opened = args.programs.iter().map(|path| open_program(path, args)).collect::<Result<Vec<_>>>()?;
-    let elfs = opened.iter().map(|file| Ok(Elf::parse(&file.program)?)).collect::<Result<Vec<_>>>()?;
-    for (elf, (file, path)) in
-        elfs.iter().flat_map(|elf| files.iter().zip(&args.perf).map(move |of| (elf, of)))
-    {
-        check(elf, file, path, args.force)?;
+    Opened::new(args)?.attributed(work)
+}
+
+impl<'r> Opened<'r> {
+    /// Opens what the arguments name; an error if a file is missing, broken, or of another program.
+    pub(crate) fn new(args: &'r Recordings) -> Result<Self> {
+        let files = args.perf.iter().map(|path| open(path)).collect::<Result<Vec<_>>>()?;
+        let programs = args.programs.iter().map(|path| open_program(path, args));
+        let programs = programs.collect::<Result<Vec<_>>>()?;
+        for program in &programs {
+            let elf = Elf::parse(&program.program)?;
+            for (file, path) in files.iter().zip(&args.perf) {
+                check(&elf, file, path, args.force)?;
+            }
+        }
+        Ok(Self { args, files, programs })
     }
-    let debugs = opened.iter().map(|file| Ok(Elf::parse(file.debug.as_ref().unwrap_or(&file.program))?));
-    let debugs = debugs.collect::<Result<Vec<_>>>()?;
-    let sup_bytes = debugs.iter().map(|debug| Ok(open_alt_link(debug)?)).collect::<Result<Vec<_>>>()?;
-    let sups = sup_bytes.iter().map(|bytes| Ok(bytes.as_ref().map(Elf::parse).transpose()?));
-    let sups = sups.collect::<Result<Vec<_>>>()?;
-    let sections = debugs.iter().zip(&sups).map(|(debug, sup)| Ok(DebugSections::load(debug, sup.as_ref())?));
-    let sections = sections.collect::<Result<Vec<_>>>()?;
-    let dwarfs = sections.iter().map(|sections| Ok(Dwarf::new(sections)?)).collect::<Result<Vec<_>>>()?;
-    let programs = elfs.iter().zip(&debugs).zip(&dwarfs);
-    let programs = programs.map(|((elf, debug), dwarf)| Ok(Program::with_debug(elf, debug, dwarf)?));
-    let mut programs = programs.collect::<Result<Vec<_>>>()?;
-    let attributions = elfs.iter().zip(&mut programs).map(|(elf, program)| match args.no_addresses {
-        true => Ok(Attribution::by_code(elf, program, &files)?),
-        false => Ok(Attribution::new(elf, program, &files)?),
-    });
-    let attributions = attributions.collect::<Result<Vec<_>>>()?;
-    work(&Attributed {
-        attributions: &attributions,
-        dwarfs: dwarfs.iter().collect(),
-        files: &files,
-        names: args.perf.iter().map(|path| base_name(path)).collect(),
-        build_id: elfs.first().and_then(Elf::build_id).map(hex),
-    })
+
+    /// Attributes the samples and works on the result.
+    pub(crate) fn attributed<T>(&self, work: impl FnOnce(&Attributed<'_>) -> Result<T>) -> Result<T> {
+        let Self { args, files, programs: opened } = self;
+        let elfs = opened.iter().map(|file| Ok(Elf::parse(&file.program)?)).collect::<Result<Vec<_>>>()?;
+        let debugs = opened.iter().map(|file| Ok(Elf::parse(file.debug.as_ref().unwrap_or(&file.program))?));
+        let debugs = debugs.collect::<Result<Vec<_>>>()?;
+        let sup_bytes = debugs.iter().map(|debug| Ok(open_alt_link(debug)?)).collect::<Result<Vec<_>>>()?;
+        let sups = sup_bytes.iter().map(|bytes| Ok(bytes.as_ref().map(Elf::parse).transpose()?));
+        let sups = sups.collect::<Result<Vec<_>>>()?;
+        let sections =
+            debugs.iter().zip(&sups).map(|(debug, sup)| Ok(DebugSections::load(debug, sup.as_ref())?));
+        let sections = sections.collect::<Result<Vec<_>>>()?;
+        let dwarfs = sections.iter().map(|sections| Ok(Dwarf::new(sections)?)).collect::<Result<Vec<_>>>()?;
+        let programs = elfs.iter().zip(&debugs).zip(&dwarfs);
+        let programs = programs.map(|((elf, debug), dwarf)| Ok(Program::with_debug(elf, debug, dwarf)?));
+        let mut programs = programs.collect::<Result<Vec<_>>>()?;
+        let attributions = elfs.iter().zip(&mut programs).map(|(elf, program)| match args.no_addresses {
+            true => Ok(Attribution::by_code(elf, program, files)?),
+            false => Ok(Attribution::new(elf, program, files)?),
+        });
+        let attributions = attributions.collect::<Result<Vec<_>>>()?;
+        work(&Attributed {
+            attributions: &attributions,
+            dwarfs: dwarfs.iter().collect(),
+            files,
+            names: args.perf.iter().map(|path| base_name(path)).collect(),
+            build_id: elfs.first().and_then(Elf::build_id).map(hex),
+        })
+    }
 }
 
 fn open_program(path: &Path, args: &Recordings) -> Result<Files> {

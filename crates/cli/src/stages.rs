@@ -8,7 +8,7 @@ use crate::idiom::{self, Manner};
 use crate::input::{self, Types};
 use crate::limits;
 use crate::matrix::{self, Also};
-use crate::pins::{self, PinFile};
+use crate::pins::PinFile;
 use crate::proof;
 use crate::series::{About, Step};
 use crate::tree::{self, Change, Declaration};
@@ -32,7 +32,7 @@ pub(crate) struct PlanInput<'p> {
     pub(crate) shuffle: Option<u64>,
     pub(crate) vmlinux: &'p Path,
     pub(crate) tree: Option<&'p Path>,
-    pub(crate) pins: Option<&'p Path>,
+    pub(crate) pins: Option<&'p PinFile>,
     pub(crate) lines: &'p [u64],
     pub(crate) choice: ChoiceArgs,
     /// How often advice is judged on resamples; 0 for not at all.
@@ -44,8 +44,8 @@ pub(crate) struct PlanInput<'p> {
 
 /// Plans an order for each struct.
 pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
-    let pins = input.pins.map(pins::read).transpose()?;
-    let layouts = layouts(input, pins.as_ref())?;
+    let pins = input.pins;
+    let layouts = layouts(input, pins)?;
     let build_line = build_line(input.vmlinux)?;
     let foreseen = input.foresight.as_ref().and_then(|foresight| foresight.limits(&layouts));
     let mut limits = foreseen.map_or_else(|| limits::of(input.tree, &layouts), Ok)?;

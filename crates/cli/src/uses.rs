@@ -1,10 +1,13 @@
 //! What elsewhere in the tree depends on the order of members: the files that can know a struct are searched, and what
 //! is found becomes limits of the plan and remarks on it.
 
+mod elsewhere;
+
 use anyhow::{Context, Result};
+use elsewhere::Waiting;
 use fieldline_layout::constraint::{Pin, Wishes};
 use fieldline_layout::{Layout, Member};
-use fieldline_source::uses::{Demand, Subject, Use, uses};
+use fieldline_source::uses::{Demand, Findings, Subject, Use, uses};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -37,18 +40,30 @@ pub(crate) fn find(tree: &Path, structs: &[Declared<'_>]) -> Result<Vec<Found>> 
     files.sort_unstable();
     let by_file = files.par_iter().map(|path| {
         // A file that vanishes or can't be read says nothing; the header itself was read before.
-        let text = read(&tree.join(path)).unwrap_or_default();
+        let text = read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
         let wanted = structs.iter().zip(&subjects).map(|(of, subject)| match is_in_scope(path, of.header) {
             true => uses(path, &text, subject),
-            false => Vec::new(),
+            false => Findings::default(),
         });
-        wanted.collect::<Vec<Vec<Use>>>()
+        wanted.collect::<Vec<Findings>>()
     });
     let mut found = vec![Found::default(); structs.len()];
-    for (path, uses) in files.iter().zip(by_file.collect::<Vec<_>>()) {
-        for (of, uses) in found.iter_mut().zip(uses) {
-            of.uses.extend(uses.into_iter().map(|of| (path.clone(), of)));
+    let mut waiting = Vec::new();
+    for (path, findings) in files.iter().zip(by_file.collect::<Vec<_>>()) {
+        for (number, (of, findings)) in found.iter_mut().zip(findings).enumerate() {
+            of.uses.extend(findings.uses.into_iter().map(|of| (path.clone(), of)));
+            let awaited = findings.awaited.into_iter();
+            waiting.extend(awaited.map(|awaited| Waiting { of: number, path: path.clone(), awaited }));
         }
+    }
+    for (of, path, found_there) in elsewhere::follow(tree, &files, (structs, &subjects), waiting) {
+        if let Some(of) = found.get_mut(of) {
+            of.uses.push((path, found_there));
+        }
+    }
+    for of in &mut found {
+        of.uses.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.cmp(&other.1)));
+        of.uses.dedup();
     }
     Ok(found)
 }
@@ -79,14 +94,14 @@ fn files_below(tree: &Path, folder: &str, structs: &[Declared<'_>]) -> std::io::
     Ok(files)
 }
 
-/// What a file holds; nothing of those too large.
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+/// What a file holds; nothing of those larger than so many bytes.
+pub(crate) fn read_up_to(path: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let file = File::open(path)?;
     let size = file.metadata()?.len();
-    if size <= LARGEST {
+    if size <= largest {
         text.reserve_exact(size as usize + 1);
-        file.take(LARGEST).read_to_end(&mut text)?;
+        file.take(largest).read_to_end(&mut text)?;
     }
     Ok(text)
 }
@@ -132,7 +147,7 @@ fn subject(layout: &Layout) -> Subject {
 }
 
 /// Names that code can say: of unnamed structs and unions those inside.
-fn names(members: &[Member]) -> Vec<String> {
+pub(crate) fn names(members: &[Member]) -> Vec<String> {
     let names = members.iter().flat_map(|member| match &member.name {
         Some(name) => vec![name.clone()],
         None => names(&member.members),
@@ -165,6 +180,10 @@ impl Found {
                 Demand::Assembler => {
                     files.insert(path.as_str());
                     members.extend(of.members.iter().map(String::as_str));
+                }
+                Demand::Size => {
+                    wishes.is_sized = true;
+                    remarks.push(remark(&place, of));
                 }
                 Demand::Remark => remarks.push(remark(&place, of)),
                 demand => {

@@ -214,3 +214,41 @@ fn a_plan_profile_or_tree_that_does_not_belong_writes_nothing() {
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!Path::new(&patches).exists());
 }
+
+/// Gives a file a time of access long past, which any reading makes newer (relatime: it is older than the last change).
+fn forget_access(path: &Path) -> std::time::SystemTime {
+    let past = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000);
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.set_times(std::fs::FileTimes::new().set_accessed(past)).unwrap();
+    past
+}
+
+#[test]
+fn missing_inputs_are_told_before_the_tree_is_read() {
+    let (program, recording, demo) = example();
+    let tree = tempfile::tempdir().unwrap();
+    let header = demo.join("include/shaper.h");
+    let copy = tree.path().join("include/shaper.h");
+    std::fs::create_dir(tree.path().join("include")).unwrap();
+    std::fs::copy(header, &copy).unwrap();
+    let profile = tree.path().join("profile.json");
+    let (program, recording) = (text(&program), text(&recording));
+    let profiled = fieldline(&["profile", "--vmlinux", program, "--perf", recording, "-o", text(&profile)]);
+    assert!(profiled.status.success());
+    let out = tree.path().join("out");
+    let rest = ["tx_class", "--tree", text(tree.path()), "-o", text(&out), "--vmlinux", program];
+    let propose = |perf: &str, more: &[&str]| {
+        let before = forget_access(&copy);
+        let message = refused(&[&["propose"], &rest[..], &["--perf", perf], more].concat());
+        assert_eq!(std::fs::metadata(&copy).unwrap().accessed().unwrap(), before, "{message}");
+        assert!(!out.exists());
+        message
+    };
+    assert!(propose("no-such.data", &[]).contains("no-such.data"));
+    assert!(propose(recording, &["--pins", "no-such.toml"]).contains("no-such.toml"));
+    assert!(propose(recording, &["--also", "no-such.ko"]).contains("no-such.ko"));
+    let before = forget_access(&copy);
+    let message = refused(&[&["plan"], &rest[..], &["--profile", "no-such.json"]].concat());
+    assert!(message.contains("no-such.json"), "{message}");
+    assert_eq!(std::fs::metadata(&copy).unwrap().accessed().unwrap(), before, "{message}");
+}

@@ -60,6 +60,8 @@ pub struct Wishes {
     pub held: Vec<Pin>,
     /// What is asked of cachelines.
     pub lines: Vec<LineWish>,
+    /// Whether code asserts something about the struct's size.
+    pub is_sized: bool,
 }
 
 /// Members that move together, in declared order.
@@ -360,7 +362,7 @@ fn hold_by_layout(layout: &Layout, slots: &Slots, wishes: &Wishes, units: &mut [
         let (member, slot) = (&layout.members[index], &slots.slots[index]);
         let stuck = unit.members.iter().filter_map(|index| wishes.notes.get(*index));
         let stuck = stuck.filter_map(|note| note.stuck.clone()).next();
-        let reason = layout_reason(member, slot);
+        let reason = layout_reason(member, slot).or_else(|| spans(unit, &wishes.notes));
         unit.hold = match (reason, stuck) {
             (Some(reason), _) => {
                 Some(Hold { kind: HoldKind::Place, reason: format!("{reason}{}", place_of(layout, member)) })
@@ -398,6 +400,13 @@ fn layout_reason(member: &Member, slot: &Slot) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Why a unit can't leave its place: its declarations stand on both sides of what nothing may pass in the text.
+fn spans(unit: &Unit, notes: &[Note]) -> Option<&'static str> {
+    let mut regions = unit.members.iter().filter_map(|index| notes.get(*index)).map(|note| note.region);
+    let first = regions.next()?;
+    regions.any(|other| other != first).then_some("nothing may pass what stands between its declarations")
 }
 
 fn hold_by_wish(layout: &Layout, wishes: &Wishes, units: &mut [Unit]) {

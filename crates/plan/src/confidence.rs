@@ -28,7 +28,7 @@ pub struct Confidence {
     /// What orders planned without a part of the time touch in that part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub out_of_fold: Vec<OutOfFold>,
-    /// How often blocks were drawn, visits learnt and an order searched anew.
+    /// How often blocks were drawn, and visits and orders of the whole recording settled on them.
     pub resamples: usize,
     /// Change of the chosen order's lines over all views in the visits of the resamples.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@
 //! * `insertion`: a few units put back where the struct ends earliest.
 //! * `judge`: what an order has to keep: every build's size, pairs and offsets asked for, and the size in the
 //!   configurations that leave out the members of an `#if`.
-//! * `shuffle`: any order that keeps all of that.
+//! * `shuffle`: any order that keeps all of that, but that half of the structs may grow.
 //!
 //! An earlier end of the first units never makes the struct larger, because every placement rule is monotonous in the
 //! end it starts from. That is what makes the ways exact where they say so.
@@ -18,7 +18,7 @@ mod judge;
 mod shuffle;
 mod smallest;
 
-use crate::planner::{Choice, Options, Request, held, unchanged};
+use crate::planner::{Choice, Options, Request, held, refused, unchanged};
 use crate::result::{
     Arrangement, Basis, Candidate, Change, FORMAT, Mark, MovedMember, Outcome, Plan, SearchReport,
     SizeForecast, StructPlan, VERSION, slab_class,
@@ -52,7 +52,7 @@ pub fn pack_struct(request: Request<'_>, options: &Options) -> StructPlan {
     let layout = request.layout;
     let constraints = match constraints(layout, request.wishes) {
         Ok(constraints) => constraints,
-        Err(refusal) => return unchanged(layout, Outcome::Refused, &refusal.to_string()),
+        Err(refusal) => return refused(layout, request.wishes, &refusal),
     };
     let packer = Packer {
         layout,

@@ -25,7 +25,7 @@ use crate::terms::terms;
 use crate::tidy::{moved, tidy};
 use crate::visits::Visits;
 use choice::{choose, smallest};
-use fieldline_layout::constraint::{Constraints, Wishes, constraints};
+use fieldline_layout::constraint::{self, Constraints, Refusal, Wishes, constraints};
 use fieldline_layout::{AccessProfile, Layout, abi};
 use forecast::{Counts, digits};
 use matrix::Matrix;
@@ -98,7 +98,7 @@ pub fn plan_struct(profile: &AccessProfile, request: Request<'_>, options: &Opti
     let layout = request.layout;
     let constraints = match constraints(layout, request.wishes) {
         Ok(constraints) => constraints,
-        Err(refusal) => return unchanged(layout, Outcome::Refused, &refusal.to_string()),
+        Err(refusal) => return refused(layout, request.wishes, &refusal),
     };
     let model = Model::new(profile, layout, &constraints, options.build_line);
     let mut result = match unfit(&model) {
@@ -120,6 +120,16 @@ fn unfit(model: &Model) -> Option<(Outcome, String)> {
     model.enough.bias().map(|bias| (Outcome::Refused, bias))
 }
 
+/// A plan that refuses, and says what holds each member if nothing may move.
+pub(crate) fn refused(layout: &Layout, wishes: &Wishes, refusal: &Refusal) -> StructPlan {
+    let mut result = unchanged(layout, Outcome::Refused, &refusal.to_string());
+    if let (Refusal::Fixed, Ok(limits)) = (refusal, constraint::limits(layout, wishes)) {
+        result.held = held(&limits);
+    }
+    result
+}
+
+/// A plan that leaves the struct as it is declared.
 pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
     let declared = Arrangement::new(layout, 0..layout.members.len());
     StructPlan {

@@ -20,6 +20,8 @@ const SOME: usize = 100;
 const ALL: usize = 500;
 /// Most structs whose declaration can't be edited, in percent.
 const REFUSED: usize = 5;
+/// Fewest structs that an order makes larger, in percent.
+const GROWN: usize = 10;
 /// Equal numbers draw equal orders.
 const SEED: u64 = 1;
 
@@ -76,7 +78,7 @@ fn prove(
     if output.status.code().is_none_or(|code| code > 1) {
         bail!("plan: {}", String::from_utf8_lossy(&output.stderr));
     }
-    let (moved, fixed) = outcomes(&plan)?;
+    let Drawn { moved, fixed, grown } = outcomes(&plan)?;
     let mut verify = Command::new(&fieldline);
     verify.arg("verify").arg("--plan").arg(&plan).arg("--tree").arg(tree).arg("--build").arg(build);
     for object in objects {
@@ -93,19 +95,35 @@ fn prove(
         .for_each(|line| say(&format!("  {line}")));
     say(&String::from_utf8_lossy(&output.stderr));
     say(&format!(
-        "  {moved} structs reordered, {refused} refused by the source, {proven} compiled as predicted"
+        "  {moved} structs reordered, of which {grown} grow, {refused} refused by the source, {proven} compiled as predicted"
     ));
     if proven + refused != moved || proven == 0 {
         bail!("not every order is proven");
     }
+    if grown * 100 < moved * GROWN {
+        bail!("hardly any order makes its struct larger: padding is not tried");
+    }
     Ok((proven, refused))
 }
 
-/// How many structs of a plan move, and how many may not; all are told by outcome.
-fn outcomes(plan: &Path) -> Result<(usize, usize)> {
+/// What a plan draws.
+struct Drawn {
+    /// Structs that move.
+    moved: usize,
+    /// Structs that may not.
+    fixed: usize,
+    /// Structs that become larger.
+    grown: usize,
+}
+
+/// Counts the structs of a plan, and tells all by outcome.
+fn outcomes(plan: &Path) -> Result<Drawn> {
     let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(plan)?)?;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for of in plan["structs"].as_array().context("plan.json: no structs")? {
+    let structs = plan["structs"].as_array().context("plan.json: no structs")?;
+    let size = |of: &serde_json::Value, side: &str| of[side]["size"].as_u64();
+    let grown = structs.iter().filter(|of| size(of, "chosen") > size(of, "declared")).count();
+    for of in structs {
         let outcome = of["outcome"].as_str().unwrap_or_default();
         let reason = if outcome == "refused" { of["reason"].as_str().unwrap_or_default() } else { "" };
         *counts.entry(format!("{outcome} {reason}")).or_default() += 1;
@@ -114,7 +132,7 @@ fn outcomes(plan: &Path) -> Result<(usize, usize)> {
     let of = |outcome: &str| {
         counts.iter().filter(|(key, _)| key.starts_with(outcome)).map(|(_, count)| *count).sum()
     };
-    Ok((of("moved"), of("refused")))
+    Ok(Drawn { moved: of("moved"), fixed: of("refused"), grown })
 }
 
 /// Files of the tree that the units read, from their `.cmd` files.

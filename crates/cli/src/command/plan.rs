@@ -6,11 +6,17 @@ use crate::foresight::Foresight;
 use crate::report::color::Paint;
 use crate::report::plan_text;
 use crate::stages::{self, PlanInput};
-use crate::{document, output};
-use anyhow::Result;
+use crate::{document, matrix, output, pins};
+use anyhow::{Context, Result};
 use fieldline_plan::{Outcome as Planned, Plan};
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
+    // What is missing is told before the tree is read.
+    let pins = args.pins.as_deref().map(pins::read).transpose()?;
+    matrix::check(&args.also)?;
+    for path in args.profile.iter().chain([&args.vmlinux]) {
+        std::fs::File::open(path).with_context(|| path.display().to_string())?;
+    }
     let (profile, foresight) = rayon::join(
         || args.profile.as_deref().map(document::read_profile).transpose(),
         || Foresight::new(&args.types, &args.vmlinux, args.tree.as_deref()),
@@ -22,7 +28,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
         shuffle: args.shuffle,
         vmlinux: &args.vmlinux,
         tree: args.tree.as_deref(),
-        pins: args.pins.as_deref(),
+        pins: pins.as_ref(),
         lines: &args.lines,
         choice: args.choice,
         resamples: args.choice.confidence.map_or(0, usize::from),

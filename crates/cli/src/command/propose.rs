@@ -7,7 +7,7 @@ use crate::foresight::Foresight;
 use crate::report::color::Paint;
 use crate::report::{coverage, plan_text, proposal};
 use crate::stages::{self, PlanInput};
-use crate::{document, output, recordings, series};
+use crate::{document, matrix, output, pins, recordings, series};
 use anyhow::{Result, bail};
 
 /// What is proposed is judged unless asked otherwise: with so many resamples a share of 80 % is known to within 9 %.
@@ -17,9 +17,13 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
     if !args.tree.is_dir() {
         bail!("{}: no folder with a source tree", args.tree.display());
     }
+    // What is missing is told before anything takes time.
+    let pins = args.pins.as_deref().map(pins::read).transpose()?;
+    matrix::check(&args.also)?;
+    let opened = recordings::Opened::new(&args.recordings)?;
     output::progress("attributing samples");
     let (profile, foresight) = rayon::join(
-        || recordings::attributed(&args.recordings, |attributed| attributed.profile()),
+        || opened.attributed(|attributed| attributed.profile()),
         || Foresight::new(&args.types, args.recordings.first_program(), Some(&args.tree)),
     );
     let profile = profile?;
@@ -30,7 +34,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         shuffle: None,
         vmlinux: args.recordings.first_program(),
         tree: Some(&args.tree),
-        pins: args.pins.as_deref(),
+        pins: pins.as_ref(),
         lines: &args.lines,
         choice: args.choice,
         resamples: args.choice.confidence.map_or(RESAMPLES, usize::from),

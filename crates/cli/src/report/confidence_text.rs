@@ -23,7 +23,7 @@ pub(crate) fn draw(out: &mut String, of: &StructPlan, confidence: &Confidence) {
     if let Some(interval) = confidence.interval {
         let _ = writeln!(
             out,
-            "  {} resamples of the time, each learnt and planned anew: {} over all line sizes",
+            "  {} resamples of the time, settled from the whole recording's visits and orders on: {} over all line sizes",
             confidence.resamples,
             percent(interval)
         );

@@ -216,7 +216,8 @@ fn evidence(out: &mut String, of: &StructPlan) {
     if let Some(interval) = interval {
         let _ = write!(
             text,
-            " Drawn anew from blocks of time, 95% of the resamples change the lines per visit by {:+.1}% to {:+.1}%.",
+            " In 95% of the resamples of blocks of time, whose visits are settled from those of the whole recording \
+             on, this order changes the lines per visit by {:+.1}% to {:+.1}%.",
             100.0 * interval.low,
             100.0 * interval.high
         );

@@ -136,6 +136,19 @@ fn a_kept_member_is_alone_and_knows_its_offset() {
 }
 
 #[test]
+fn bit_fields_on_both_sides_of_a_barrier_stay() {
+    let members =
+        vec![long("a", 0), long("b", 8), bit_field("low", 128), bit_field("high", 129), long("c", 24)];
+    let notes = [1, 1, 1, 2, 2].map(|region| Note { region: Some(region), ..Note::default() });
+    let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
+    let found = constraints(&layout(32, members), &wishes).unwrap();
+    assert_eq!(found.units.len(), 4);
+    assert!(found.units[2].hold.as_ref().is_some_and(|hold| hold.kind == HoldKind::Place));
+    assert!(found.check(&[1, 0, 2, 3]).is_ok());
+    assert!(found.check(&[2, 0, 1, 3]).is_err() && found.check(&[0, 1, 3, 2]).is_err());
+}
+
+#[test]
 fn regions_of_the_text_and_stuck_declarations_are_respected() {
     let note = |region, stuck: bool| Note {
         region: Some(region),

@@ -70,14 +70,21 @@ impl<'a> Judge<'a> {
 
     /// Whether an order keeps every constraint and takes nowhere more room than the declared one.
     pub(super) fn accepts(&self, order: &[usize]) -> bool {
-        let no_larger = || {
+        self.accepts_with(order, 0)
+    }
+
+    /// The same, but that it may take so many cachelines more in each build and configuration.
+    pub(super) fn accepts_with(&self, order: &[usize], lines: u64) -> bool {
+        let has_room = || {
             let variants = self.declared.iter().enumerate();
             variants.into_iter().all(|(variant, declared)| {
-                self.sizes_of(variant, order).iter().zip(declared).all(|(size, declared)| size <= declared)
+                let sizes = self.sizes_of(variant, order);
+                let mut sizes = sizes.iter().zip(declared).zip(&self.builds);
+                sizes.all(|((size, declared), build)| *size <= declared + lines * build.line)
             })
         };
         self.constraints.check(order).is_ok()
-            && no_larger()
+            && has_room()
             && self.builds.iter().all(|build| self.keeps(build, order))
     }
 

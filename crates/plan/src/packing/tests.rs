@@ -1,7 +1,7 @@
 use super::*;
 use fieldline_layout::Member;
 use fieldline_layout::abi::{Slot, place};
-use fieldline_layout::constraint::{Note, Wishes};
+use fieldline_layout::constraint::{Note, Pin, Wishes};
 use fieldline_layout::layout::Role;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -145,21 +145,44 @@ fn shuffled_orders_differ_by_seed_and_keep_everything() {
     let layout = layout(&members);
     let notes = [1, 1, 1, 1, 1, 1, 1, 2, 2].map(|region| Note { region: Some(region), ..Note::default() });
     let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
-    let shuffled = |seed| {
-        let request = Request { layout: &layout, wishes: &wishes };
+    let with = |wishes: &Wishes, seed| {
+        let request = Request { layout: &layout, wishes };
         super::shuffle(&[request], &Options::default(), seed).structs.remove(0)
     };
+    let shuffled = |seed| with(&wishes, seed);
     let orders: BTreeSet<Vec<usize>> = (0..8)
         .map(|seed| {
             let plan = shuffled(seed);
             assert_eq!(plan.outcome, Outcome::Moved);
-            assert!(plan.chosen.size <= layout.size && plan.predicted(&layout).is_ok());
+            assert!(plan.chosen.size <= layout.size + 64 && plan.predicted(&layout).is_ok());
             assert!(plan.order().is_sorted_by_key(|index| *index > 6));
             plan.order()
         })
         .collect();
     assert!(orders.len() > 4, "{orders:?}");
     assert_eq!(shuffled(3), shuffled(3));
+    let sized = Wishes { is_sized: true, ..wishes.clone() };
+    let grown =
+        |wishes: &Wishes| (0..64).filter(|seed| with(wishes, *seed).chosen.size > layout.size).count();
+    assert_eq!(grown(&sized), 0);
+    assert!((8..56).contains(&grown(&wishes)), "{} of 64 grow", grown(&wishes));
+}
+
+#[test]
+fn what_nothing_may_move_in_says_what_holds_each_member() {
+    let layout = layout(&[(8, 8), (4, 4), (8, 8)]);
+    let held = |member| Pin { member, reason: format!("reason {member}") };
+    let wishes = Wishes { held: (0..3).map(held).collect(), ..Wishes::default() };
+    for plan in [
+        plan(&layout, &wishes, &Options::default()),
+        super::shuffle(&[Request { layout: &layout, wishes: &wishes }], &Options::default(), 1)
+            .structs
+            .remove(0),
+    ] {
+        assert_eq!(plan.outcome, Outcome::Refused);
+        let reasons: Vec<&str> = plan.held.iter().map(|held| held.reason.as_str()).collect();
+        assert_eq!(reasons, ["reason 0", "reason 1", "reason 2"]);
+    }
 }
 
 #[test]

@@ -60,15 +60,20 @@ fn is_offset(before: &[u8], behind: &[u8]) -> bool {
     }
 }
 
-/// `struct s name = {`, `struct s name[] = {`, or `(struct s){`.
+/// `struct s name = {`, `struct s name[] = {`, or `(struct s){`; or a macro in place of the brace.
 fn is_initialised(before: &[u8], behind: &[u8]) -> bool {
     let behind = behind.get(..behind.len().min(DECLARED)).unwrap_or_default();
     let is_literal = before.trim_ascii_end().ends_with(b"(")
         && behind
             .trim_ascii_start()
             .strip_prefix(b")")
-            .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"));
+            .is_some_and(|rest| rest.trim_ascii_start().first().is_some_and(is_value));
     is_literal || is_opened(behind)
+}
+
+/// Whether a brace or a macro's name begins here.
+fn is_value(first: &u8) -> bool {
+    matches!(first, b'{' | b'_') || first.is_ascii_uppercase()
 }
 
 /// Whether a declarator's `= {` or `= MACRO` comes next, brackets of attributes skipped.
@@ -80,7 +85,7 @@ fn is_opened(behind: &[u8]) -> bool {
             b')' if depth > 0 => depth -= 1,
             b'=' if depth == 0 => {
                 let value = behind.get(at + 1..).unwrap_or_default().trim_ascii_start();
-                return value.first().is_some_and(|first| *first == b'{' || first.is_ascii_uppercase());
+                return value.first().is_some_and(is_value);
             }
             b')' | b';' | b',' | b'*' | b'{' if depth == 0 => return false,
             _ => {}

@@ -8,8 +8,8 @@ pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>)
         if !source.names_struct(at, &subject.tag) {
             continue;
         }
-        let Some((open, is_array)) = initialiser(source, at) else { continue };
-        let open = if is_array { element(source, open) } else { Some(open) };
+        let Some((open, dimensions)) = initialiser(source, at) else { continue };
+        let open = (0..dimensions).try_fold(open, |open, _| element(source, open));
         if let Some(open) = open {
             values(source, open, source.line_of(at), subject, found);
         }
@@ -53,8 +53,8 @@ fn behind_names(source: &SourceText, open: usize, subject: &Subject) -> Vec<Stri
     members
 }
 
-/// The brace of `name = {`, `name[…] = {` or `){`, and whether it holds an array's elements.
-fn initialiser(source: &SourceText, keyword: usize) -> Option<(usize, bool)> {
+/// The brace of `name = {`, `name[…] = {` or `){`, and how many dimensions of an array it holds.
+fn initialiser(source: &SourceText, keyword: usize) -> Option<(usize, usize)> {
     let from = keyword + 2;
     if source.is_punct(from, b')') {
         let open = from + 1;
@@ -62,17 +62,17 @@ fn initialiser(source: &SourceText, keyword: usize) -> Option<(usize, bool)> {
             keyword.checked_sub(2).and_then(|at| source.word(at)).is_some_and(|word| word != b"return");
         let is_list =
             source.is_punct(open, b'{') && !(open..source.past(open)).any(|at| source.is_punct(at, b';'));
-        return (is_list && !is_call).then_some((open, false));
+        return (is_list && !is_call).then_some((open, 0));
     }
-    let (equals, is_array) = declared(source, keyword)?;
-    source.is_punct(equals + 1, b'{').then_some((equals + 1, is_array))
+    let (equals, dimensions) = declared(source, keyword)?;
+    source.is_punct(equals + 1, b'{').then_some((equals + 1, dimensions))
 }
 
-/// The `=` behind a variable's name and attributes, and whether it is an array.
-pub(super) fn declared(source: &SourceText, keyword: usize) -> Option<(usize, bool)> {
+/// The `=` behind a variable's name and attributes, and its dimensions: 0 if it is no array.
+pub(super) fn declared(source: &SourceText, keyword: usize) -> Option<(usize, usize)> {
     let from = keyword + 2;
     let mut at = from;
-    let mut is_array = false;
+    let mut dimensions = 0;
     // A name, in macros pasted together, and attributes such as `__initdata`.
     let is_declared = |at: usize| {
         source.word(at).is_some()
@@ -80,20 +80,26 @@ pub(super) fn declared(source: &SourceText, keyword: usize) -> Option<(usize, bo
             || at > from && (source.is_punct(at, b'(') || source.is_punct(at, b'#'))
     };
     while is_declared(at) {
-        is_array |= source.is_punct(at, b'[');
+        dimensions += usize::from(source.is_punct(at, b'['));
         at = source.past(at);
     }
-    (at > from && source.is_punct(at, b'=')).then_some((at, is_array))
+    (at > from && source.is_punct(at, b'=')).then_some((at, dimensions))
 }
 
 /// The brace of an array's first element: `{ { …` or `{ [index] = { …`.
-fn element(source: &SourceText, open: usize) -> Option<usize> {
+pub(super) fn element(source: &SourceText, open: usize) -> Option<usize> {
+    let at = first_element(source, open);
+    source.is_punct(at, b'{').then_some(at)
+}
+
+/// Where an array's first element begins.
+pub(super) fn first_element(source: &SourceText, open: usize) -> usize {
     let mut at = source.skip_silent(open + 1, source.tokens().len());
     if source.is_punct(at, b'[') {
         at = source.past(at);
         at = if source.is_punct(at, b'=') { at + 1 } else { at };
     }
-    source.is_punct(at, b'{').then_some(at)
+    at
 }
 
 /// How many values stand in a brace before the first that names its member. None if they are as good as zero. A macro may

@@ -1,18 +1,18 @@
 //! Macros of the file: their bodies are read like code, and a member that is a parameter is what each call gives.
 
 use super::offset::{Offset, context, follow, offsets};
-use super::{Subject, Use, initial};
+use super::{Awaited, Subject, Use, given, initial};
 use crate::scan::{SourceText, TokenKind};
 
 /// A `#define`.
-struct Macro<'t> {
-    name: &'t [u8],
+pub(super) struct Macro<'t> {
+    pub(super) name: &'t [u8],
     /// Empty for one without.
     parameters: Vec<&'t [u8]>,
-    body: SourceText<'t>,
+    pub(super) body: SourceText<'t>,
 }
 
-pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>, awaited: &mut Vec<Awaited>) {
     for at in 0..source.tokens().len() {
         let is_directive = source.token(at).is_some_and(|token| token.kind == TokenKind::Directive);
         if is_directive
@@ -20,49 +20,26 @@ pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>)
             && let Some(macro_) = parse(source.text(at))
         {
             read(source, at, &macro_, subject, found);
-            initialised(source, source.line_of(at), &macro_, subject, found);
+            let line = source.line_of(at);
+            initialised(line, &macro_, subject, found);
+            given::find(source, &macro_.body, Some(line), subject, (found, awaited));
         }
     }
-    given(source, source, None, subject, found);
+    given::find(source, source, None, subject, (found, awaited));
 }
 
 /// Variables that a macro defines, with values by position.
-fn initialised(source: &SourceText, line: u32, macro_: &Macro, subject: &Subject, found: &mut Vec<Use>) {
+fn initialised(line: u32, macro_: &Macro, subject: &Subject, found: &mut Vec<Use>) {
     let mut inside = Vec::new();
     initial::find(&macro_.body, subject, &mut inside);
     found.extend(inside.into_iter().map(|of| Use { line, ..of }));
-    given(source, &macro_.body, Some(line), subject, found);
 }
 
-/// Variables in a text whose values a macro of the file gives: `struct s name = S_INIT(name)`.
-fn given(source: &SourceText, text: &SourceText, line: Option<u32>, subject: &Subject, found: &mut Vec<Use>) {
-    for at in 0..text.tokens().len() {
-        if !text.names_struct(at, &subject.tag) {
-            continue;
-        }
-        let Some((equals, false)) = initial::declared(text, at) else { continue };
-        let Some(macro_) = text.word(equals + 1).and_then(|name| defined(source, name)) else { continue };
-        let open = macro_.body.skip_silent(0, macro_.body.tokens().len());
-        if macro_.body.is_punct(open, b'{') {
-            let line = line.unwrap_or_else(|| text.line_of(at));
-            initial::values(&macro_.body, open, line, subject, found);
-        }
-    }
-}
-
-/// The file's macro of a name.
-fn defined<'t>(source: &SourceText<'t>, name: &[u8]) -> Option<Macro<'t>> {
-    let directives = (0..source.tokens().len())
-        .filter(|at| source.token(*at).is_some_and(|token| token.kind == TokenKind::Directive));
-    let named = directives.map(|at| source.text(at)).filter(|text| contains(text, name));
-    named.filter_map(parse).find(|macro_| macro_.name == name)
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
+pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
     memchr::memmem::find(text, part).is_some()
 }
 
-fn parse(text: &[u8]) -> Option<Macro<'_>> {
+pub(super) fn parse(text: &[u8]) -> Option<Macro<'_>> {
     let rest = text.strip_prefix(b"#")?.trim_ascii_start().strip_prefix(b"define")?;
     let line = SourceText::new(rest);
     let name = line.word(0)?;

@@ -5,10 +5,12 @@
 //! first member, initialisers without member names. A file's text is searched for the struct's name first, and cut
 //! into tokens only if a hit looks like one of these.
 //!
-//! What can't be seen from one file's text is not found: an object whose type is neither declared in the same function
-//! nor a parameter of it, an offset that goes through a variable of another file, a macro of another file.
+//! What one file's text can't show is not found: an object whose type is neither declared in the same function nor a
+//! parameter of it, an offset that goes through a variable of another file. Only values that a macro of another file gives
+//! are followed there: the file tells what it awaits.
 
 mod cast;
+mod given;
 mod hint;
 mod initial;
 mod macros;
@@ -16,6 +18,8 @@ mod object;
 mod offset;
 
 use crate::scan::{SourceText, TokenKind};
+
+pub use given::{Awaited, Definition, Gives, definitions};
 
 /// A struct whose uses are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +46,8 @@ pub enum Demand {
     Positions(usize),
     /// Assembler code reads the members at offsets that the build generates anew: nothing.
     Assembler,
+    /// The struct takes no more room than an assertion allows.
+    Size,
     /// Nothing that can be held, but worth knowing.
     Remark,
 }
@@ -59,14 +65,23 @@ pub struct Use {
     pub what: String,
 }
 
+/// What one file tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Uses, by line.
+    pub uses: Vec<Use>,
+    /// Variables of the struct whose values macros of other files give, by line.
+    pub awaited: Vec<Awaited>,
+}
+
 /// The uses in one file. `path` is relative to the top of the tree.
-pub fn uses(path: &str, text: &[u8], subject: &Subject) -> Vec<Use> {
+pub fn uses(path: &str, text: &[u8], subject: &Subject) -> Findings {
     let is_assembler = is_assembler(path);
     if !hint::may_use(text, subject, is_assembler) {
-        return Vec::new();
+        return Findings::default();
     }
     let source = SourceText::new(text);
-    let mut found = Vec::new();
+    let (mut found, mut awaited) = (Vec::new(), Vec::new());
     if is_assembler {
         offset::assembler(&source, subject, &mut found);
     } else {
@@ -74,11 +89,13 @@ pub fn uses(path: &str, text: &[u8], subject: &Subject) -> Vec<Use> {
         object::find(&source, subject, &mut found);
         cast::find(&source, subject, &mut found);
         initial::find(&source, subject, &mut found);
-        macros::find(&source, subject, &mut found);
+        macros::find(&source, subject, &mut found, &mut awaited);
     }
     found.sort();
     found.dedup();
-    found
+    awaited.sort();
+    awaited.dedup();
+    Findings { uses: found, awaited }
 }
 
 /// Files that turn offsets into constants for assembler code when the kernel is built (Kbuild, `asm-offsets.h`).

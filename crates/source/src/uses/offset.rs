@@ -222,7 +222,7 @@ fn sizes(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
         let around = source.around(at).into_iter().filter_map(|open| source.called(open));
         if let Some(name) = around.into_iter().find(|name| contains_any(name, ASSERTS)) {
             let what = format!("{} looks at the size of the struct", text(name));
-            found.push(Use { line: source.line_of(at), demand: Demand::Remark, members: Vec::new(), what });
+            found.push(Use { line: source.line_of(at), demand: Demand::Size, members: Vec::new(), what });
         }
     }
 }

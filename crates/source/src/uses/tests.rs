@@ -13,7 +13,7 @@ fn subject() -> Subject {
 
 /// Demands with the members they name.
 fn found(text: &str) -> Vec<(u32, Demand, String)> {
-    let uses = uses("lib/box.c", text.as_bytes(), &subject());
+    let uses = uses("lib/box.c", text.as_bytes(), &subject()).uses;
     uses.into_iter().map(|of| (of.line, of.demand, of.members.join(" "))).collect()
 }
 
@@ -79,7 +79,7 @@ fn assertions_hold_offsets() {
     assert!(ordered.iter().all(|(_, demand, _)| *demand == Demand::Boundary) && ordered.len() == 2);
     let aligned = one("BUILD_BUG_ON(offsetof(struct box, lock) % 8);");
     assert_eq!(aligned, Some((Demand::Remark, "lock".to_owned())));
-    assert_eq!(one("BUILD_BUG_ON(sizeof(struct box) > 64);"), Some((Demand::Remark, String::new())));
+    assert_eq!(one("BUILD_BUG_ON(sizeof(struct box) > 64);"), Some((Demand::Size, String::new())));
 }
 
 #[test]
@@ -155,6 +155,7 @@ fn initialisers_without_names_hold_places() {
     assert_eq!(count("static struct box b = { 1, x, \"a\" };"), 3);
     assert_eq!(count("struct box b[] __initdata = {\n\t{ 1, 2 },\n\t{ 3, 4 },\n};"), 2);
     assert_eq!(count("struct box b[4] = { [2] = { 1, .name = 2 } };"), 1);
+    assert_eq!(count("struct box b[2][3] = { { { 1, 2 }, { 3, 4 } } };"), 2);
     assert_eq!(count("return (struct box){ 1, 2 };"), 2);
     assert_eq!(count("struct box b __section(\".x\") __aligned(__alignof__(struct box)) = { 1, x };"), 2);
     let by_macro = "#define BOX(id, head)\t\\\n\tstatic struct box box_##id\t\\\n\t\t__section(\".x\")\t\\\n\t\t= { head, id }\n";
@@ -174,6 +175,7 @@ fn initialisers_without_names_hold_places() {
         "struct box b = { BOX_INIT(b) };",
         "struct box b = { BOX_INIT(b), .lock = 2 };",
         "#define BOX_INIT(b) { .lock = 1 }\nstruct box b = BOX_INIT(b);",
+        "struct box b[2][2] = { { BOX(1), BOX(2) }, { BOX(3), BOX(4) } };",
         "struct box *b = { 1, 2 };",
         "struct box b = { head: 1, lock: 2 };",
     ] {
@@ -182,9 +184,56 @@ fn initialisers_without_names_hold_places() {
 }
 
 #[test]
+fn macros_of_other_files_are_awaited_and_read_there() {
+    let awaited = |text: &str| {
+        let found = uses("a.c", text.as_bytes(), &subject());
+        assert_eq!(found.uses, [], "{text}");
+        found.awaited.into_iter().map(|of| (of.line, of.name, of.is_array)).collect::<Vec<_>>()
+    };
+    let one = |line, name: &str, is_array| vec![(line, name.to_owned(), is_array)];
+    assert_eq!(awaited("int x;\nstruct box b = BOX_INIT(b);"), one(2, "BOX_INIT", false));
+    assert_eq!(awaited("static struct box b __initdata = __BOX_INIT;"), one(1, "__BOX_INIT", false));
+    assert_eq!(awaited("struct box b[] = { BOX(1), BOX(2), { } };"), one(1, "BOX", false));
+    assert_eq!(awaited("struct box b[] = {\n\t[ONE] = BOX(1),\n};"), one(1, "BOX", false));
+    assert_eq!(awaited("struct box b[2][2] = { { BOX(1), BOX(2) }, { BOX(3) } };"), one(1, "BOX", false));
+    assert_eq!(awaited("struct box b[] = BOXES;"), one(1, "BOXES", true));
+    assert_eq!(awaited("void f(void)\n{\n\t*p = (struct box)BOX_INIT(p);\n}"), one(3, "BOX_INIT", false));
+    assert_eq!(awaited("#define BOX(x) struct box x = BOX_INIT(x)\n"), one(1, "BOX_INIT", false));
+    let chained = "#define BOX_INIT(x) __BOX_INIT(x, 0)\nstruct box b = BOX_INIT(b);";
+    assert_eq!(awaited(chained), one(2, "__BOX_INIT", false));
+    for text in [
+        "struct box b = BOX_INIT(b) + 1;",
+        "struct box *b = BOX_INIT(b);",
+        "struct box b = box_init(b);",
+        "x = sizeof(struct box) BOX_SIZE;",
+        "#define BOX_INIT { .lock = 1 }\nstruct box b = BOX_INIT;",
+    ] {
+        assert_eq!(awaited(text), [], "{text}");
+    }
+    let wanted = |is_array| Awaited { line: 7, name: "BOX_INIT".to_owned(), is_array };
+    let defined = |text: &str, is_array| definitions(text.as_bytes(), &wanted(is_array), &subject());
+    let count = |of: &Definition| match &of.gives {
+        Gives::Values(uses) => uses.iter().map(|of| of.demand).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    let found = defined(
+        "\n#if A\n#define BOX_INIT(x) { 1, x }\n#else\n#define BOX_INIT(x) { 1, 2, x }\n#endif",
+        false,
+    );
+    assert_eq!(found.iter().map(|of| of.line).collect::<Vec<_>>(), [3, 5]);
+    assert_eq!(found.iter().map(count).collect::<Vec<_>>(), [[Demand::Positions(2)], [Demand::Positions(3)]]);
+    assert_eq!(count(&defined("#define BOX_INIT { { 1, 2 }, { 3 } }", true)[0]), [Demand::Positions(2)]);
+    assert_eq!(count(&defined("#define BOX_INIT { .lock = 1 }", false)[0]), []);
+    let other = defined("#  define BOX_INIT \\\n\t__BOX_INIT(1)", false);
+    assert_eq!(other[0].gives, Gives::Macro("__BOX_INIT".to_owned()));
+    assert_eq!(defined("#define BOX_INIT box_init()", false)[0].gives, Gives::Nothing);
+    assert_eq!(defined("#define BOX_INITS { 1 }\nBOX_INIT;", false), []);
+}
+
+#[test]
 fn values_behind_named_members_hold_both() {
     let names: Vec<String> = subject().members.iter().map(|(name, _)| name.clone()).collect();
-    let found = |text: &str| uses("a.c", text.as_bytes(), &subject()).into_iter().next();
+    let found = |text: &str| uses("a.c", text.as_bytes(), &subject()).uses.into_iter().next();
     let text = format!("struct box b = {{ .{} = 1, {{ 2 }}, .{} = 3 }};", names[0], names[2]);
     let of = found(&text).unwrap();
     assert_eq!((of.demand, of.members), (Demand::Boundary, vec![names[0].clone(), names[1].clone()]));
@@ -196,7 +245,7 @@ fn values_behind_named_members_hold_both() {
 fn assembler_sees_members_by_generated_offsets() {
     let text = "int main(void)\n{\n\tOFFSET(BOX_LOCK, box, lock);\n\tDEFINE(BOX_NAME, offsetof(struct box, name.x));\n\
                 \tOFFSET(OTHER, boxes, lock);\n}\n";
-    let uses = uses("arch/x86/kernel/asm-offsets_64.c", text.as_bytes(), &subject());
+    let uses = uses("arch/x86/kernel/asm-offsets_64.c", text.as_bytes(), &subject()).uses;
     let found: Vec<(u32, Demand, &str)> =
         uses.iter().map(|of| (of.line, of.demand, of.members[0].as_str())).collect();
     assert_eq!(found, [(3, Demand::Assembler, "lock"), (4, Demand::Assembler, "name")]);

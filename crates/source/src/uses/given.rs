@@ -1,0 +1,156 @@
+//! Variables whose values a macro gives: `struct s name = S_INIT(name)`, `struct s names[] = { S(1), S(2) }`,
+//! `(struct s)S_INIT`.
+//!
+//! The macro may be the same file's, or any other's: then it is awaited ([`Awaited`]), and [`definitions`] looks for it in
+//! another text. A macro that is another macro's call goes on there.
+
+use super::macros::{Macro, contains, parse};
+use super::{Subject, Use, initial, text};
+use crate::body::attribute::is_shouted;
+use crate::scan::{SourceText, TokenKind};
+
+/// So many macros may stand for one another.
+const LONGEST: usize = 4;
+
+/// A variable of a struct, or several, whose values come from a macro that its file doesn't define.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Awaited {
+    /// 1-based line of the variable.
+    pub line: u32,
+    /// The macro.
+    pub name: String,
+    /// Whether it gives all of an array.
+    pub is_array: bool,
+}
+
+/// A macro's definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// 1-based line.
+    pub line: u32,
+    /// What it stands for.
+    pub gives: Gives,
+}
+
+/// What a macro gives a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// Values, and what they demand. Empty if they go by name. Lines are those of the definition.
+    Values(Vec<Use>),
+    /// What another macro gives.
+    Macro(String),
+    /// No values in braces.
+    Nothing,
+}
+
+/// Definitions of a macro in a file's text: alternatives under conditions may be several.
+pub fn definitions(file: &[u8], awaited: &Awaited, subject: &Subject) -> Vec<Definition> {
+    let name = awaited.name.as_bytes();
+    if !contains(file, name) {
+        return Vec::new();
+    }
+    let source = SourceText::new(file);
+    let found = defined(&source, name)
+        .map(|(line, macro_)| Definition { line, gives: gives(&macro_, line, awaited.is_array, subject) });
+    found.collect()
+}
+
+/// Variables in a text, which may be a macro's body that stands on a line of the file, whose values macros give.
+pub(super) fn find(
+    file: &SourceText,
+    text: &SourceText,
+    line: Option<u32>,
+    subject: &Subject,
+    (found, awaited): (&mut Vec<Use>, &mut Vec<Awaited>),
+) {
+    for at in 0..text.tokens().len() {
+        if !text.names_struct(at, &subject.tag) {
+            continue;
+        }
+        let Some((place, is_array)) = value(text, at) else { continue };
+        let Some(name) = text.word(place).filter(|name| is_shouted(name) && ends(text, place)) else {
+            continue;
+        };
+        let line = line.unwrap_or_else(|| text.line_of(at));
+        let of = Awaited { line, name: self::text(name), is_array };
+        match resolved(file, of.clone(), subject) {
+            Ok(uses) => found.extend(uses.into_iter().map(|of| Use { line, ..of })),
+            Err(rest) => awaited.push(rest),
+        }
+    }
+}
+
+/// What a macro of the file gives; the macro that it ends with if the file doesn't define that.
+fn resolved(file: &SourceText, of: Awaited, subject: &Subject) -> Result<Vec<Use>, Awaited> {
+    let mut of = of;
+    for _ in 0..LONGEST {
+        let definitions: Vec<_> = defined(file, of.name.as_bytes())
+            .map(|(line, macro_)| gives(&macro_, line, of.is_array, subject))
+            .collect();
+        let Some(first) = definitions.first() else { return Err(of) };
+        match first {
+            Gives::Macro(name) => of.name.clone_from(name),
+            _ => {
+                let values = definitions.into_iter().filter_map(|of| match of {
+                    Gives::Values(uses) => Some(uses),
+                    _ => None,
+                });
+                return Ok(values.flatten().collect());
+            }
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The token where a variable's value begins, and whether it is all of an array: behind `struct s name =`,
+/// `struct s names[] = {` or `(struct s)`.
+fn value(text: &SourceText, keyword: usize) -> Option<(usize, bool)> {
+    if text.is_punct(keyword + 2, b')') {
+        let is_sizeof =
+            keyword.checked_sub(2).and_then(|at| text.word(at)).is_some_and(|word| word != b"return");
+        return (!is_sizeof).then_some((keyword + 3, false));
+    }
+    let (equals, mut dimensions) = initial::declared(text, keyword)?;
+    let mut place = equals + 1;
+    while dimensions > 0 && text.is_punct(place, b'{') {
+        place = initial::first_element(text, place);
+        dimensions -= 1;
+    }
+    (dimensions < 2).then_some((place, dimensions == 1))
+}
+
+/// Whether a macro's name, and what it is called with, are all of a value.
+fn ends(text: &SourceText, at: usize) -> bool {
+    let next = if text.is_punct(at + 1, b'(') { text.past(at + 1) } else { at + 1 };
+    let next = text.skip_silent(next, text.tokens().len());
+    next >= text.tokens().len() || [b';', b',', b'}', b')'].iter().any(|end| text.is_punct(next, *end))
+}
+
+/// The definitions of a macro in a file, with their lines.
+fn defined<'t, 's>(
+    source: &'s SourceText<'t>,
+    name: &'s [u8],
+) -> impl Iterator<Item = (u32, Macro<'t>)> + use<'t, 's> {
+    let directives = (0..source.tokens().len())
+        .filter(|at| source.token(*at).is_some_and(|token| token.kind == TokenKind::Directive));
+    let named = directives.filter(move |at| contains(source.text(*at), name));
+    let parsed = named.filter_map(|at| Some((source.line_of(at), parse(source.text(at))?)));
+    parsed.filter(move |(_, macro_)| macro_.name == name)
+}
+
+fn gives(macro_: &Macro, line: u32, is_array: bool, subject: &Subject) -> Gives {
+    let body = &macro_.body;
+    let first = body.skip_silent(0, body.tokens().len());
+    let open = if is_array { initial::element(body, first) } else { Some(first) };
+    match open.filter(|open| body.is_punct(*open, b'{')) {
+        Some(open) => {
+            let mut uses = Vec::new();
+            initial::values(body, open, line, subject, &mut uses);
+            Gives::Values(uses)
+        }
+        None => match body.word(first).filter(|name| is_shouted(name) && ends(body, first)) {
+            Some(name) if name != macro_.name => Gives::Macro(text(name)),
+            _ => Gives::Nothing,
+        },
+    }
+}

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const VISITS: usize = 8192;
 
 /// Chains and rounds.
-const EFFORTS: [(usize, usize); 6] = [(1, 26), (1, 52), (1, 105), (1, 210), (2, 210), (1, 420)];
+const EFFORTS: [(usize, usize); 6] = [(1, 31), (1, 63), (1, 126), (1, 252), (2, 252), (1, 504)];
 
 /// A struct with visits drawn by chance.
 fn made_up(members: usize, random: &mut Random) -> Case {

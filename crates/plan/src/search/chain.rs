@@ -17,7 +17,7 @@ use crate::trades::Trades;
 pub(super) const REPLICAS: usize = 6;
 /// What a replica tries between exchanges: moves, placed byte by byte, and trades between lines. Without trades chains
 /// end in worse orders; more of them help no further.
-const MOVES: usize = 100;
+const MOVES: usize = 200;
 const TRADES: usize = 20;
 /// Quantiles of the exponential distribution in use.
 const QUANTILES: usize = 1024;
@@ -158,7 +158,10 @@ impl<'p> Worker<'p> {
             }
             self.trade(number, exponential);
             self.replicas[number].repertoire.adapt();
-            self.leap(number, exponential);
+            // A worker's hottest order keeps moves of whole lines as they are.
+            if number > 0 {
+                self.leap(number, exponential);
+            }
         }
     }
 

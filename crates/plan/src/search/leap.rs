@@ -7,8 +7,6 @@
 use super::chain::Worker;
 use crate::repertoire::Kind;
 
-/// Leaps of a replica between exchanges.
-const LEAPS: usize = 3;
 /// Moves that repair, and at which part of the replica's temperature.
 const REPAIRS: usize = 120;
 const CALM: f64 = 0.3;
@@ -16,14 +14,8 @@ const CALM: f64 = 0.3;
 const LEADS: [Kind; 2] = [Kind::SwapLines, Kind::InsertLine];
 
 impl Worker<'_> {
-    /// Tries leaps, but for the worker's hottest replica, which keeps moves of lines as they are.
+    /// Tries a leap of a replica.
     pub(super) fn leap(&mut self, number: usize, exponential: &[f64]) {
-        for _ in 0..if number == 0 { 0 } else { LEAPS } {
-            self.leap_once(number, exponential);
-        }
-    }
-
-    fn leap_once(&mut self, number: usize, exponential: &[f64]) {
         let kind = LEADS[self.random.below(LEADS.len())];
         let lead = self.mover.draw(&self.replicas[number].state, kind, &mut self.random);
         let Some(lead) = lead else { return };

@@ -7,7 +7,9 @@ use std::borrow::Cow;
 const MAX_DEPTH: u32 = 32;
 /// Types that one declaration names before it is cut likewise: functions that take functions that take functions would
 /// double it with each level.
-const MAX_TYPES: u32 = 4_096;
+const MAX_TYPES: u32 = 256;
+/// Bytes of text for the types of one layout. Those of the largest structs known take a fiftieth of it.
+const MAX_TEXT: usize = 1 << 24;
 
 /// The type alone: `struct list_head *`, `int[4]`, `void (*)(int)`.
 pub fn type_name(table: &TypeTable, id: TypeId) -> String {
@@ -17,6 +19,30 @@ pub fn type_name(table: &TypeTable, id: TypeId) -> String {
 /// A declaration of `name`: `struct list_head *next`, `int v[4]`, `void (*func)(int)`.
 pub fn declare(table: &TypeTable, id: TypeId, name: &str) -> String {
     Speller { table, left: MAX_TYPES }.declarator(id, name.to_owned(), MAX_DEPTH)
+}
+
+/// Spells the types of one layout's members, and cuts what goes beyond any sane layout: 65 536 members may be of types
+/// that each take kilobytes to spell.
+pub(crate) struct TypeNames<'t> {
+    table: &'t TypeTable,
+    left: usize,
+}
+
+impl<'t> TypeNames<'t> {
+    /// Names of a table's types.
+    pub(crate) fn new(table: &'t TypeTable) -> Self {
+        Self { table, left: MAX_TEXT }
+    }
+
+    /// The type alone, or `…` if others took all the room.
+    pub(crate) fn of(&mut self, id: TypeId) -> String {
+        if self.left == 0 {
+            return "…".to_owned();
+        }
+        let name = type_name(self.table, id);
+        self.left = self.left.saturating_sub(name.len());
+        name
+    }
 }
 
 /// One declaration on its way.
@@ -181,6 +207,16 @@ mod tests {
         }
         let text = declare(&table, last, "it");
         assert!(text.len() < 64 * MAX_TYPES as usize && text.contains('…'), "{} bytes", text.len());
+    }
+
+    #[test]
+    fn types_of_one_layout_take_bounded_room() {
+        let mut table = TypeTable::new(Target::default());
+        let name = "i".repeat(MAX_TEXT / 4);
+        let int = table.push(Type::Base(Base { name: name.into(), size: 4, encoding: Encoding::Signed }));
+        let mut names = TypeNames::new(&table);
+        let lengths: Vec<usize> = (0..6).map(|_| names.of(int).chars().count()).collect();
+        assert_eq!(lengths, [MAX_TEXT / 4, MAX_TEXT / 4, MAX_TEXT / 4, MAX_TEXT / 4, 1, 1]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A [`Layout`] is plain data that can be written to a file. Its [`Item`]s tile the struct: every bit belongs to
 //! exactly one item, members that share bits (of a union) to one item together. Nobody else computes gaps.
 
-use crate::declaration::{flat_arrays, type_name};
+use crate::declaration::{TypeNames, flat_arrays};
 use crate::types::{
     Aggregate, AggregateKind, Aligns, Decl, MemberDecl, MemberOrder, Type, TypeId, TypeTable,
 };
@@ -316,12 +316,13 @@ const MAX_MEMBERS: usize = 1 << 16;
 struct Opener<'t> {
     table: &'t TypeTable,
     aligns: Aligns<'t>,
+    names: TypeNames<'t>,
     left: usize,
 }
 
 impl<'t> Opener<'t> {
     fn new(table: &'t TypeTable) -> Self {
-        Self { table, aligns: Aligns::new(table), left: MAX_MEMBERS }
+        Self { table, aligns: Aligns::new(table), names: TypeNames::new(table), left: MAX_MEMBERS }
     }
 
     fn members(&mut self, aggregate: &Aggregate, base: u64, depth: u32) -> Vec<Member> {
@@ -337,7 +338,7 @@ impl<'t> Opener<'t> {
         let inner = table.aggregate(member.ty).filter(|_| depth > 0 && self.left > 0);
         Member {
             name: member.name.as_deref().map(str::to_owned),
-            type_name: type_name(table, member.ty),
+            type_name: self.names.of(member.ty),
             bit_offset,
             bit_size: member.bit_field.unwrap_or(size.saturating_mul(8)),
             bit_field_storage: member.bit_field.map(|_| size.saturating_mul(8)),

@@ -47,21 +47,45 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
     write_files(&[(path, content)])
 }
 
-/// Writes several files; none appears unless all could be written.
+/// Writes several files; none appears unless all could be written. What is there and no file (a device, a pipe) is
+/// written to, not replaced.
 pub(crate) fn write_files(files: &[(&Path, &[u8])]) -> Result<()> {
+    let place = |path: &Path| format!("cannot write {}", path.display());
     let mut written = Vec::new();
-    for (path, content) in files {
-        let place = || format!("cannot write {}", path.display());
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder).with_context(place)?;
-        file.write_all(content).and_then(|()| file.as_file().sync_all()).with_context(place)?;
+    for (path, content) in files.iter().filter(|(path, _)| !is_special(path)) {
+        let mut file = beside(path)?;
+        let whole = file.write_all(content).and_then(|()| file.as_file().sync_all());
+        whole.with_context(|| place(path))?;
         written.push((file, *path));
     }
+    for (path, content) in files.iter().filter(|(path, _)| is_special(path)) {
+        let file = std::fs::OpenOptions::new().write(true).open(path);
+        file.and_then(|mut file| file.write_all(content)).with_context(|| place(path))?;
+    }
     for (file, path) in written {
-        let file = file.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
-        make_readable(&file).with_context(|| format!("cannot write {}", path.display()))?;
+        let file = file.persist(path).with_context(|| place(path))?;
+        make_readable(&file).with_context(|| place(path))?;
     }
     Ok(())
+}
+
+/// Whether a file could be written there, before work is done for nothing.
+pub(crate) fn check_place(path: &Path) -> Result<()> {
+    if !is_special(path) {
+        beside(path)?;
+    }
+    Ok(())
+}
+
+/// A file without a name yet in the folder of another.
+fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    tempfile::NamedTempFile::new_in(folder).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Whether something is there that is neither a file nor a folder.
+fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
 /// Temporary files are private; results are as readable as any other file.

@@ -215,6 +215,24 @@ fn a_plan_profile_or_tree_that_does_not_belong_writes_nothing() {
     assert!(!Path::new(&patches).exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_written_to_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let (program, recording, _) = example();
+    let work = tempfile::tempdir().unwrap();
+    let pipe = work.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    let words = ["profile", "--vmlinux", text(&program), "--perf", text(&recording), "-o", text(&pipe)];
+    assert!(fieldline(&words).status.success());
+    assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+    assert!(reader.join().unwrap().starts_with('{'));
+}
+
 /// Gives a file a time of access long past, which any reading makes newer (relatime: it is older than the last change).
 fn forget_access(path: &Path) -> std::time::SystemTime {
     let past = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000);

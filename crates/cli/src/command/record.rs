@@ -20,7 +20,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
     if args.hold {
         return Ok(hold(args));
     }
-    check_place(&args.output)?;
+    output::check_place(&args.output)?;
     if !args.objects.is_empty() {
         return watch::run(args);
     }
@@ -57,13 +57,6 @@ fn target(args: &RecordArgs) -> Result<Target> {
     let ourselves = std::env::current_exe().context("cannot find the path of fieldline itself")?;
     let holder = vec![ourselves.into_os_string(), "record".into(), "--hold".into(), "--".into()];
     Ok(Target::Program { holder, program: program.clone(), args: rest.to_vec() })
-}
-
-/// Before the program runs for nothing.
-fn check_place(path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::NamedTempFile::new_in(folder).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(())
 }
 
 /// What it will cost.

@@ -322,8 +322,8 @@ fn broken_runs_are_counted_and_touch_nothing() {
     let broken = ("broken_run".to_owned(), 1);
     assert_eq!(reason(between(begin, begin - 1)), broken, "backward");
     assert_eq!(reason(between(0, end)), broken, "no address");
-    assert_eq!(reason(between(begin, begin + 5000)), broken, "long");
-    assert_eq!(reason(between(end, begin + (1 << 40))), broken, "far");
+    assert_eq!(reason(between(begin, begin.wrapping_add(5000))), broken, "long");
+    assert_eq!(reason(between(end, begin.wrapping_add(1 << 40))), broken, "far");
     assert_eq!(reason(between(begin, 1 << 47)), broken, "to user code");
     assert_eq!(reason(between(user, user + 8)), ("user_space".to_owned(), 1));
     assert_eq!(reason(vec![[begin, end, 0]]), ("no_run".to_owned(), 1));

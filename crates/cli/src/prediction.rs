@@ -2,8 +2,8 @@
 
 use fieldline_layout::layout::Role;
 use fieldline_layout::{Layout, Member, abi};
-use fieldline_plan::StructPlan;
 use fieldline_plan::result::PlacedMember;
+use fieldline_plan::{StructPlan, elsewhere};
 
 /// How names of members that only mark a group begin (include/linux/cache.h).
 const MARKER: &str = "__cacheline_group_";
@@ -109,16 +109,35 @@ fn written_align(built: &Layout, member: &Member) -> Option<u64> {
     found.filter(|found| !found.aligned_type).and_then(|found| found.explicit_align)
 }
 
-/// The build's members in the plan's order. Members the plan doesn't know follow the one they are declared behind.
+/// The build's members in the plan's order. Members the plan doesn't know follow the one whose text is in front of
+/// theirs, which may be absent here; if lines don't tell, the one they are declared behind.
 fn order(of: &StructPlan, declared: &Layout) -> Vec<usize> {
+    let is_same_text = is_same_text(of, declared);
     let mut leader = None;
     let mut keyed: Vec<(Option<usize>, usize)> = Vec::new();
-    for index in 0..declared.members.len() {
-        leader = place(of, declared, index).or(leader);
+    for (index, member) in declared.members.iter().enumerate() {
+        let in_front = || if is_same_text { in_front(of, member) } else { None };
+        leader = place(of, declared, index).or_else(in_front).or(leader);
         keyed.push((leader, index));
     }
     keyed.sort();
     keyed.into_iter().map(|(_, index)| index).collect()
+}
+
+/// Whether all members that the plan and a build have are declared at the same lines.
+fn is_same_text(of: &StructPlan, declared: &Layout) -> bool {
+    let named = |member: &&Member| member.name.is_some();
+    declared.members.iter().filter(named).all(|member| {
+        let known = of.declared.members.iter().find(|placed| placed.name == member.name);
+        known.is_none_or(|placed| placed.line == member.line)
+    })
+}
+
+/// Where the plan puts the member whose text is in front of one it doesn't know.
+fn in_front(of: &StructPlan, member: &Member) -> Option<usize> {
+    let lines = of.declared.members.iter().map(|placed| placed.line);
+    let before = of.declared.members.get(elsewhere::in_front(lines, member.line)?)?;
+    of.chosen.members.iter().position(|placed| placed.index == before.index)
 }
 
 /// Where the plan puts a member of a build. Unnamed ones of one kind are told apart by their line, or by their number if
@@ -220,6 +239,22 @@ pub(crate) mod tests {
         let predicted = of_build(&of, &other, Some(&built)).unwrap();
         let offsets: Vec<u64> = predicted.members.iter().map(Member::offset).collect();
         assert_eq!((offsets, predicted.size), (vec![0, 64, 72], 128));
+    }
+
+    #[test]
+    fn a_member_of_that_build_only_follows_the_text_in_front_of_it() {
+        let at_lines = |members: &[(&str, u64)], lines: [u32; 3]| {
+            let mut layout = layout(members);
+            layout.members.iter_mut().zip(lines).for_each(|(member, line)| member.line = line);
+            layout
+        };
+        let of = plan(&at_lines(&[("a", 8), ("b", 8), ("c", 8)], [1, 2, 5]), &[1, 2, 0]);
+        let order = |lines: [u32; 3]| {
+            let predicted = of_build(&of, &at_lines(&[("a", 8), ("x", 8), ("c", 8)], lines), None).unwrap();
+            predicted.members.iter().map(|member| member.label().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(order([1, 3, 5]), ["x", "c", "a"], "b is in front of it, and not there");
+        assert_eq!(order([11, 13, 15]), ["c", "a", "x"], "another text, whose lines say nothing");
     }
 
     /// A marker behind `at` members.

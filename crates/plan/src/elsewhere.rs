@@ -1,8 +1,9 @@
 //! The structs as other compilers laid them out: the same source under another configuration or for another machine.
 //!
 //! A member there is the one of the same name here. One that is absent there was left out by `#if` and takes no room;
-//! one that exists only there keeps its place behind the member it is declared behind, as it would when the text of
-//! that one moves. An anonymous aggregate is the one that holds a member of the same name, since names are unique
+//! one that exists only there keeps its place behind the member whose text is in front of its own, by the lines that
+//! debug info has of both, even if that one is absent there; without lines, behind the member it is declared behind. An
+//! anonymous aggregate is the one that holds a member of the same name, since names are unique
 //! within a struct (C11 section 6.7.2.1). Where that doesn't tell, the build isn't judged.
 
 use crate::cells::{Cell, Cells};
@@ -143,20 +144,34 @@ impl<'a> Joined<'a> {
         Build::elsewhere(&self.slots, slots.collect(), line, bits)
     }
 
-    /// By unit, the members that move with it there: its own, and those declared behind them that are there only.
+    /// By unit, the members that move with it there: its own, and those behind whose text those of it are that are there
+    /// only.
     fn by_unit(&self, constraints: &Constraints) -> Vec<Vec<usize>> {
         let mut unit_of: BTreeMap<usize, usize> = BTreeMap::new();
         for (unit, of) in constraints.units.iter().enumerate() {
             let members = of.members.iter().filter_map(|member| self.pairs.get(*member).copied().flatten());
             unit_of.extend(members.map(|there| (there, unit)));
         }
+        let unit_of_declared =
+            |index: usize| constraints.units.iter().position(|unit| unit.members.contains(&index));
         let mut by_unit = vec![Vec::new(); constraints.units.len()];
         let mut unit = unit_of.values().next().copied().unwrap_or(0);
-        for there in 0..self.other.members.len() {
-            unit = unit_of.get(&there).copied().unwrap_or(unit);
+        for (there, member) in self.other.members.iter().enumerate() {
+            let own = unit_of.get(&there).copied();
+            let in_front = || self.in_front(member).and_then(unit_of_declared);
+            unit = own.or_else(in_front).unwrap_or(unit);
             by_unit[unit].push(there);
         }
         by_unit
+    }
+
+    /// The declared member whose text is in front of that of one there, if lines tell.
+    fn in_front(&self, member: &Member) -> Option<usize> {
+        let pairs = self.declared.members.iter().zip(&self.pairs);
+        let is_same_text = pairs.filter_map(|(here, there)| Some((here, self.other.members.get((*there)?)?)));
+        let mut lines = is_same_text.map(|(here, there)| here.line == there.line);
+        let declared = self.declared.members.iter().map(|member| member.line);
+        lines.all(|same| same).then(|| in_front(declared, member.line))?
     }
 
     /// A unit's slots. Where it begins with a member that is there only, that one takes the strictest alignment of all,
@@ -210,6 +225,13 @@ impl<'a> Joined<'a> {
         let base = self.other.members.get(*by_unit[cell.unit].first()?)?.bit_offset;
         Some((hull.0.saturating_sub(base), hull.1.saturating_sub(base)))
     }
+}
+
+/// Which of some members, by their lines, has its text in front of a line: the last before it. `None` if a line isn't
+/// known.
+pub fn in_front(lines: impl Iterator<Item = u32>, line: u32) -> Option<usize> {
+    let known = lines.enumerate().filter(|(_, other)| *other > 0 && *other < line);
+    known.max_by_key(|(index, other)| (*other, *index)).map(|(index, _)| index)
 }
 
 fn hull(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {

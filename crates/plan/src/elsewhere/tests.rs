@@ -123,6 +123,27 @@ fn absent_members_take_no_room_and_extra_ones_follow_their_predecessor() {
     assert_eq!(bits, [Some((0, 64)), None, Some((0, 64))]);
 }
 
+/// With lines of the members' declarations.
+fn at_lines(mut layout: Layout, lines: &[u32]) -> Layout {
+    layout.members.iter_mut().zip(lines).for_each(|(member, line)| member.line = *line);
+    layout
+}
+
+#[test]
+fn extra_members_follow_the_text_in_front_of_them_even_if_it_is_absent() {
+    let declared = at_lines(layout(&[("a", 8, 8), ("b", 8, 8), ("c", 8, 8)]), &[1, 2, 5]);
+    let other = layout(&[("a", 8, 8), ("x", 4, 4), ("c", 8, 8)]);
+    let (constraints, cells) = cells(&declared, &[(0, 8), (8, 8), (16, 8)]);
+    let spans = |other: &Layout| {
+        let joined = Joined::new(&declared, 64, other, 64).unwrap_or_else(|mismatch| panic!("{mismatch}"));
+        joined.build(&constraints, &cells, 64).spans(&[1, 2, 0])
+    };
+    // Order b, c, a: x is where b would be.
+    assert_eq!(spans(&at_lines(other.clone(), &[1, 3, 5])), [(0, 32), (64, 128), (128, 192)]);
+    // Another text, whose lines say nothing: x follows a.
+    assert_eq!(spans(&at_lines(other, &[11, 13, 15])), [(0, 0), (0, 64), (64, 160)]);
+}
+
 #[test]
 fn anonymous_members_are_told_by_what_they_hold() {
     let declared = holding(layout(&[("a", 8, 8), ("", 8, 4), ("b", 8, 8)]), &["lock", "state"]);

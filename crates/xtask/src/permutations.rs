@@ -21,7 +21,7 @@ const ALL: usize = 500;
 /// Most structs whose declaration can't be edited, in percent.
 const REFUSED: usize = 5;
 /// Fewest structs that an order makes larger, in percent.
-const GROWN: usize = 10;
+const GROWN: usize = 5;
 /// Equal numbers draw equal orders.
 const SEED: u64 = 1;
 

@@ -8,7 +8,7 @@ const MAX_DEPTH: u32 = 32;
 /// Types that one declaration names before it is cut likewise: functions that take functions that take functions would
 /// double it with each level.
 const MAX_TYPES: u32 = 256;
-/// Bytes of text for the types of one layout. Those of the largest structs known take a fiftieth of it.
+/// Bytes of text for the types of one layout. The most that one of a kernel takes (Linux 6.12, x86-64) is 22 KB.
 const MAX_TEXT: usize = 1 << 24;
 
 /// The type alone: `struct list_head *`, `int[4]`, `void (*)(int)`.

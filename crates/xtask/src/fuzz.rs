@@ -7,12 +7,17 @@ use fieldline_profile::perf_data::{Attr, Endian};
 use fieldline_profile::sample::{CpuMode, SampleFields};
 use fieldline_profile::writer::{Mapping, Packing, Recording, SampleValues};
 use serde_json::Value;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Bytes of machine code in a seed of the target `code`.
 const CODE: usize = 192;
+/// Branches of a stack in a seed.
+const STACK: usize = 8;
+/// `PERF_SAMPLE_BRANCH_ANY` and `PERF_SAMPLE_BRANCH_KERNEL` (`include/uapi/linux/perf_event.h`).
+const ANY_IN_KERNEL: u64 = 1 << 3 | 1 << 1;
 /// Rows that lists in a shortened document keep.
 const ROWS: usize = 8;
 
@@ -25,6 +30,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let fixtures = root().join("fixtures");
     seeds.files("perf_data", &fixtures.join("perf"), |name| name.ends_with(".data"))?;
     recordings(&seeds, &fixtures.join("attribution/idioms"))?;
+    stacks(&seeds, &fixtures.join("attribution/idioms"))?;
     seeds.files("script", &root().join("fuzz/seeds/script"), |_| true)?;
     seeds.files("dwarf", &fixtures.join("layout"), |name| name.ends_with(".o"))?;
     seeds.files("dwarf", &fixtures.join("attribution"), |name| name == "idioms")?;
@@ -127,6 +133,46 @@ fn sampled(elf: &Elf<'_>, endian: Endian) -> Recording {
     recording.lost(1, 3);
     recording.finished_round();
     recording
+}
+
+/// Stacks of branches that run through the program's functions, as a file and as text.
+fn stacks(seeds: &Seeds, program: &Path) -> Result<()> {
+    let bytes = FileBytes::open(program)?;
+    let elf = Elf::parse(&bytes)?;
+    let functions: Vec<_> = elf.symbols().filter(|symbol| symbol.is_function && symbol.size > 0).collect();
+    let mut recording = Recording::new(Endian::Little);
+    let fields = SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::PERIOD;
+    let sample_type = fields | SampleFields::BRANCH_STACK;
+    let attr = Attr { kind: 4, sample_type, branch_sample_type: ANY_IN_KERNEL, ..Attr::default() };
+    let event = recording.event("cycles", attr, &[]);
+    let mut text = String::new();
+    for (time, callees) in (1000..).zip(functions.chunks(STACK)) {
+        // Each branch goes from the end of one function to the beginning of the next; the youngest is first.
+        let ends = callees.iter().map(|callee| callee.address + callee.size - 1);
+        let begins = callees.iter().skip(1).chain(functions.first()).map(|callee| callee.address);
+        let mut branches: Vec<[u64; 3]> = ends.zip(begins).map(|(from, to)| [from, to, 0]).collect();
+        branches.reverse();
+        let Some([_, ip, _]) = branches.first().copied() else { continue };
+        let values = SampleValues {
+            ip,
+            pid: 7,
+            tid: 7,
+            time,
+            period: 310,
+            branches: &branches,
+            ..SampleValues::default()
+        };
+        recording.sample(event, &SampleValues { cpu_mode: CpuMode::Kernel, ..values });
+        let words: Vec<String> =
+            branches.iter().map(|[from, to, _]| format!("{from:#x}/{to:#x}/P/-/-/0")).collect();
+        writeln!(
+            text,
+            "a 7/7 [000] 1.{time:06}: 310 cycles: {ip:x} run+0x0 ([kernel.kallsyms]) {}",
+            words.join(" ")
+        )?;
+    }
+    seeds.add("perf_data", "stacks", &recording.to_file())?;
+    seeds.add("script", "stacks.txt", text.as_bytes())
 }
 
 /// Small objects by the compiler that is here, if any.

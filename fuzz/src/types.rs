@@ -83,7 +83,7 @@ pub fn btf(bytes: &[u8]) {
 fn read_btf(btf: &Btf<'_>) {
     for found in btf.definitions().take(LOOKED_UP) {
         let _ = btf.find(&String::from_utf8_lossy(found.name));
-        let _ = (btf.find_declaration("box"), btf.aggregate_behind(found.id));
+        let _ = (btf.find_declaration("box"), btf.aggregate_behind(found.id), btf.holders(&[found.id]));
     }
     let mut table = TypeTable::new(btf.target());
     let mut reader = btf::Reader::new(btf);

@@ -2,24 +2,27 @@
 
 use crate::input::{self, Types};
 use anyhow::{Context, Result};
+use fieldline_debuginfo::btf;
 use fieldline_layout::TypeTable;
 use fieldline_layout::embed::{Embedder, embedders};
 use fieldline_plan::result::{Embedding, slab_class};
 use fieldline_plan::{Plan, StructPlan};
 use std::path::Path;
 
-/// Fills in which structs hold those whose sizes the plan changes. Reads all types of the file, so only if any does.
+/// Fills in which structs hold those whose sizes the plan changes.
 pub(crate) fn fill(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
-    if !plan.structs.iter().any(resizes) {
+    let mut resized: Vec<&mut StructPlan> = plan.structs.iter_mut().filter(|of| resizes(of)).collect();
+    if resized.is_empty() {
         return Ok(());
     }
     input::with_types(vmlinux, None, None, |types| {
-        with_all(types, |table| {
-            for of in plan.structs.iter_mut().filter(|of| resizes(of)) {
-                let found = embedders(table, &of.name, of.declared.size, of.chosen.size);
-                of.embedded_in = found.into_iter().map(embedding).collect();
-            }
-        })
+        let names: Vec<&str> = resized.iter().map(|of| input::bare(&of.name)).collect();
+        let table = holders(types, &names)?;
+        for of in &mut resized {
+            let found = embedders(&table, &of.name, of.declared.size, of.chosen.size);
+            of.embedded_in = found.into_iter().map(embedding).collect();
+        }
+        Ok(())
     })
 }
 
@@ -38,22 +41,22 @@ fn embedding(of: Embedder) -> Embedding {
     }
 }
 
-/// Works on all types of a file, out of BTF if it has any: that is read a hundred times faster than DWARF.
-fn with_all(types: &Types<'_, '_>, work: impl FnOnce(&TypeTable)) -> Result<()> {
+/// The structs and unions that hold one of some name, and what they are made of. Out of BTF if the file has any: that
+/// tells which, where of DWARF all types have to be read.
+fn holders(types: &Types<'_, '_>, names: &[&str]) -> Result<TypeTable> {
     let btf = match types {
         Types::Btf { btf, .. } => Some(*btf),
         Types::Dwarf { census, .. } => *census,
     };
-    if let Some(btf) = btf {
-        let table = btf.read_all().with_context(|| types.file().to_owned())?;
-        work(&table);
-        return Ok(());
+    let Some(btf) = btf else {
+        let entries = types.all()?;
+        let mut reader = types.reader(&entries)?;
+        entries.iter().try_for_each(|entry| reader.read(entry).map(|_| ()))?;
+        return Ok(reader.into_table());
+    };
+    let (mut reader, mut table) = (btf::Reader::new(btf), TypeTable::new(btf.target()));
+    for id in btf.holders(&btf.find_many(names).concat()) {
+        reader.read(id, &mut table).with_context(|| types.file().to_owned())?;
     }
-    let entries = types.all()?;
-    let mut reader = types.reader(&entries)?;
-    for entry in &entries {
-        reader.read(entry)?;
-    }
-    work(reader.table());
-    Ok(())
+    Ok(table)
 }

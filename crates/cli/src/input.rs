@@ -353,6 +353,14 @@ impl Reader<'_, '_> {
             Self::Btf { table, .. } => table,
         }
     }
+
+    /// The same, for good.
+    pub(crate) fn into_table(self) -> TypeTable {
+        match self {
+            Self::Dwarf(reader) => reader.into_table(),
+            Self::Btf { table, .. } => table,
+        }
+    }
 }
 
 /// Says that a name is not there, and which near it are.

@@ -129,6 +129,31 @@ fn structs_behind_pointers_are_declarations_until_they_are_held() {
 }
 
 #[test]
+fn holders_are_found_through_arrays_and_words_but_not_pointers() {
+    let mut writer = Writer::new();
+    writer.int("int", 4, 1);
+    // 2 is declared before what it holds; 3 to 5: an array of a typedef of what is const.
+    writer.structure("outer", 48, false, &[("middle", 6, 0), ("end", 1, 320)]);
+    writer.record("", 10, 0, false, 7, &[]);
+    writer.record("inner_t", 8, 0, false, 3, &[]);
+    writer.record("", 3, 0, false, 0, &[4, 1, 2]);
+    writer.structure("middle", 32, false, &[("pair", 5, 0), ("number", 1, 256)]);
+    writer.structure("inner", 16, false, &[("number", 1, 0)]);
+    writer.record("", 2, 0, false, 7, &[]);
+    writer.structure("points", 8, false, &[("inner", 8, 0)]);
+    // Nobody can hold himself, but a file can say so.
+    writer.structure("snake", 8, false, &[("tail", 10, 0)]);
+    writer.structure("snakes", 24, false, &[("snake", 10, 0), ("inner", 7, 64)]);
+    let bytes = writer.bytes();
+    let btf = btf::parse(&bytes, None).expect("well-formed");
+    let ids = |ids: &[u32]| ids.iter().copied().map(BtfTypeId).collect::<Vec<_>>();
+    assert_eq!(btf.holders(&btf.find("inner")), ids(&[2, 6, 7, 11]));
+    assert_eq!(btf.holders(&btf.find("points")), btf.find("points"));
+    assert_eq!(btf.holders(&btf.find("outer")), btf.find("outer"));
+    assert_eq!(btf.holders(&ids(&[9999, 0])), []);
+}
+
+#[test]
 fn bit_fields_are_read_in_both_notations() {
     let mut writer = Writer::new();
     writer.int("unsigned int", 4, 0);

@@ -33,10 +33,10 @@ const SHUFFLED: usize = 80;
 /// More units than these need more moves.
 const UNITS: usize = 50;
 
-/// Chains that begin anywhere, and most rounds of the first. What more rounds bring, `examples/search_effort.rs` tells;
+/// Chains that begin anywhere, and least and most rounds of the first. What more rounds bring, `examples/search_effort.rs` tells;
 /// docs/ARCHITECTURE.md says what the number of chains rests on.
 const CHAINS: usize = 2;
-const ROUNDS: usize = 252;
+const ROUNDS: (usize, usize) = (31, 504);
 /// By what rounds are divided for the other chains: they only tell how far results lie apart.
 const OTHERS: usize = 4;
 
@@ -54,7 +54,7 @@ impl Effort {
     pub fn for_problem(problem: &Problem<'_>) -> Self {
         let touched = Mover::new(problem).touched();
         let spread = problem.constraints.units.len().clamp(UNITS, UNITS * 3 / 2);
-        Self { chains: CHAINS, rounds: (6 * touched * spread / UNITS).clamp(ROUNDS / 8, ROUNDS) }
+        Self { chains: CHAINS, rounds: (6 * touched * spread / UNITS).clamp(ROUNDS.0, ROUNDS.1) }
     }
 
     /// Rounds of a chain that begins anywhere.

@@ -10,10 +10,12 @@
 //! * `record`: one type's record and what follows it.
 //! * `index`: all types by id; names and strings.
 //! * `lookup`: types by name.
+//! * `hold`: which types hold others by value.
 //! * `read`: types into a table.
 
 mod error;
 mod header;
+mod hold;
 mod index;
 mod kind;
 mod lookup;

@@ -468,14 +468,7 @@ fn start_of_demo(samples: usize) -> Vec<u8> {
     let (mut records, mut left) = (file.records(), samples);
     while let Some(record) = records.next_record().unwrap() {
         match record {
-            Record::Mmap(mmap) => recording.mmap(&Mapping {
-                pid: mmap.pid,
-                address: mmap.address,
-                length: mmap.length,
-                page_offset: mmap.page_offset,
-                filename: &mmap.filename,
-                cpu_mode: mmap.cpu_mode,
-            }),
+            Record::Mmap(mmap) => recording.mmap(&Mapping::from(&mmap)),
             Record::Sample(sample) if left > 0 => {
                 left -= 1;
                 let values = SampleValues {

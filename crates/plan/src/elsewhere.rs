@@ -168,10 +168,10 @@ impl<'a> Joined<'a> {
     /// The declared member whose text is in front of that of one there, if lines tell.
     fn in_front(&self, member: &Member) -> Option<usize> {
         let pairs = self.declared.members.iter().zip(&self.pairs);
-        let is_same_text = pairs.filter_map(|(here, there)| Some((here, self.other.members.get((*there)?)?)));
-        let mut lines = is_same_text.map(|(here, there)| here.line == there.line);
+        let mut shared = pairs.filter_map(|(here, there)| Some((here, self.other.members.get((*there)?)?)));
+        let is_same_text = shared.all(|(here, there)| here.line == there.line);
         let declared = self.declared.members.iter().map(|member| member.line);
-        lines.all(|same| same).then(|| in_front(declared, member.line))?
+        is_same_text.then(|| in_front(declared, member.line))?
     }
 
     /// A unit's slots. Where it begins with a member that is there only, that one takes the strictest alignment of all,

@@ -490,14 +490,7 @@ fn stacks_go_through_the_kernel_and_programs() {
     let (mut records, mut known) = (old.records(), None);
     while let Some(record) = records.next_record().unwrap() {
         match record {
-            Record::Mmap(mmap) => recording.mmap(&Mapping {
-                pid: mmap.pid,
-                address: mmap.address,
-                length: mmap.length,
-                page_offset: mmap.page_offset,
-                filename: &mmap.filename,
-                cpu_mode: mmap.cpu_mode,
-            }),
+            Record::Mmap(mmap) => recording.mmap(&Mapping::from(&mmap)),
             Record::Sample(sample) if known.is_none() => {
                 known =
                     linker.link(&sample).ok().map(|linked| (linked, sample.ip.unwrap(), sample.pid.unwrap()));

@@ -76,14 +76,7 @@ fn map(recording: &mut Recording) {
     let mut records = file.records();
     while let Some(record) = records.next_record().unwrap() {
         if let Record::Mmap(mmap) = record {
-            recording.mmap(&Mapping {
-                pid: mmap.pid,
-                address: mmap.address,
-                length: mmap.length,
-                page_offset: mmap.page_offset,
-                filename: &mmap.filename,
-                cpu_mode: mmap.cpu_mode,
-            });
+            recording.mmap(&Mapping::from(&mmap));
         }
     }
 }

@@ -13,6 +13,7 @@ mod kernel;
 mod packing;
 mod parity;
 mod permutations;
+mod rank;
 mod regressions;
 mod shell;
 mod source;

@@ -6,7 +6,6 @@
 
 mod heat;
 mod objects;
-mod rank;
 mod score;
 mod sharing;
 mod table;

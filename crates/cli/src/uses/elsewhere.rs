@@ -4,14 +4,11 @@
 //! nearest count: the one that declares the struct, then those with most folders in common.
 
 use super::{Declared, LARGEST, is_in_scope, read_up_to};
-use fieldline_source::uses::{Awaited, Definition, Gives, Subject, Use, definitions};
+use fieldline_source::uses::{Awaited, Definition, Gives, MACROS, Subject, Use, definitions};
 use memchr::memmem;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-
-/// So many macros may stand for one another.
-const LONGEST: usize = 4;
 
 /// A struct's variable that awaits a macro.
 #[derive(Clone, Debug)]
@@ -35,11 +32,11 @@ pub(super) fn follow(
 ) -> Vec<(usize, String, Use)> {
     let mut found = Vec::new();
     let mut waiting = waiting;
-    for _ in 0..LONGEST {
+    let own: Vec<String> = structs.iter().map(|of| of.header.to_owned()).collect();
+    let headers: Vec<String> = files.iter().filter(|path| path.ends_with(".h")).cloned().collect();
+    for _ in 0..MACROS {
         // Most macros stand beside their struct; other headers are read for what is left.
-        let own = structs.iter().map(|of| of.header.to_owned()).collect::<Vec<_>>();
         let (mut next, left) = round(tree, &own, (structs, subjects), waiting, &mut found);
-        let headers: Vec<String> = files.iter().filter(|path| path.ends_with(".h")).cloned().collect();
         next.extend(round(tree, &headers, (structs, subjects), left, &mut found).0);
         waiting = next;
     }

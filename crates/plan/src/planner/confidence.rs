@@ -177,8 +177,8 @@ impl Planner<'_> {
     }
 
     /// Settles the visits of the whole recording, and its orders, on blocks drawn with replacement. The order is what the
-    /// planned one settles to in the new visits, unless a search finds one better by more than chance: many orders are equally good, and another one of
-    /// them is no other opinion.
+    /// planned one settles to in the new visits, unless a search finds one better by more than chance: many orders are
+    /// equally good, and another one of them is no other opinion.
     fn redraw(&self, profile: &AccessProfile, number: u64, found: &Found, known: &[Vec<usize>]) -> Refit {
         let weights = drawn(profile.blocks.len(), self.model.seed, number);
         let (layout, constraints) = (self.layout, self.constraints);

@@ -2,7 +2,7 @@
 
 use super::bytes::Bytes;
 use super::{Recording, WrittenRecord};
-use crate::perf_data::{BuildId, Task};
+use crate::perf_data::{BuildId, Mmap, Task};
 use crate::sample::{CpuMode, SampleFields};
 
 pub(super) mod kind {
@@ -46,6 +46,13 @@ pub struct Mapping<'a> {
     pub filename: &'a str,
     /// Whose it is.
     pub cpu_mode: CpuMode,
+}
+
+impl<'a> From<&'a Mmap<'_>> for Mapping<'a> {
+    fn from(of: &'a Mmap<'_>) -> Self {
+        let Mmap { pid, address, length, page_offset, cpu_mode, .. } = *of;
+        Self { pid, address, length, page_offset, filename: &of.filename, cpu_mode }
+    }
 }
 
 /// Who and when, at the end of records that are no samples (`struct sample_id` of `perf_event_open(2)`).

@@ -10,7 +10,7 @@ use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
 
 /// So many macros may stand for one another.
-const LONGEST: usize = 4;
+pub const MACROS: usize = 4;
 
 /// A variable of a struct, or several, whose values come from a macro that its file doesn't define.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,7 +83,7 @@ pub(super) fn find(
 /// What a macro of the file gives; the macro that it ends with if the file doesn't define that.
 fn resolved(file: &SourceText, of: Awaited, subject: &Subject) -> Result<Vec<Use>, Awaited> {
     let mut of = of;
-    for _ in 0..LONGEST {
+    for _ in 0..MACROS {
         let definitions: Vec<_> = defined(file, of.name.as_bytes())
             .map(|(line, macro_)| gives(&macro_, line, of.is_array, subject))
             .collect();

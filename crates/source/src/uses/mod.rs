@@ -19,7 +19,7 @@ mod offset;
 
 use crate::scan::{SourceText, TokenKind};
 
-pub use given::{Awaited, Definition, Gives, definitions};
+pub use given::{Awaited, Definition, Gives, MACROS, definitions};
 
 /// A struct whose uses are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use super::score::Object;
 use super::trace::Trace;
+use crate::rank;
 use crate::shell::say;
 use anyhow::Result;
 use fieldline_profile::attribute::target::Target;
@@ -71,20 +72,10 @@ impl Counts {
         self.places.values().filter_map(|counts| counts.get(column)).sum()
     }
 
-    /// Spearman's rank correlation: Pearson's of the ranks, of which equal counts share the mean; of what stacks show with another
-    /// column.
+    /// The rank correlation of what stacks show with another column.
     pub(super) fn rank_correlation(&self, with: usize) -> f64 {
-        let column = |column: usize| -> Vec<f64> {
-            let values: Vec<u64> = self.places.values().map(|counts| counts[column]).collect();
-            let below = |value: u64| values.iter().filter(|other| **other < value).count() as f64;
-            let alike = |value: u64| values.iter().filter(|other| **other == value).count() as f64;
-            values.iter().map(|value| below(*value) + (alike(*value) - 1.0) / 2.0).collect()
-        };
-        let (known, found) = (column(with), column(SEEN));
-        let mean = (known.len() as f64 - 1.0) / 2.0;
-        let product =
-            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
-        product(&known, &found) / (product(&known, &known) * product(&found, &found)).sqrt()
+        let pairs = self.places.values().map(|counts| (counts[with], counts[SEEN]));
+        rank::correlation(&pairs.collect::<Vec<_>>())
     }
 
     pub(super) fn print(&self, name: &str, depth: usize) {

@@ -1,6 +1,6 @@
 //! How hot members are, by samples and in truth.
 
-use super::rank;
+use crate::rank;
 use anyhow::{Context, Result};
 use fieldline_layout::Member;
 use fieldline_layout::access::TypeProfile;

@@ -1,8 +1,10 @@
 //! Visits drawn from what was learnt: which functions run on an object in one go, and what each touches.
 
-use crate::mixture::{Corpus, Mixture};
+use crate::corpus::Corpus;
+use crate::mixture::Mixture;
 use crate::random::Random;
 use crate::touch::Touch;
+use rustc_hash::FxHashMap;
 
 /// With this probability what runs less often runs only where what runs more often does, as code of one basic block and
 /// functions of one call do; otherwise each runs for itself. Nobody knows which: half of each errs least.
@@ -75,34 +77,75 @@ impl Known {
     }
 }
 
-/// Draws `count` sets of cells, shared out among classes by weight.
-pub fn draw(classes: &[Class], touches: &[Touch], count: usize, random: &mut Random) -> Vec<Vec<usize>> {
+/// Draws `count` sets of cells, shared out among classes by weight: the different ones of each class, with how often
+/// they were drawn.
+pub fn draw(
+    classes: &[Class],
+    touches: &[Touch],
+    count: usize,
+    random: &mut Random,
+) -> Vec<(Vec<usize>, u64)> {
     let total: f64 = classes.iter().map(|class| class.weight).sum();
-    let mut sets = Vec::with_capacity(count);
+    let cells = touches.iter().flat_map(|touch| &touch.cells).map(|(cell, _)| cell + 1).max().unwrap_or(0);
+    let mut sets = Vec::new();
     let mut owed = 0.0;
     for class in classes {
         owed += class.weight / total * count as f64;
         let here = owed as usize;
         owed -= here as f64;
-        sets.extend(draw_class(class, touches, here, random));
+        sets.extend(draw_class(class, touches, Sets::new(here, cells), random).different());
     }
     sets
 }
 
-fn draw_class(class: &Class, touches: &[Touch], count: usize, random: &mut Random) -> Vec<Vec<usize>> {
-    let mut sets: Vec<Vec<usize>> = vec![Vec::new(); count];
-    let mut order: Vec<usize> = (0..count).collect();
+/// Sets of cells, a row of bits each.
+struct Sets {
+    rows: Vec<u64>,
+    /// Words of a row.
+    width: usize,
+    count: usize,
+}
+
+impl Sets {
+    /// Empty ones.
+    fn new(count: usize, cells: usize) -> Self {
+        let width = cells.div_ceil(64).max(1);
+        Self { rows: vec![0; count * width], width, count }
+    }
+
+    fn add(&mut self, set: usize, cell: usize) {
+        self.rows[set * self.width + cell / 64] |= 1 << (cell % 64);
+    }
+
+    /// Those that hold anything, each once, with how many there are.
+    fn different(self) -> Vec<(Vec<usize>, u64)> {
+        let mut counts: FxHashMap<&[u64], u64> = FxHashMap::default();
+        for row in self.rows.chunks_exact(self.width).filter(|row| row.iter().any(|word| *word != 0)) {
+            *counts.entry(row).or_default() += 1;
+        }
+        let mut counts: Vec<(&[u64], u64)> = counts.into_iter().collect();
+        counts.sort_unstable();
+        counts.into_iter().map(|(row, count)| (cells_of(row), count)).collect()
+    }
+}
+
+/// The numbers of the bits that are set.
+fn cells_of(row: &[u64]) -> Vec<usize> {
+    let of_word = |(base, word): (usize, &u64)| {
+        let rest = std::iter::successors(Some(*word), |word| Some(word & word.wrapping_sub(1)));
+        rest.take_while(|word| *word != 0).map(move |word| base * 64 + word.trailing_zeros() as usize)
+    };
+    row.iter().enumerate().flat_map(of_word).collect()
+}
+
+fn draw_class(class: &Class, touches: &[Touch], mut sets: Sets, random: &mut Random) -> Sets {
+    let mut order: Vec<usize> = (0..sets.count).collect();
     random.shuffle(&mut order);
     for (index, share) in &class.parts {
-        let mut present = present(&order, round(share * count as f64, random), random);
+        let mut present = present(&order, round(share * sets.count as f64, random), random);
         random.shuffle(&mut present);
         touch_all(&touches[*index], &present, &mut sets, random);
     }
-    for set in &mut sets {
-        set.sort_unstable();
-        set.dedup();
-    }
-    sets.retain(|set| !set.is_empty());
     sets
 }
 
@@ -124,17 +167,17 @@ fn present(order: &[usize], wanted: usize, random: &mut Random) -> Vec<usize> {
 
 /// Adds what a function touches to the visits it is present in. Their order is random, so the place of a visit in it
 /// serves as the number shared by cells that are touched together.
-fn touch_all(touch: &Touch, present: &[usize], sets: &mut [Vec<usize>], random: &mut Random) {
+fn touch_all(touch: &Touch, present: &[usize], sets: &mut Sets, random: &mut Random) {
     let count = present.len() as f64;
     for (cell, rate) in &touch.cells {
         if *rate >= 1.0 {
-            present.iter().for_each(|visit| sets[*visit].push(*cell));
+            present.iter().for_each(|visit| sets.add(*visit, *cell));
             continue;
         }
         for (place, visit) in present.iter().enumerate() {
             let chance = if random.unit() < TOGETHER { (place as f64 + 0.5) / count } else { random.unit() };
             if chance < *rate {
-                sets[*visit].push(*cell);
+                sets.add(*visit, *cell);
             }
         }
     }
@@ -157,7 +200,9 @@ mod tests {
     fn cells_are_drawn_as_often_as_they_are_touched() {
         let touches = [touch((0, 1), 30.0, &[(0, 1.0), (1, 0.25)]), touch((0, 2), 10.0, &[(2, 1.0)])];
         let sets = draw(&function_classes(&touches), &touches, 4000, &mut Random::new(9));
-        let share = |cell| sets.iter().filter(|set| set.contains(&cell)).count() as f64 / sets.len() as f64;
+        let drawn = |sets: &[(Vec<usize>, u64)]| sets.iter().map(|set| set.1).sum::<u64>() as f64;
+        let with = |cell| -> Vec<_> { sets.iter().filter(|set| set.0.contains(&cell)).cloned().collect() };
+        let share = |cell| drawn(&with(cell)) / drawn(&sets);
         assert!((share(0) - 0.75).abs() < 0.01);
         assert!((share(1) - 0.75 * 0.25).abs() < 0.03);
         assert!((share(2) - 0.25).abs() < 0.01);
@@ -168,7 +213,14 @@ mod tests {
         let touches = [touch((0, 1), 10.0, &[(0, 1.0)]), touch((0, 2), 10.0, &[(1, 1.0)])];
         let class = Class { weight: 10.0, parts: vec![(0, 1.0), (1, 0.5)], ..Class::default() };
         let sets = draw(&[class], &touches, 1000, &mut Random::new(9));
-        assert_eq!(sets.iter().filter(|set| **set == [0, 1]).count(), 500);
-        assert_eq!(sets.iter().filter(|set| **set == [0]).count(), 500);
+        assert_eq!(sets, [(vec![0], 500), (vec![0, 1], 500)]);
+    }
+
+    #[test]
+    fn many_cells_are_as_good_as_few() {
+        let touches = [touch((0, 1), 1.0, &[(0, 1.0), (63, 1.0), (64, 1.0), (200, 1.0)])];
+        let sets = draw(&function_classes(&touches), &touches, 10, &mut Random::new(9));
+        assert_eq!(sets, [(vec![0, 63, 64, 200], 10)]);
+        assert_eq!(draw(&[], &[], 10, &mut Random::new(9)), []);
     }
 }

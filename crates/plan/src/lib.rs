@@ -5,7 +5,7 @@
 //! * `source` and `names`: where a profile tells about a struct, whatever order it lists things in.
 //! * `cells`: the parts of a struct that are touched at all.
 //! * `touch`: how often a function touches each cell when it runs.
-//! * `mixture`: which functions run in one go.
+//! * `corpus` and `mixture`: which functions run in one go.
 //! * `draw` and `visits`: sets of cells that one CPU touches of one object in one go.
 //! * `evidence`: what that was learnt from, and `enough`: whether it is enough.
 //! * `sharing`: how CPUs take lines from each other, and `false_sharing`: who loses them without cause.
@@ -30,6 +30,7 @@ pub mod branch;
 pub mod candidates;
 pub mod cells;
 pub mod confidence;
+pub mod corpus;
 mod counter;
 pub mod draw;
 pub mod elsewhere;

@@ -5,11 +5,10 @@
 //! Learnt by expectation and maximisation (Dempster, Laird and Rubin, 1977) with nothing but sums, products and
 //! quotients, so that every machine learns the same.
 
-use crate::names::{Names, Word};
+use crate::corpus::{Branch, Corpus};
+use crate::names::Word;
 use crate::random::Random;
-use fieldline_layout::access::Window;
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most classes. With fewer, operations share a class and all they touch looks like one visit; with many more, each sees
 /// too few windows and what runs in one go falls apart. Of the two, the first errs less (planned orders scored on known
@@ -25,19 +24,8 @@ const SMOOTHING: f32 = 0.3;
 /// class that has most of them, those of one operation don't make them small; those of several do.
 const RESCALE_EVERY: usize = 8;
 
-/// Parts of the windows looked at side by side.
-const PARTS: usize = 4;
-
 /// A number for each class.
 type Row = [f32; CLASSES];
-
-/// Windows with their words numbered.
-#[derive(Clone, Debug)]
-pub struct Corpus {
-    words: Vec<Word>,
-    counts: Vec<f32>,
-    windows: Vec<(Vec<u32>, f32)>,
-}
 
 /// A learnt mixture.
 #[derive(Clone, Debug)]
@@ -52,53 +40,6 @@ pub struct Mixture {
 }
 
 impl Corpus {
-    /// Numbers the words of the windows that hold one of `targets`. The order of windows and of the words in them
-    /// doesn't matter.
-    pub fn new(windows: &[Window], names: &Names, targets: &[Word]) -> Self {
-        let renamed =
-            |window: &Window| -> Vec<Word> { window.words.iter().map(|word| names.word(*word)).collect() };
-        let targets: FxHashSet<Word> = targets.iter().copied().collect();
-        let telling = windows.iter().map(|window| (renamed(window), window.count));
-        let telling: Vec<(Vec<Word>, u64)> =
-            telling.filter(|(words, _)| words.iter().any(|word| targets.contains(word))).collect();
-        let mut words: Vec<Word> = telling.iter().flat_map(|(words, _)| words.iter().copied()).collect();
-        words.sort_unstable();
-        words.dedup();
-        let number: FxHashMap<Word, u32> = words.iter().copied().zip(0..).collect();
-        let numbered = telling.iter().map(|(words, count)| {
-            let mut words: Vec<u32> = words.iter().filter_map(|word| number.get(word).copied()).collect();
-            words.sort_unstable();
-            (words, *count)
-        });
-        let mut numbered: Vec<(Vec<u32>, u64)> = numbered.collect();
-        numbered.sort_unstable();
-        let windows: Vec<(Vec<u32>, f32)> =
-            numbered.into_iter().map(|(words, count)| (words, count as f32)).collect();
-        let mut counts = vec![0.0; words.len()];
-        for (words, count) in &windows {
-            for word in words {
-                counts[*word as usize] += count;
-            }
-        }
-        Self { words, counts, windows }
-    }
-
-    /// Windows with more than one sample: only they tell what runs together.
-    pub fn joint_windows(&self) -> f32 {
-        let joint = self.windows.iter().filter(|(words, _)| words.len() > 1);
-        joint.map(|(_, count)| count).sum()
-    }
-
-    /// Number of a word.
-    pub fn number(&self, word: Word) -> Option<usize> {
-        self.words.binary_search(&word).ok()
-    }
-
-    /// Samples of a word.
-    pub fn count(&self, number: usize) -> f32 {
-        self.counts[number]
-    }
-
     /// Learns a mixture whose classes begin as the surroundings of one of `targets` each, drawn by weight. No two begin
     /// alike: they would stay alike.
     pub fn learn(&self, targets: &[Word], random: &mut Random) -> Mixture {
@@ -109,33 +50,38 @@ impl Corpus {
     pub fn learn_from(&self, known: &Mixture) -> Mixture {
         let none = [0.0; CLASSES];
         let row = |word| known.words.binary_search(word).ok().and_then(|number| known.expected.get(number));
-        let expected: Vec<Row> = self.words.iter().map(|word| *row(word).unwrap_or(&none)).collect();
-        let mut model = Model { share: [1.0; CLASSES], theta: vec![none; self.words.len()] };
-        model.maximise(&expected, &self.counts);
+        let expected: Vec<Row> = self.words().iter().map(|word| *row(word).unwrap_or(&none)).collect();
+        let mut model = Model { share: [1.0; CLASSES], theta: vec![none; self.words().len()] };
+        model.maximise(&expected, self.counts());
         self.refine(model, AGAIN)
     }
 
     fn refine(&self, mut model: Model, rounds: usize) -> Mixture {
         for _ in 0..rounds {
             let expected = self.expect(&model);
-            model.maximise(&expected.words, &self.counts);
+            model.maximise(&expected.words, self.counts());
         }
         let last = self.expect(&model);
-        Mixture { words: self.words.clone(), expected: last.words, windows: last.windows, joint: last.joint }
+        Mixture {
+            words: self.words().to_vec(),
+            expected: last.words,
+            windows: last.windows,
+            joint: last.joint,
+        }
     }
 
     fn start(&self, targets: &[Word], random: &mut Random) -> Model {
         let chosen: Vec<u32> = self.draw(targets, random);
-        let mut expected = vec![[0.0; CLASSES]; self.words.len()];
-        for (words, count) in &self.windows {
+        let mut expected = vec![[0.0; CLASSES]; self.words().len()];
+        for (words, count) in self.windows() {
             for (class, _) in chosen.iter().enumerate().filter(|(_, word)| words.contains(word)) {
                 for word in words {
                     expected[*word as usize][class] += count;
                 }
             }
         }
-        let mut model = Model { share: [1.0; CLASSES], theta: vec![[0.0; CLASSES]; self.words.len()] };
-        model.maximise(&expected, &self.counts);
+        let mut model = Model { share: [1.0; CLASSES], theta: vec![[0.0; CLASSES]; self.words().len()] };
+        model.maximise(&expected, self.counts());
         for (class, share) in model.share.iter_mut().enumerate() {
             *share = f32::from(class < chosen.len());
         }
@@ -148,10 +94,10 @@ impl Corpus {
         let mut numbers: Vec<usize> = targets.iter().filter_map(|word| self.number(*word)).collect();
         let mut chosen = Vec::new();
         while chosen.len() < CLASSES && !numbers.is_empty() {
-            let total: f32 = numbers.iter().map(|number| self.counts[*number]).sum();
+            let total: f32 = numbers.iter().map(|number| self.count(*number)).sum();
             let mut left = random.unit() as f32 * total;
             let place = numbers.iter().position(|number| {
-                left -= self.counts[*number];
+                left -= self.count(*number);
                 left < 0.0
             });
             chosen.push(numbers.remove(place.unwrap_or(numbers.len() - 1)) as u32);
@@ -159,27 +105,80 @@ impl Corpus {
         chosen
     }
 
-    /// What a model makes of the windows. They are looked at in parts, always the same and summed in order, so that the
-    /// number of threads doesn't matter.
+    /// What a model makes of the windows. Their parts are summed in order, so that the number of threads doesn't matter.
     fn expect(&self, model: &Model) -> Expected {
-        let parts = self.windows.par_chunks(self.windows.len().div_ceil(PARTS).max(1));
-        let parts: Vec<Expected> = parts.map(|windows| self.expect_in(windows, model)).collect();
-        let mut expected = Expected::none(self.words.len());
+        let parts = self.trees().par_iter().map(|tree| Walk::new(self, model).through(tree));
+        let parts: Vec<Expected> = parts.collect();
+        let mut expected = Expected::none(self.words().len());
         parts.iter().for_each(|part| expected.add(part));
         expected
     }
+}
 
-    fn expect_in(&self, windows: &[(Vec<u32>, f32)], model: &Model) -> Expected {
-        let mut expected = Expected::none(self.words.len());
-        for (words, count) in windows {
-            let p = model.posterior(words, *count);
-            words.iter().for_each(|word| add_to(&mut expected.words[*word as usize], &p));
-            add_to(&mut expected.windows, &p);
-            if words.len() > 1 {
-                add_to(&mut expected.joint, &p);
+/// A walk through a tree of windows, depth first: probabilities on the way down, expected numbers on the way up.
+struct Walk<'c> {
+    corpus: &'c Corpus,
+    model: &'c Model,
+    /// From the root to where the walk is.
+    path: Vec<Step<'c>>,
+    expected: Expected,
+}
+
+/// A branch on the way.
+struct Step<'c> {
+    words: &'c [u32],
+    /// Words up to its end.
+    depth: u32,
+    /// How likely each class makes a window with them, relative to the others.
+    p: Row,
+    /// Expected windows that hold them, as far as they were met.
+    windows: Row,
+}
+
+impl<'c> Walk<'c> {
+    fn new(corpus: &'c Corpus, model: &'c Model) -> Self {
+        let root = Step { words: &[], depth: 0, p: model.share, windows: [0.0; CLASSES] };
+        Self { corpus, model, path: vec![root], expected: Expected::none(corpus.words().len()) }
+    }
+
+    fn through(mut self, tree: &[Branch]) -> Expected {
+        for branch in tree {
+            self.back_to(branch.depth);
+            self.enter(branch);
+        }
+        self.back_to(0);
+        if let Some(root) = self.path.pop() {
+            self.expected.windows = root.windows;
+        }
+        self.expected
+    }
+
+    fn enter(&mut self, branch: &Branch) {
+        let Some(parent) = self.path.last() else { return };
+        let words = self.corpus.words_of(branch);
+        let mut p = parent.p;
+        self.model.weigh(&mut p, words, branch.depth as usize);
+        let depth = branch.depth + words.len() as u32;
+        let mut windows = [0.0; CLASSES];
+        if branch.count > 0.0 {
+            windows = p;
+            scale_to(&mut windows, branch.count);
+            if depth > 1 {
+                add_to(&mut self.expected.joint, &windows);
             }
         }
-        expected
+        self.path.push(Step { words, depth, p, windows });
+    }
+
+    /// Leaves what is deeper.
+    fn back_to(&mut self, depth: u32) {
+        while self.path.last().is_some_and(|step| step.depth > depth) {
+            let Some(Step { words, windows, .. }) = self.path.pop() else { return };
+            words.iter().for_each(|word| add_to(&mut self.expected.words[*word as usize], &windows));
+            if let Some(parent) = self.path.last_mut() {
+                add_to(&mut parent.windows, &windows);
+            }
+        }
     }
 }
 
@@ -235,20 +234,17 @@ struct Model {
 }
 
 impl Model {
-    /// How many of `count` equal windows belong to each class.
-    fn posterior(&self, words: &[u32], count: f32) -> Row {
-        let mut p = self.share;
-        for (number, word) in words.iter().enumerate() {
-            if number > 0 && number % RESCALE_EVERY == 0 {
-                scale_to(&mut p, 1.0);
+    /// Makes probabilities those of windows that go on with words, `depth` words being in front of them.
+    fn weigh(&self, p: &mut Row, words: &[u32], depth: usize) {
+        for (number, word) in (depth..).zip(words) {
+            if number > 0 && number.is_multiple_of(RESCALE_EVERY) {
+                scale_to(p, 1.0);
             }
             let row = &self.theta[*word as usize];
             for class in 0..CLASSES {
                 p[class] *= row[class];
             }
         }
-        scale_to(&mut p, count);
-        p
     }
 
     fn maximise(&mut self, expected: &[Row], counts: &[f32]) {
@@ -307,6 +303,8 @@ fn sum_of(row: &Row) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::Names;
+    use fieldline_layout::access::Window;
 
     fn window(words: &[(i32, u32)], count: u64) -> Window {
         Window { words: words.to_vec(), count, blocks: vec![] }

@@ -1,10 +1,11 @@
 //! What a profile says about the visits of one struct.
 
 use crate::cells::Cells;
+use crate::corpus::Corpus;
 use crate::draw::{Class, draw, function_classes, mixture_classes};
 use crate::enough::Enough;
 use crate::evidence::Evidence;
-use crate::mixture::{Corpus, Mixture};
+use crate::mixture::Mixture;
 use crate::names::Names;
 use crate::random::{Random, mix};
 use crate::sharing::Sharing;
@@ -99,7 +100,7 @@ impl Model {
             let mut random = Random::new(mix(seed ^ stream));
             let each = count / classes.len().max(1);
             let sets = classes.iter().flat_map(|classes| draw(classes, &touches, each, &mut random));
-            Visits::new(cells.len(), sets.map(|set| (set, 1)).collect())
+            Visits::new(cells.len(), sets.collect())
         };
         let (together_visits, alone) =
             rayon::join(|| visits(&together, DRAWN, 1), || visits(&[alone], drawn_alone, 3));

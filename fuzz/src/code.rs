@@ -59,7 +59,7 @@ fn analyse<'a>(program: &'a Program<'a>, changed: u64) {
     // What is called from the changed function is asked about, too.
     addresses.retain(|address| address.abs_diff(changed) < 512);
     addresses.push(changed);
-    let answers = Answers::new(program, &addresses);
+    let answers = Answers::new(program, &addresses[..].into());
     for function in answers.functions.iter().take(EXPLAINED) {
         for typed in function.instructions.iter().take(EXPLAINED) {
             let _ = explain(program, typed.address);

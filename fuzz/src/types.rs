@@ -39,7 +39,7 @@ fn program(file: &FileBytes) -> Result<()> {
     program.load_all();
     let functions = program.symbols.iter().filter(|symbol| symbol.is_function);
     let functions: Vec<u64> = functions.map(|symbol| symbol.address).take(LOOKED_AT).collect();
-    let answers = Answers::new(&program, &functions);
+    let answers = Answers::new(&program, &functions[..].into());
     std::hint::black_box(answers.functions.len());
     Ok(())
 }

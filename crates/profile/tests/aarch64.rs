@@ -12,8 +12,9 @@ const PROGRAM: &str = "idioms-aarch64";
 
 #[track_caller]
 fn touches(function: &str, expected: &[&str]) {
-    let found =
-        with_program(PROGRAM, |program, addresses| operands(&Answers::new(program, addresses), function));
+    let found = with_program(PROGRAM, |program, addresses| {
+        operands(&Answers::new(program, &addresses.into()), function)
+    });
     let off_stack: Vec<_> = found.into_iter().filter(|one| one != "stack").collect();
     assert_eq!(off_stack, expected, "{function}");
 }

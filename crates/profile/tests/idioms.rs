@@ -15,7 +15,8 @@ fn with_idioms<T>(work: impl for<'a> FnOnce(&'a Program<'a>, &[u64]) -> T) -> T 
 
 #[track_caller]
 fn touches(function: &str, expected: &[&str]) {
-    let found = with_idioms(|program, addresses| operands(&Answers::new(program, addresses), function));
+    let found =
+        with_idioms(|program, addresses| operands(&Answers::new(program, &addresses.into()), function));
     assert_eq!(found, expected, "{function}");
 }
 
@@ -164,7 +165,7 @@ fn the_number_of_threads_changes_nothing() {
     let answers = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         with_idioms(|program, addresses| {
-            let answers = pool.install(|| Answers::new(program, addresses));
+            let answers = pool.install(|| Answers::new(program, &addresses.into()));
             (answers.types, answers.functions)
         })
     };

@@ -74,7 +74,7 @@ fn touches(count: u64, seed: u64) -> Vec<Touch> {
         let addresses: Vec<u64> =
             text.iter().flat_map(|(_, address, bytes)| *address..address + bytes.len() as u64).collect();
         program.load(addresses.iter().copied());
-        let answers = Answers::new(program, &addresses);
+        let answers = Answers::new(program, &addresses[..].into());
         let typed: Vec<_> = answers.functions.iter().flat_map(|function| &function.instructions).collect();
         let mut lot = Lot(seed);
         let touches = (0..count).map(|number| {

@@ -62,7 +62,7 @@ fn count(vmlinux: &Path, folder: &str) -> Result<Count> {
         let functions = program.survey(unit).map_or(&[][..], |survey| &survey.functions);
         entries.extend(functions.iter().map(|function| function.entry()));
     }
-    let answers = Answers::new(&program, &entries);
+    let answers = Answers::new(&program, &entries[..].into());
     let mut count = Count { functions: answers.functions.len() as u64, ..Count::default() };
     for typed in answers.functions.iter().flat_map(|function| &function.instructions) {
         if let Some(operand) = typed.operands.iter().find(|operand| !operand.is_implicit) {

@@ -2,6 +2,7 @@
 
 use super::reason::Reason;
 use super::rounds::Rounds;
+use super::sampled::Sampled;
 use super::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
 use super::typing::Typed;
 use crate::flow::world::World;
@@ -51,10 +52,10 @@ pub struct Answer<'a> {
 
 impl Answers {
     /// Analyses the functions around some instructions.
-    pub fn new<'a>(program: &'a Program<'a>, addresses: &[u64]) -> Self {
+    pub fn new<'a>(program: &'a Program<'a>, sampled: &Sampled) -> Self {
         let mut answers = Self::default();
         let mut known = FxHashMap::default();
-        for part in Rounds::new(program, addresses).run() {
+        for part in Rounds::new(program, sampled).run() {
             answers.add(part, &mut known);
         }
         for (index, function) in (0..).zip(&answers.functions) {
@@ -62,7 +63,7 @@ impl Answers {
             answers.ranges.extend(ranges.map(|range| (range.start, range.end, index)));
         }
         answers.ranges.sort_unstable();
-        for address in addresses {
+        for address in sampled.addresses() {
             if let Some(place) = answers.find(*address) {
                 answers.sampled.insert(*address, place);
             }

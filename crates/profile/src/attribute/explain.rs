@@ -6,6 +6,7 @@ mod way;
 use super::answers::entry;
 use super::reason::Reason;
 use super::rounds::Rounds;
+use super::sampled::Sampled;
 use super::target::{Target, TypeEntry};
 use super::typing::typed;
 use crate::calls::inputs::arguments;
@@ -115,7 +116,7 @@ fn in_function<'a, T>(
     let mut reader = InstructionReader::new(program.architecture);
     let code = Code::read(&mut world, &scopes, &mut reader, function)?;
     // As if all of the function had been sampled: what of it is asked about must not change what is known.
-    let sampled: Vec<u64> = code.instructions.iter().map(|one| one.address).collect();
+    let sampled = Sampled::new(code.instructions.iter().map(|one| one.address), []);
     let mut rounds = Rounds::new(program, &sampled);
     rounds.settle();
     let uses = rounds.uses_at(address);

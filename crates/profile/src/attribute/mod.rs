@@ -8,6 +8,7 @@
 //! * `reason`: why a sample has no answer.
 //! * `target`: what an operand in memory is, as far as the code tells.
 //! * `typing`: targets of all instructions of a function.
+//! * `sampled`: which instructions were sampled.
 //! * `rounds`: functions analysed until what they pass to each other is known.
 //! * `answers`: targets of sampled instructions, functions in parallel.
 
@@ -18,6 +19,7 @@ pub mod explain;
 pub mod objects;
 pub mod reason;
 pub mod rounds;
+pub mod sampled;
 pub mod slides;
 pub mod target;
 pub mod typing;

@@ -6,6 +6,7 @@
 
 use super::answers::TypedPart;
 use super::reason::Reason;
+use super::sampled::Sampled;
 use super::target::Target;
 use super::typing::{Typed, typed};
 use crate::calls::exports::{Export, Passed, Shown, Use, exports};
@@ -61,13 +62,13 @@ pub(crate) struct Rounds<'a, 's> {
     entries: FxHashSet<u64>,
     /// Entries of those whose uses do matter.
     wanted: FxHashSet<u64>,
-    /// Instructions that were sampled, sorted.
-    sampled: &'s [u64],
+    /// Instructions that were sampled.
+    sampled: &'s Sampled,
 }
 
 impl<'a, 's> Rounds<'a, 's> {
-    /// The functions around some instructions, sorted.
-    pub(crate) fn new(program: &'a Program<'a>, sampled: &'s [u64]) -> Self {
+    /// The functions around some instructions.
+    pub(crate) fn new(program: &'a Program<'a>, sampled: &'s Sampled) -> Self {
         let mut rounds = Self {
             program,
             items: BTreeMap::new(),
@@ -75,7 +76,7 @@ impl<'a, 's> Rounds<'a, 's> {
             wanted: FxHashSet::default(),
             sampled,
         };
-        for address in sampled {
+        for address in sampled.addresses() {
             rounds.add(*address, 0);
         }
         rounds
@@ -204,7 +205,7 @@ impl<'a, 's> Rounds<'a, 's> {
 
     /// Whether something that was sampled may be part of something larger.
     fn is_partial(&self, world: &World<'_>, typed: &[Typed<Ty>]) -> bool {
-        let sampled = typed.iter().filter(|typed| self.sampled.binary_search(&typed.address).is_ok());
+        let sampled = typed.iter().filter(|typed| self.sampled.contains(typed.address));
         let mut targets = sampled.flat_map(|typed| &typed.operands).map(|operand| operand.target);
         targets.any(|target| match target {
             Target::Place { ty, .. } | Target::Within { ty } | Target::Element { ty, .. } => {

@@ -13,6 +13,7 @@ use crate::attribute::decide::decide;
 use crate::attribute::evidence::Seen;
 use crate::attribute::objects::{Object, Objects};
 use crate::attribute::reason::Reason;
+use crate::attribute::sampled::Sampled;
 use crate::attribute::slides::in_space;
 use crate::attribute::target::{Target, TypeIndex};
 use crate::data_source::DataSource;
@@ -99,10 +100,10 @@ impl<'f> Attribution<'f> {
         files: &'f [SampleFile],
     ) -> Result<(Self, &'a Program<'a>), Error> {
         let mut sources = Self::open(elf, files)?;
-        let addresses = sampled(&mut sources, program)?;
-        program.load(addresses.iter().copied());
+        let sampled = sampled(&mut sources, program)?;
+        program.load(sampled.addresses().iter().copied());
         let program: &'a Program<'a> = program;
-        let answers = Answers::new(program, &addresses);
+        let answers = Answers::new(program, &sampled);
         for source in &mut sources {
             let runs = std::mem::take(&mut source.gathered.runs);
             source.straight = Straight::new(program, &answers, &runs);
@@ -257,9 +258,9 @@ impl<'f> Part<'_, 'f> {
     }
 }
 
-/// Instructions that were sampled, as linked, in order of address. The units that hold them are surveyed.
-fn sampled(sources: &mut [Source<'_>], program: &Program<'_>) -> Result<Vec<u64>, Error> {
-    let mut sampled: FxHashSet<u64> = FxHashSet::default();
+/// Instructions that were sampled, as linked. The units that hold them are surveyed.
+fn sampled(sources: &mut [Source<'_>], program: &Program<'_>) -> Result<Sampled, Error> {
+    let (mut addresses, mut runs) = (FxHashSet::default(), FxHashSet::default());
     for source in sources {
         source.note_mappings()?;
         source.gathered = Gathered::new(source, program)?;
@@ -268,12 +269,10 @@ fn sampled(sources: &mut [Source<'_>], program: &Program<'_>) -> Result<Vec<u64>
             let is_trap = source.traps.of_event(facts.aside.event).is_some();
             facts.aside.space.ok().map(|_| facts.ip.wrapping_sub(u64::from(is_trap)))
         });
-        sampled.extend(linked);
-        sampled.extend(source.gathered.runs.iter().map(|(facts, ())| facts.ip));
+        addresses.extend(linked);
+        runs.extend(source.gathered.runs.iter().map(|(facts, ())| (facts.ip, facts.address)));
     }
-    let mut addresses: Vec<u64> = sampled.into_iter().collect();
-    addresses.sort_unstable();
-    Ok(addresses)
+    Ok(Sampled::new(addresses, runs))
 }
 
 /// Whether a data source says that it is of a store, or of a load.

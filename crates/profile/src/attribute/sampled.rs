@@ -1,9 +1,5 @@
 //! Which instructions were sampled: single ones, and all in runs between branches.
 
-/// The longest run that counts, in bytes. What claims to be longer is broken, and would make all functions in between
-/// look sampled.
-const LONGEST: u64 = 1 << 16;
-
 /// Instructions that were sampled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sampled {
@@ -21,7 +17,7 @@ impl Sampled {
         addresses.extend(all.iter().map(|run| run.0));
         addresses.sort_unstable();
         addresses.dedup();
-        all.retain(|(first, last)| last.checked_sub(*first).is_some_and(|length| length <= LONGEST));
+        all.retain(|(first, last)| first <= last);
         all.sort_unstable();
         for (first, last) in all {
             match runs.last_mut() {
@@ -57,12 +53,12 @@ mod tests {
 
     #[test]
     fn runs_hold_what_is_between_their_ends() {
-        let runs = [(40, 60), (100, 90), (10, 20), (15, 18), (20, 30), (200, 200 + LONGEST + 1), (300, 300)];
+        let runs = [(40, 60), (100, 90), (10, 20), (15, 18), (20, 30), (300, 300)];
         let sampled = Sampled::new([7, 5, 7], runs);
-        assert_eq!(sampled.addresses(), [5, 7, 10, 15, 20, 40, 100, 200, 300]);
+        assert_eq!(sampled.addresses(), [5, 7, 10, 15, 20, 40, 100, 300]);
         assert_eq!(sampled.runs, [(10, 30), (40, 60), (300, 300)]);
         let held: Vec<u64> = (0..310).filter(|address| sampled.contains(*address)).collect();
-        let expected = [5, 7].into_iter().chain(10..=30).chain(40..=60).chain([100, 200, 300]);
+        let expected = [5, 7].into_iter().chain(10..=30).chain(40..=60).chain([100, 300]);
         assert_eq!(held, expected.collect::<Vec<_>>());
     }
 }

@@ -5,7 +5,7 @@
 //! read of another one is read again.
 
 use crate::limits::{self, Limits};
-use crate::{input, stages};
+use crate::{input, profiled};
 use fieldline_layout::Layout;
 use fieldline_layout::access::AccessProfile;
 use std::path::Path;
@@ -30,11 +30,11 @@ impl Foresight {
         (firsts.len() == definitions.len()).then_some(Self { definitions, limits })
     }
 
-    /// The layouts that a profile was made with, as [`stages::layout_of`] finds them; `None` if any can't be told by
+    /// The layouts that a profile was made with, as [`profiled::layout_of`] finds them; `None` if any can't be told by
     /// what was read.
     pub(crate) fn layouts(&self, names: &[&str], profile: Option<&AccessProfile>) -> Option<Vec<Layout>> {
         let layouts = names.iter().zip(&self.definitions).map(|(name, all)| {
-            match profile.and_then(|profile| stages::sampled(profile, name)) {
+            match profile.and_then(|profile| profiled::sampled(profile, name)) {
                 Some(of) if of.name == *name => all.iter().find(|one| one.fingerprint() == of.fingerprint),
                 Some(_) => None,
                 None => all.first(),

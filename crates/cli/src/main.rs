@@ -20,6 +20,7 @@ mod origin;
 mod output;
 mod pins;
 mod prediction;
+mod profiled;
 mod proof;
 mod recordings;
 mod report;

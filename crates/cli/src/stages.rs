@@ -5,17 +5,18 @@ use crate::args::series::IdiomArgs;
 use crate::embedding;
 use crate::foresight::Foresight;
 use crate::idiom::{self, Manner};
-use crate::input::{self, Types};
+use crate::input;
 use crate::limits;
 use crate::matrix::{self, Also};
 use crate::pins::PinFile;
+use crate::profiled::layout_of;
 use crate::proof;
 use crate::series::{About, Step};
 use crate::tree::{self, Change, Declaration};
 use crate::variants;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_layout::access::{AccessProfile, TypeProfile};
+use fieldline_layout::access::AccessProfile;
 use fieldline_layout::layout::Layout;
 use fieldline_plan::{Options, Outcome as Planned, Plan, Request, StructPlan};
 use std::path::Path;
@@ -93,25 +94,6 @@ fn layouts(input: &PlanInput<'_>, pins: Option<&PinFile>) -> Result<Vec<Layout>>
         pins.iter().try_for_each(|pins| pins.check_structs(&planned, exists))?;
         planned.iter().map(|name| layout_of(types, input.profile, name)).collect()
     })
-}
-
-/// The layout the profile was made with; without samples, the one most units share.
-pub(crate) fn layout_of(
-    types: &Types<'_, '_>,
-    profile: Option<&AccessProfile>,
-    name: &str,
-) -> Result<Layout> {
-    match profile.and_then(|profile| sampled(profile, name)) {
-        // As the profile calls it: with the namespaces around it.
-        Some(of) => Ok(Layout { name: of.name.clone(), ..types.layout_like(&of.name, of.fingerprint)? }),
-        None => types.layouts(name)?.into_iter().next().with_context(|| format!("{name} is no struct")),
-    }
-}
-
-/// What a profile knows of a struct: most samples of those of that name.
-pub(crate) fn sampled<'p>(profile: &'p AccessProfile, name: &str) -> Option<&'p TypeProfile> {
-    let named = profile.types.iter().filter(|of| of.name == name);
-    named.max_by_key(|of| of.samples()).or_else(|| profile.type_named(name))
 }
 
 /// A plan that can't be carried out proposes nothing.

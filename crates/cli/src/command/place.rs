@@ -5,7 +5,7 @@ use crate::input::{self, Types};
 use crate::report::color::Paint;
 use crate::report::place_text;
 use crate::tree::{self, Declaration};
-use crate::{Outcome, document, limits, new_member, output, stages};
+use crate::{Outcome, document, limits, new_member, output, profiled, stages};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::access::AccessProfile;
@@ -64,7 +64,7 @@ fn found(
     spec: &MemberSpec,
     build_line: u64,
 ) -> Result<(Layout, Member)> {
-    let layout = stages::layout_of(types, profile, input::bare(&args.ty))?;
+    let layout = profiled::layout_of(types, profile, input::bare(&args.ty))?;
     let member = new_member::resolve(types, spec, build_line);
     Ok((layout, member.with_context(|| format!("--member '{}'", args.member))?))
 }

@@ -2,7 +2,7 @@
 
 use super::Judged;
 use crate::args::Recordings;
-use crate::{input, recordings, stages};
+use crate::{input, profiled, recordings};
 use anyhow::Result;
 use fieldline_layout::access::AccessProfile;
 use fieldline_plan::{Enough, enough};
@@ -35,7 +35,7 @@ pub(super) fn needs(of: &Recordings, types: &[String], judged: &[Judged]) -> Res
     let layouts = input::with_types(of.first_program(), None, None, |found| {
         names
             .iter()
-            .map(|name| stages::layout_of(found, Some(&profile), input::bare(name)))
+            .map(|name| profiled::layout_of(found, Some(&profile), input::bare(name)))
             .collect::<Result<Vec<_>>>()
     })?;
     let is_asked_for = !types.is_empty();

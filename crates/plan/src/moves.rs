@@ -98,7 +98,6 @@ impl Mover {
             Kind::SwapAlike => return self.swap_alike(state, from, to, random),
             Kind::Swap => return self.swap(state, from, to),
             Kind::SwapLines => self.exchange(state, self.line(state, from), self.line(state, to)),
-            Kind::Rotate => self.rotate(state, from, random),
             Kind::SwapRun => self.swap_run(state, from, to),
             Kind::InsertLine => self.insert_line(state, from, to),
             Kind::Insert => self.insert(state, from, to, 1),
@@ -164,31 +163,6 @@ impl Mover {
         let mut alike = std::iter::once(to).chain(draws).filter(|place| *place != from);
         let to = alike.find(|place| bits(*place) == bits(from))?;
         self.swap(state, from, to)
-    }
-
-    /// Lets a unit and two others of its size change places in a circle, if a few draws find them: lines that are full
-    /// may have to pass units on among three of them (cyclic transfers: Thompson and Orlin, 1989).
-    fn rotate(&mut self, state: &State<'_>, from: usize, random: &mut Random) -> Option<usize> {
-        let one = self.alike(state, [from, from], random)?;
-        let places = [from, one, self.alike(state, [from, one], random)?];
-        let units = places.map(|place| state.order()[place]);
-        let (first, last) = (*places.iter().min()?, *places.iter().max()?);
-        if units.iter().any(|unit| self.keep_order[*unit]) {
-            return None;
-        }
-        self.units.clear();
-        self.units.extend_from_slice(&state.order()[first..=last]);
-        let [from, one, other] = places.map(|place| place - first);
-        (self.units[from], self.units[one], self.units[other]) = (units[2], units[0], units[1]);
-        Some(first)
-    }
-
-    /// Another place whose unit is as long as that of the first of two, if a few draws find one.
-    fn alike(&self, state: &State<'_>, taken: [usize; 2], random: &mut Random) -> Option<usize> {
-        let (low, high) = self.regions[taken[0]];
-        let bits = |place: usize| self.bits[state.order()[place]];
-        let mut draws = (0..6).map(|_| low + random.below(high - low));
-        draws.find(|place| !taken.contains(place) && bits(*place) == bits(taken[0]))
     }
 
     /// Exchanges a unit with units from another place on that are together as long.

@@ -14,8 +14,6 @@ pub(crate) enum Kind {
     Swap,
     /// What lies on two lines changes places.
     SwapLines,
-    /// Three units of the same size change places in a circle.
-    Rotate,
     /// A unit changes places with several that are together as long.
     SwapRun,
     /// What lies on a line goes in front of another line.
@@ -30,11 +28,10 @@ pub(crate) enum Kind {
 
 /// By kind: at first, how often it is tried; and how many times longer it takes than a swap of two units that move
 /// nothing else, about.
-const KINDS: [(Kind, f64, f64); 9] = [
+const KINDS: [(Kind, f64, f64); 8] = [
     (Kind::SwapAlike, 4.0, 1.0),
     (Kind::Swap, 2.0, 2.0),
     (Kind::SwapLines, 2.0, 3.0),
-    (Kind::Rotate, 2.0, 1.5),
     (Kind::SwapRun, 2.0, 1.5),
     (Kind::InsertLine, 2.0, 3.0),
     (Kind::Insert, 2.0, 2.0),

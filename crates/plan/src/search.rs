@@ -4,7 +4,6 @@
 //! tells how sure the best one is. Another goes on from what they found.
 
 mod chain;
-mod leap;
 
 use crate::exact;
 use crate::moves::Mover;
@@ -36,7 +35,7 @@ const UNITS: usize = 50;
 /// Chains that begin anywhere, and least and most rounds of the first. What more rounds bring, `examples/search_effort.rs` tells;
 /// docs/ARCHITECTURE.md says what the number of chains rests on.
 const CHAINS: usize = 2;
-const ROUNDS: (usize, usize) = (31, 504);
+const ROUNDS: (usize, usize) = (42, 672);
 /// By what rounds are divided for the other chains: they only tell how far results lie apart.
 const OTHERS: usize = 4;
 
@@ -45,7 +44,7 @@ const OTHERS: usize = 4;
 pub struct Effort {
     /// Independent chains.
     pub chains: usize,
-    /// Rounds of the first: moves, trades, leaps and exchanges of all its replicas. Others have a quarter of them.
+    /// Rounds of the first: moves, trades and exchanges of all its replicas. Others have a quarter of them.
     pub rounds: usize,
 }
 
@@ -54,7 +53,7 @@ impl Effort {
     pub fn for_problem(problem: &Problem<'_>) -> Self {
         let touched = Mover::new(problem).touched();
         let spread = problem.constraints.units.len().clamp(UNITS, UNITS * 3 / 2);
-        Self { chains: CHAINS, rounds: (6 * touched * spread / UNITS).clamp(ROUNDS.0, ROUNDS.1) }
+        Self { chains: CHAINS, rounds: (8 * touched * spread / UNITS).clamp(ROUNDS.0, ROUNDS.1) }
     }
 
     /// Rounds of a chain that begins anywhere.

@@ -1,9 +1,8 @@
 //! Replica exchange.
 //!
 //! A chain holds one order per temperature and lets neighbours exchange theirs (Swendsen and Wang, 1986): hot ones
-//! rearrange whole lines, cold ones settle details, and leap over what neither crosses ([`super::leap`]). Between
-//! exchanges, replicas know nothing of each other: two workers share them, each with random numbers of its own, so that
-//! the number of threads doesn't matter.
+//! rearrange whole lines, cold ones settle details. Between exchanges, replicas know nothing of each other: two workers
+//! share them, each with random numbers of its own, so that the number of threads doesn't matter.
 
 use super::{COLD, Found, PROBES};
 use crate::moves::{Move, Mover};
@@ -32,19 +31,19 @@ pub(super) struct Chain<'p> {
 }
 
 /// Every second replica, and what trying moves takes.
-pub(super) struct Worker<'p> {
-    pub(super) replicas: Vec<Replica<'p>>,
-    pub(super) mover: Mover,
+struct Worker<'p> {
+    replicas: Vec<Replica<'p>>,
+    mover: Mover,
     trades: Trades<'p>,
     memo: Memo,
-    pub(super) random: Random,
-    pub(super) best: Found,
+    random: Random,
+    best: Found,
 }
 
 /// An order at a temperature.
-pub(super) struct Replica<'p> {
-    pub(super) state: State<'p>,
-    pub(super) temperature: f64,
+struct Replica<'p> {
+    state: State<'p>,
+    temperature: f64,
     repertoire: Repertoire,
 }
 
@@ -158,22 +157,18 @@ impl<'p> Worker<'p> {
             }
             self.trade(number, exponential);
             self.replicas[number].repertoire.adapt();
-            // A worker's hottest order keeps moves of whole lines as they are.
-            if number > 0 {
-                self.leap(number, exponential);
-            }
         }
     }
 
     /// What a move may cost to be kept: with it, one is kept with probability `min(1, exp(-increase / temperature))`
     /// (Metropolis et al., 1953).
     #[inline]
-    pub(super) fn bound(&mut self, number: usize, exponential: &[f64]) -> f64 {
+    fn bound(&mut self, number: usize, exponential: &[f64]) -> f64 {
         self.replicas[number].temperature * exponential[self.random.below(QUANTILES)]
     }
 
     /// Tries a move.
-    pub(super) fn step(&mut self, number: usize, exponential: &[f64]) {
+    fn step(&mut self, number: usize, exponential: &[f64]) {
         let kind = self.replicas[number].repertoire.draw(&mut self.random);
         let drawn = self.mover.draw(&self.replicas[number].state, kind, &mut self.random);
         let moved = drawn.is_some_and(|drawn| {
@@ -186,7 +181,7 @@ impl<'p> Worker<'p> {
 
     /// Makes a move if the cost rises by less than `bound`.
     #[inline]
-    pub(super) fn make(&mut self, number: usize, drawn: Move, bound: f64) -> bool {
+    fn make(&mut self, number: usize, drawn: Move, bound: f64) -> bool {
         let state = &mut self.replicas[number].state;
         match drawn {
             Move::Replace(first) => state.replace_below(first, self.mover.units(), &mut self.memo, bound),
@@ -212,7 +207,7 @@ impl<'p> Worker<'p> {
 
 impl Found {
     /// Takes over an order that has just changed, if it is cheaper and fits.
-    pub(super) fn take(&mut self, state: &State<'_>, changed: bool) {
+    fn take(&mut self, state: &State<'_>, changed: bool) {
         if changed && state.cost() < self.cost && state.fits() {
             self.cost = state.cost();
             self.order.copy_from_slice(state.order());

@@ -3,8 +3,7 @@
 use crate::field::{Field, fields};
 use crate::matching::{in_order, pairs};
 use fieldline_layout::declaration::flat_arrays;
-use fieldline_layout::slab_class;
-use fieldline_layout::{Item, Layout};
+use fieldline_layout::{Item, Layout, slab_class};
 use serde::Serialize;
 
 /// A figure before and after.

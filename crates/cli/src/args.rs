@@ -11,7 +11,9 @@ pub(crate) use gate::{BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, InitA
 pub(crate) use record::{RecordArgs, cpus};
 
 use crate::matrix::{self, Also};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fieldline_debuginfo::types::Format;
 use fieldline_plan::Choice;
 use std::path::{Path, PathBuf};
 
@@ -80,8 +82,8 @@ pub(crate) struct LayoutArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,
     /// Which debug info to read where a file has both; DWARF if not given.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) debug_format: Option<DebugFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
+    pub(crate) debug_format: Option<Format>,
     /// The base of split BTF (a module's): a vmlinux or its raw BTF.
     #[arg(long, value_name = "FILE")]
     pub(crate) btf_base: Option<PathBuf>,
@@ -96,10 +98,10 @@ pub(crate) struct LayoutArgs {
     pub(crate) expand: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DebugFormat {
-    Dwarf,
-    Btf,
+/// A format of debug info by its name.
+fn debug_format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(["dwarf", "btf"])
+        .map(|name| if name == "btf" { Format::Btf } else { Format::Dwarf })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

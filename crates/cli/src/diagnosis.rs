@@ -6,9 +6,9 @@ use crate::args::Recordings;
 use crate::recordings;
 use anyhow::{Context, Result};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::doctor::{self, Advice, Finding, Program, Severity, Survey};
-use fieldline_profile::machine::Machine;
-use fieldline_profile::perf_data::Facts;
+use fieldline_doctor::machine::Machine;
+use fieldline_doctor::{self as doctor, Advice, Finding, Program, Severity, Survey};
+use fieldline_perfdata::perf_data::Facts;
 use fieldline_profile::run::link;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -144,8 +144,8 @@ fn judge(path: &Path, program: Option<&Program>) -> Result<Judged> {
 fn events(facts: &Facts, survey: &Survey) -> Vec<Event> {
     let pairs = facts.events.iter().zip(&survey.tally.events);
     let real = pairs.filter(|(event, counts)| !event.attr.is_dummy() || counts.samples > 0);
-    let event = |(event, counts): (&fieldline_profile::perf_data::Event, _)| {
-        let counts: &fieldline_profile::perf_data::EventTally = counts;
+    let event = |(event, counts): (&fieldline_perfdata::perf_data::Event, _)| {
+        let counts: &fieldline_perfdata::perf_data::EventTally = counts;
         Event {
             name: event.name.clone(),
             samples: counts.samples,

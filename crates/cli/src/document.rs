@@ -2,7 +2,7 @@
 
 use crate::output;
 use anyhow::{Context, Result, bail};
-use fieldline_layout::access::{self, AccessProfile};
+use fieldline_access::access::{self, AccessProfile};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;

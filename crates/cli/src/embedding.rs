@@ -1,8 +1,8 @@
 //! Structs that hold a planned one by value: their sizes change with it.
 
-use crate::input::{self, Types};
 use anyhow::{Context, Result};
 use fieldline_debuginfo::btf;
+use fieldline_debuginfo::types::{self, Types};
 use fieldline_layout::TypeTable;
 use fieldline_layout::embed::{Embedder, embedders};
 use fieldline_plan::result::{Embedding, slab_class};
@@ -15,8 +15,8 @@ pub(crate) fn fill(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
     if resized.is_empty() {
         return Ok(());
     }
-    input::with_types(vmlinux, None, None, |types| {
-        let names: Vec<&str> = resized.iter().map(|of| input::bare(&of.name)).collect();
+    types::with_types(vmlinux, None, None, |types| {
+        let names: Vec<&str> = resized.iter().map(|of| types::bare(&of.name)).collect();
         let table = holders(types, &names)?;
         for of in &mut resized {
             let found = embedders(&table, &of.name, of.declared.size, of.chosen.size);

@@ -4,10 +4,11 @@
 //! little longer than the longer of the two. Which definition of a name counts is only known from the profile: what was
 //! read of another one is read again.
 
-use crate::limits::{self, Limits};
-use crate::{input, profiled};
+use crate::profiled;
+use fieldline_access::access::AccessProfile;
+use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
-use fieldline_layout::access::AccessProfile;
+use fieldline_tree::limits::{self, Limits};
 use std::path::Path;
 
 /// Definitions of structs, and what the tree says about the first of each.
@@ -21,8 +22,8 @@ pub(crate) struct Foresight {
 impl Foresight {
     /// Reads what is there; nothing if anything fails: who needs it then reads it again and tells what is wrong.
     pub(crate) fn new(types: &[String], vmlinux: &Path, tree: Option<&Path>) -> Option<Self> {
-        let definitions = input::with_types(vmlinux, None, None, |found| {
-            types.iter().map(|name| found.layouts(input::bare(name))).collect::<anyhow::Result<Vec<_>>>()
+        let definitions = types::with_types(vmlinux, None, None, |found| {
+            types.iter().map(|name| found.layouts(types::bare(name))).collect::<anyhow::Result<Vec<_>>>()
         });
         let definitions = definitions.ok()?;
         let firsts: Vec<Layout> = definitions.iter().filter_map(|all| all.first().cloned()).collect();

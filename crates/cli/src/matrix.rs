@@ -1,7 +1,7 @@
 //! Other builds of the program: the same structs under other configurations and on other machines.
 
-use crate::input::{self, Types};
 use anyhow::{Context, Result};
+use fieldline_debuginfo::types::{self, Types};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;
 use fieldline_plan::elsewhere::Elsewhere;
@@ -44,12 +44,12 @@ pub(crate) fn read(files: &[Also], types: &[String]) -> Result<Vec<Elsewhere>> {
 
 fn read_one(file: &Also, name: String, types: &[String]) -> Result<Elsewhere> {
     let (line, pointer) = machine(&file.path)?;
-    input::with_types(&file.path, None, None, |found| {
+    types::with_types(&file.path, None, None, |found| {
         let pointer = match found {
             Types::Btf { btf, .. } => u64::from(btf.target().pointer_size),
             Types::Dwarf { .. } => pointer,
         };
-        let layouts = types.iter().map(|name| layout(found, input::bare(name)));
+        let layouts = types.iter().map(|name| layout(found, types::bare(name)));
         let layouts: Vec<Option<Layout>> = layouts.collect::<Result<_>>()?;
         Ok(Elsewhere {
             name,
@@ -69,7 +69,7 @@ fn layout(types: &Types<'_, '_>, name: &str) -> Result<Option<Layout>> {
 /// Cacheline size and pointer size in bytes of the machine a file is for.
 pub(crate) fn machine(path: &Path) -> Result<(u64, u64)> {
     let file = FileBytes::open(path)?;
-    if input::is_raw_btf(file.bytes()) {
+    if types::is_raw_btf(file.bytes()) {
         return Ok((RAW_BTF_LINE, 8));
     }
     let elf = Elf::parse(&file)?;

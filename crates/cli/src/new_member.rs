@@ -1,9 +1,9 @@
 //! A member a user declares, with size and alignment as the program's debug info has its type.
 
-use crate::input::{Types, bare};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::btf::{self, Btf, Kind};
 use fieldline_debuginfo::dwarf::TypeReader;
+use fieldline_debuginfo::types::{Types, bare};
 use fieldline_layout::spec::{Alignment, BaseType, Integer, Keyword, MemberSpec};
 use fieldline_layout::types::{Aggregate, AggregateKind, Base, Encoding, MemberDecl, PointerKind, Type};
 use fieldline_layout::{Layout, Member, TypeId, TypeTable};

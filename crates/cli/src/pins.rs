@@ -4,8 +4,8 @@
 mod conflict;
 mod parse;
 
-use crate::input::distance;
 use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::types::distance;
 use fieldline_layout::constraint::{LineKind, LineWish, Pin, Wishes};
 use fieldline_layout::{Layout, Member};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Which definition of a struct's name a profile means.
 
-use crate::input::Types;
 use anyhow::{Context, Result};
-use fieldline_layout::access::{AccessProfile, TypeProfile};
+use fieldline_access::access::{AccessProfile, TypeProfile};
+use fieldline_debuginfo::types::Types;
 use fieldline_layout::layout::Layout;
 
 /// The layout the profile was made with; without samples, the one most units share.

@@ -1,17 +1,17 @@
 //! A program and its recordings, opened, checked to belong together, and attributed.
 
 use crate::args::Recordings;
-use crate::{output, separate};
+use crate::output;
 use anyhow::{Context, Result, bail};
+use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::dwarf::sections::{hex, open_alt_link};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::{Elf, FileBytes, module};
-use fieldline_layout::access::AccessProfile;
-use fieldline_profile::attribute::answers::Answers;
-use fieldline_profile::perf_data::Error;
-use fieldline_profile::program::Program;
+use fieldline_debuginfo::{Elf, FileBytes, module, separate};
+use fieldline_perfdata::perf_data::Error;
+use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::run::{self, Attribution, DsoCoverage, Joint};
-use fieldline_profile::sample_file::SampleFile;
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::program::Program;
 use std::path::Path;
 
 /// What work on attributed recordings is given.

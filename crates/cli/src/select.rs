@@ -1,7 +1,7 @@
 //! Types as the user names them: by name or by glob.
 
-use crate::input::{self, Entry, Types};
 use anyhow::Result;
+use fieldline_debuginfo::types::{self, Entry, Types};
 
 /// Whether it means several types.
 pub(crate) fn is_glob(pattern: &str) -> bool {
@@ -10,7 +10,7 @@ pub(crate) fn is_glob(pattern: &str) -> bool {
 
 /// Whether a name or glob means a type.
 pub(crate) fn names(pattern: &str, name: &str) -> bool {
-    if is_glob(pattern) { matches(pattern, name) } else { input::bare(pattern) == name }
+    if is_glob(pattern) { matches(pattern, name) } else { types::bare(pattern) == name }
 }
 
 /// Shell-like match: `*` any run, `?` one character.
@@ -45,7 +45,7 @@ pub(crate) fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<(Vec<
         return among_all(types, patterns);
     }
     let mut asked: Vec<&str> = Vec::new();
-    for name in patterns.iter().map(|pattern| input::bare(pattern)) {
+    for name in patterns.iter().map(|pattern| types::bare(pattern)) {
         if !asked.contains(&name) {
             asked.push(name);
         }
@@ -65,7 +65,7 @@ fn among_all(types: &Types<'_, '_>, patterns: &[String]) -> Result<(Vec<Entry>, 
     all.retain(|entry| patterns.is_empty() || patterns.iter().any(|pattern| names(pattern, &entry.name)));
     let is_missing =
         |pattern: &&String| !is_glob(pattern) && !all.iter().any(|entry| names(pattern, &entry.name));
-    let missing = patterns.iter().filter(is_missing).map(|pattern| input::bare(pattern).to_owned()).collect();
+    let missing = patterns.iter().filter(is_missing).map(|pattern| types::bare(pattern).to_owned()).collect();
     Ok((all, missing))
 }
 

@@ -1,11 +1,10 @@
 //! Layouts of a file, whatever it is: a program, a kernel, BTF or a baseline.
 
-use crate::args::DebugFormat;
-use crate::input::{self, Entry, Types};
 use crate::{document, matrix, select};
 use anyhow::{Context, Result};
 use fieldline_check::baseline::{self, Baseline};
 use fieldline_check::field::prune;
+use fieldline_debuginfo::types::{self, Entry, Format, Types};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::{Layout, Member};
 use rayon::prelude::*;
@@ -24,7 +23,7 @@ pub(crate) struct Shelf {
     /// Pointer size in bytes.
     pub(crate) pointer: u64,
     /// What was read.
-    pub(crate) format: DebugFormat,
+    pub(crate) format: Format,
     /// The layouts, without members of structs that have a tag.
     pub(crate) layouts: Vec<Layout>,
     /// Names asked for that are not there.
@@ -50,7 +49,7 @@ impl Shelf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A baseline.
-    Baseline(DebugFormat),
+    Baseline(Format),
     /// Debug info.
     Debug { dwarf: bool, btf: bool },
 }
@@ -62,7 +61,7 @@ impl Content {
         if is_json(file.bytes()) {
             return Ok(Self::Baseline(format_named(&read_baseline(path)?.debug_format)));
         }
-        if input::is_raw_btf(file.bytes()) {
+        if types::is_raw_btf(file.bytes()) {
             return Ok(Self::Debug { dwarf: false, btf: true });
         }
         let elf = Elf::parse(&file)?;
@@ -70,37 +69,37 @@ impl Content {
         Ok(Self::Debug { dwarf, btf: elf.has_section(".BTF") })
     }
 
-    fn has(self, format: DebugFormat) -> bool {
+    fn has(self, format: Format) -> bool {
         match (self, format) {
             (Self::Baseline(kept), wanted) => kept == wanted,
-            (Self::Debug { dwarf, .. }, DebugFormat::Dwarf) => dwarf,
-            (Self::Debug { btf, .. }, DebugFormat::Btf) => btf,
+            (Self::Debug { dwarf, .. }, Format::Dwarf) => dwarf,
+            (Self::Debug { btf, .. }, Format::Btf) => btf,
         }
     }
 }
 
 /// The format both files have, the quicker one first; `None` if there is none.
-pub(crate) fn common(old: Content, new: Content) -> Option<DebugFormat> {
-    [DebugFormat::Btf, DebugFormat::Dwarf].into_iter().find(|format| old.has(*format) && new.has(*format))
+pub(crate) fn common(old: Content, new: Content) -> Option<Format> {
+    [Format::Btf, Format::Dwarf].into_iter().find(|format| old.has(*format) && new.has(*format))
 }
 
 /// The format both files have, the one that tells lines of the source first; `None` if there is none.
-pub(crate) fn common_with_lines(old: Content, new: Content) -> Option<DebugFormat> {
-    [DebugFormat::Dwarf, DebugFormat::Btf].into_iter().find(|format| old.has(*format) && new.has(*format))
+pub(crate) fn common_with_lines(old: Content, new: Content) -> Option<Format> {
+    [Format::Dwarf, Format::Btf].into_iter().find(|format| old.has(*format) && new.has(*format))
 }
 
 /// Reads layouts of a file: those of some names and globs, all if there are none.
-pub(crate) fn read(path: &Path, patterns: &[String], format: Option<DebugFormat>) -> Result<Shelf> {
+pub(crate) fn read(path: &Path, patterns: &[String], format: Option<Format>) -> Result<Shelf> {
     let file = FileBytes::open(path)?;
     if is_json(file.bytes()) {
         return of_baseline(path, patterns);
     }
     let (line, pointer) = matrix::machine(path)?;
-    input::with_types(path, format, None, |types| {
+    types::with_types(path, format, None, |types| {
         let (entries, missing) = select::select(types, patterns)?;
         let (format, pointer) = match types {
-            Types::Btf { btf, .. } => (DebugFormat::Btf, u64::from(btf.target().pointer_size)),
-            Types::Dwarf { .. } => (DebugFormat::Dwarf, pointer),
+            Types::Btf { btf, .. } => (Format::Btf, u64::from(btf.target().pointer_size)),
+            Types::Dwarf { .. } => (Format::Dwarf, pointer),
         };
         let layouts = layouts(types, &entries)?;
         Ok(Shelf { file: path.display().to_string(), line, pointer, format, layouts, missing })
@@ -136,8 +135,8 @@ fn read_baseline(path: &Path) -> Result<Baseline> {
     document::read(path, baseline::FORMAT, baseline::VERSION)
 }
 
-fn format_named(name: &str) -> DebugFormat {
-    if name == "btf" { DebugFormat::Btf } else { DebugFormat::Dwarf }
+fn format_named(name: &str) -> Format {
+    if name == "btf" { Format::Btf } else { Format::Dwarf }
 }
 
 fn of_baseline(path: &Path, patterns: &[String]) -> Result<Shelf> {
@@ -150,6 +149,6 @@ fn of_baseline(path: &Path, patterns: &[String]) -> Result<Shelf> {
     let is_missing = |pattern: &&String| {
         !select::is_glob(pattern) && !layouts.iter().any(|of| select::names(pattern, &of.name))
     };
-    let missing = patterns.iter().filter(is_missing).map(|name| input::bare(name).to_owned()).collect();
+    let missing = patterns.iter().filter(is_missing).map(|name| types::bare(name).to_owned()).collect();
     Ok(Shelf { file: path.display().to_string(), line, pointer, format, layouts, missing })
 }

@@ -1,24 +1,21 @@
 //! The stages between recording and patch, each a function of the one before.
 
 use crate::args::ChoiceArgs;
-use crate::args::series::IdiomArgs;
 use crate::embedding;
 use crate::foresight::Foresight;
-use crate::idiom::{self, Manner};
-use crate::input;
-use crate::limits;
 use crate::matrix::{self, Also};
 use crate::pins::PinFile;
 use crate::profiled::layout_of;
-use crate::proof;
 use crate::series::{About, Step};
-use crate::tree::{self, Change, Declaration};
-use crate::variants;
 use anyhow::{Result, bail};
-use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_layout::access::AccessProfile;
+use fieldline_access::access::AccessProfile;
+use fieldline_debuginfo::{Elf, FileBytes, types};
 use fieldline_layout::layout::Layout;
-use fieldline_plan::{Options, Outcome as Planned, Plan, Request, StructPlan};
+use fieldline_plan::{Options as PlanOptions, Outcome as Planned, Plan, Request, StructPlan};
+use fieldline_tree::header::{self, Change, Declaration};
+use fieldline_tree::idiom::options::Options;
+use fieldline_tree::idiom::{self, Manner};
+use fieldline_tree::{limits, proof, variants};
 use std::path::Path;
 
 /// Bytes of a cacheline where a file doesn't tell its machine, as raw BTF.
@@ -55,7 +52,7 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
     }
     let requests: Vec<Request<'_>> =
         layouts.iter().zip(&limits).map(|(layout, of)| Request { layout, wishes: &of.wishes }).collect();
-    let options = Options {
+    let options = PlanOptions {
         lines: input.lines.to_vec(),
         build_line,
         choice: input.choice.candidate,
@@ -84,12 +81,12 @@ pub(crate) fn plan(input: &PlanInput<'_>) -> Result<Plan> {
 }
 
 fn layouts(input: &PlanInput<'_>, pins: Option<&PinFile>) -> Result<Vec<Layout>> {
-    let planned: Vec<&str> = input.types.iter().map(|name| input::bare(name)).collect();
+    let planned: Vec<&str> = input.types.iter().map(|name| types::bare(name)).collect();
     let foreseen = input.foresight.as_ref().filter(|_| pins.is_none());
     if let Some(layouts) = foreseen.and_then(|foresight| foresight.layouts(&planned, input.profile)) {
         return Ok(layouts);
     }
-    input::with_types(input.vmlinux, None, None, |types| {
+    types::with_types(input.vmlinux, None, None, |types| {
         let exists = |name: &str| Ok(!types.find(name)?.is_empty());
         pins.iter().try_for_each(|pins| pins.check_structs(&planned, exists))?;
         planned.iter().map(|name| layout_of(types, input.profile, name)).collect()
@@ -115,7 +112,7 @@ fn refuse(of: &mut StructPlan, reason: String) {
 /// The line size the program's machine compiles for (arch/*/include/asm/cache.h: L1_CACHE_SHIFT).
 pub(crate) fn build_line(vmlinux: &Path) -> Result<u64> {
     let file = FileBytes::open(vmlinux)?;
-    if input::is_raw_btf(file.bytes()) {
+    if types::is_raw_btf(file.bytes()) {
         return Ok(USUAL_LINE);
     }
     Ok(Elf::parse(&file)?.cacheline())
@@ -137,8 +134,8 @@ pub(crate) struct Patched {
 }
 
 /// Turns a plan into patches, one for each file that changes.
-pub(crate) fn patch(plan: &Plan, tree: &Path, args: &IdiomArgs) -> Result<Patched> {
-    let manner = Manner::new(args, tree, plan)?;
+pub(crate) fn patch(plan: &Plan, tree: &Path, options: &Options) -> Result<Patched> {
+    let manner = Manner::new(options, tree, plan)?;
     let mut changes: Vec<Change> = Vec::new();
     let mut patched = Patched::default();
     patched.notes.extend(manner.note());
@@ -172,7 +169,7 @@ fn prepare(changes: &mut Vec<Change>, patched: &mut Patched, tree: &Path) -> Res
     let mut first: Vec<Change> = Vec::new();
     let mut files = Vec::new();
     for (header, edits) in idiom::macros::missing(tree)? {
-        files.push(tree::add(&mut first, header, &edits)?);
+        files.push(header::add(&mut first, header, &edits)?);
     }
     if !files.is_empty() {
         first.append(changes);
@@ -195,9 +192,9 @@ fn add_struct(
         bail!("the plan of struct {} does not hold each member once", of.name);
     }
     let declaration = Declaration::from(of);
-    let header = tree::open(tree, &declaration)?;
+    let header = header::open(tree, &declaration)?;
     let path = header.path.clone();
-    let reordered = tree::reorder(&header, &declaration, &order);
+    let reordered = header::reorder(&header, &declaration, &order);
     let (told, reordering) = match reordered.and_then(|one| Ok((manner.tell(&header, of, &one.edits)?, one)))
     {
         Ok(done) => done,
@@ -209,7 +206,7 @@ fn add_struct(
     patched.notes.extend(reordering.notes.iter().map(|note| format!("{path}: {note}")));
     let mut step = Step {
         about: About::Struct(of.name.clone()),
-        files: vec![tree::add(changes, header, &told.edits)?],
+        files: vec![header::add(changes, header, &told.edits)?],
         shared: told.remarks,
         needs_macros: told.needs_macros,
         groups: told.groups,

@@ -1,8 +1,9 @@
 //! Recorded accesses and objects, as files (docs/formats.md).
 
 use anyhow::{Context, Result, bail};
+use fieldline_cachemodel::MAX_CPUS;
 use fieldline_debuginfo::FileBytes;
-use fieldline_plan::simulate::{Access, MAX_CPUS, Object};
+use fieldline_plan::simulate::{Access, Object};
 use std::path::Path;
 
 /// Bytes of a binary record: address (8), instruction's lower half (4), CPU, flags, thread (2); little-endian.

@@ -7,9 +7,9 @@
     reason = "helpers of tests fail as tests do"
 )]
 
-use fieldline_profile::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::writer::{Mapping, Recording, SampleValues};
+use fieldline_perfdata::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

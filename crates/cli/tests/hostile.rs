@@ -10,7 +10,7 @@
     clippy::indexing_slicing,
     reason = "shared with the fuzz targets"
 )]
-#[path = "../../../fuzz/src/lib.rs"]
+#[path = "../../fuzz/src/lib.rs"]
 mod entries;
 
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn replay(name: &str, folder: &Path) -> usize {
 #[test]
 fn what_was_a_finding_is_none_any_more() {
     let mut replayed = 0;
-    for folder in std::fs::read_dir(below("fuzz/findings")).unwrap() {
+    for folder in std::fs::read_dir(below("crates/fuzz/findings")).unwrap() {
         let folder = folder.unwrap();
         replayed += replay(folder.file_name().to_str().unwrap(), &folder.path());
     }
@@ -51,11 +51,11 @@ fn what_was_a_finding_is_none_any_more() {
 fn fixtures_and_seeds_are_read() {
     for (name, folder) in [
         ("perf_data", "fixtures/perf"),
-        ("script", "fuzz/seeds/script"),
+        ("script", "crates/fuzz/seeds/script"),
         ("dwarf", "fixtures/layout"),
         ("dwarf", "fixtures/attribution"),
         ("btf", "fixtures/layout"),
-        ("source", "fuzz/seeds/source"),
+        ("source", "crates/fuzz/seeds/source"),
         ("source", "fixtures/demo/tree/include"),
         ("source", "fixtures/demo/tree/shaper"),
     ] {

@@ -9,9 +9,9 @@ mod built;
 
 use built::{Built, compiler};
 use fieldline_debuginfo::{Elf, FileBytes, module};
-use fieldline_profile::perf_data::{Attr, BuildId, Endian};
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::writer::{Mapping, Recording, SampleValues};
+use fieldline_perfdata::perf_data::{Attr, BuildId, Endian};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -9,6 +9,8 @@ pub mod dwarf;
 pub mod elf;
 mod error;
 pub mod module;
+pub mod separate;
+pub mod types;
 
 pub use elf::{Elf, FileBytes, Segment};
 pub use error::{Error, Result};

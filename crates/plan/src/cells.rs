@@ -3,8 +3,9 @@
 //! A cell is up to eight bytes of a unit, counted from the unit's start, so that a large member that lies over several
 //! cachelines costs only those it is touched on.
 
+use fieldline_access::access::Access;
 use fieldline_layout::constraint::{Constraints, Unit};
-use fieldline_layout::{Layout, Member, access::Access};
+use fieldline_layout::{Layout, Member};
 use std::collections::BTreeMap;
 
 /// Size of a cell in bytes, that of most scalars: accesses to one rarely begin inside another.

@@ -4,7 +4,7 @@
 //! a branch (Morrison, 1968), frequent words first, so that what they share is worked out once.
 
 use crate::names::{Names, Word};
-use fieldline_layout::access::Window;
+use fieldline_access::access::Window;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 

@@ -2,8 +2,9 @@
 
 use crate::model;
 use crate::source::sources;
-use fieldline_layout::access::{Access, are_only_slow};
-use fieldline_layout::{AccessProfile, Layout};
+use fieldline_access::AccessProfile;
+use fieldline_access::access::{Access, are_only_slow};
+use fieldline_layout::Layout;
 use std::collections::BTreeMap;
 
 /// Places that together make up less than this share of samples don't count towards how many samples are needed.
@@ -91,7 +92,7 @@ fn needed(accesses: &[Access]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_layout::access::Tally;
+    use fieldline_access::access::Tally;
 
     fn access(function: u32, offset: u64, samples: u64) -> Access {
         let loads = Tally { samples, period: samples };

@@ -3,7 +3,7 @@
 use crate::draw::Class;
 use crate::names::Names;
 use crate::touch::Touch;
-use fieldline_layout::AccessProfile;
+use fieldline_access::AccessProfile;
 use serde::{Deserialize, Serialize};
 
 /// Functions named for a class.
@@ -134,7 +134,7 @@ mod tests {
         let mut profile = AccessProfile::empty();
         profile.functions = vec!["walk".to_owned(), "enqueue".to_owned()];
         profile.recordings =
-            vec![fieldline_layout::access::Recording { callchains: 9, ..Default::default() }];
+            vec![fieldline_access::access::Recording { callchains: 9, ..Default::default() }];
         let names = Names::new(&profile);
         let touch = |function| Touch { function, samples: 5, ..Touch::default() };
         // By rank of their names, enqueue is 0 and walk 1.

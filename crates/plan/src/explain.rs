@@ -3,8 +3,9 @@
 use crate::model::Model;
 use crate::result::MovedMember;
 use crate::source::sources;
-use fieldline_layout::access::Access;
-use fieldline_layout::{AccessProfile, Layout, Member};
+use fieldline_access::AccessProfile;
+use fieldline_access::access::Access;
+use fieldline_layout::{Layout, Member};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions and members named in a reason.

@@ -10,10 +10,10 @@
 //! Accesses come in visits, and CPUs work on one object by turns, so all such numbers are too high; by how much, the sum
 //! over lines of `r v / (r + v)` tells, which should be the losses that samples show.
 //!
-//! Rates are counted in runs of functions, see [`fieldline_layout::sides`].
+//! Rates are counted in runs of functions, see [`fieldline_access::sides`].
 
-use fieldline_layout::access::TypeProfile;
-use fieldline_layout::sides::{Sides, Turns, WORD};
+use fieldline_access::access::TypeProfile;
+use fieldline_access::sides::{Sides, Turns, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Losses below this many samples may be chance: a count of n scatters by its root (Poisson), so from four on it stands
@@ -154,7 +154,7 @@ fn share(r: f64, v: f64, w: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::random::Random;
-    use fieldline_layout::access::{Access, Away, CpuAccess, Homes, Levels, Tally};
+    use fieldline_access::access::{Access, Away, CpuAccess, Homes, Levels, Tally};
 
     /// An object of one line with words 0 to 3. In each step one side works: the home, mostly, or the other CPU.
     #[derive(Default)]

@@ -304,7 +304,7 @@ fn sum_of(row: &Row) -> f32 {
 mod tests {
     use super::*;
     use crate::names::Names;
-    use fieldline_layout::access::Window;
+    use fieldline_access::access::Window;
 
     fn window(words: &[(i32, u32)], count: u64) -> Window {
         Window { words: words.to_vec(), count, blocks: vec![] }

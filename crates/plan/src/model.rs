@@ -12,9 +12,10 @@ use crate::sharing::Sharing;
 use crate::source::{self, Source, sources};
 use crate::touch::{self, Touch, touches};
 use crate::visits::Visits;
-use fieldline_layout::access::{Access, CpuAccess};
+use fieldline_access::AccessProfile;
+use fieldline_access::access::{Access, CpuAccess};
+use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
-use fieldline_layout::{AccessProfile, Layout};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 

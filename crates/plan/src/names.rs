@@ -1,6 +1,6 @@
 //! Numbers for functions and types that don't depend on the order a profile lists them in.
 
-use fieldline_layout::AccessProfile;
+use fieldline_access::AccessProfile;
 
 /// A data type (or -1) in a function, by rank of their names; in a profile's windows, by index.
 pub type Word = (i32, u32);

@@ -1,8 +1,7 @@
 //! The plan as a value that can be a file (`docs/formats.md`), and the checks a plan read back must pass.
 
 pub use crate::unfit::PlanError;
-use fieldline_layout::abi;
-use fieldline_layout::{Layout, Member};
+use fieldline_layout::{Layout, Member, abi};
 use serde::{Deserialize, Serialize};
 
 /// Value of [`Plan::format`].

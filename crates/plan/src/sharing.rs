@@ -6,7 +6,7 @@
 //! is scaled by how often CPUs really work on one object, which hits on modified lines tell.
 
 use crate::cells::Cells;
-use fieldline_layout::access::{Access, CpuAccess};
+use fieldline_access::access::{Access, CpuAccess};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// CPUs summed at once, so that a processor keeps them in registers.

@@ -4,21 +4,16 @@
 //! its members are moved as the layout says; all other accesses stay where they were. Two layouts see the same
 //! accesses, so what differs is the layout. A model, not hardware: no prefetching, no timing, true LRU.
 //!
-//! * `cache`: a set-associative cache.
-//! * `hierarchy`: private caches of CPUs over a shared one, kept coherent.
 //! * `relocation`: objects moved, members rearranged.
 //! * `run`: a run over a trace, counted by blocks of it.
 //! * `interval`: how sure a change is.
 //! * `sampled`: accesses drawn from a profile, where there is no trace.
 
-mod cache;
-mod hierarchy;
 mod interval;
 mod relocation;
 mod run;
 mod sampled;
 
-pub use hierarchy::{Hierarchy, MAX_CPUS, Outcome};
 pub use interval::{Interval, change};
 pub use relocation::{Object, Rearrangement, Relocation};
 pub use run::{Access, Counts, Machine, Simulation, simulate};

@@ -1,7 +1,7 @@
 //! Where a profile tells about a struct: under its own name, or else inside structs that hold it by value.
 
 use crate::names::{Names, Word};
-use fieldline_layout::access::{Access, AccessProfile};
+use fieldline_access::access::{Access, AccessProfile};
 use fieldline_layout::{Layout, Member};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,7 +5,7 @@
 
 use crate::cells::Cells;
 use crate::names::{Names, Word};
-use fieldline_layout::access::Access;
+use fieldline_access::access::Access;
 use std::collections::BTreeMap;
 
 /// Deviations of a sample count that chance explains.

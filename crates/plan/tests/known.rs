@@ -4,8 +4,8 @@
 mod common;
 
 use common::{Function, Operation, Workload, layout};
+use fieldline_access::access::{AccessProfile, CpuAccess};
 use fieldline_layout::Layout;
-use fieldline_layout::access::{AccessProfile, CpuAccess};
 use fieldline_layout::constraint::Wishes;
 use fieldline_plan::planner::{Choice, Options, Request, plan_struct};
 use fieldline_plan::random::Random;

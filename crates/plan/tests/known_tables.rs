@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Function, Operation, Workload, aligned, layout};
-use fieldline_layout::access::{Access, AccessProfile, CpuAccess};
+use fieldline_access::access::{Access, AccessProfile, CpuAccess};
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::{Layout, abi};
 use fieldline_plan::cells::Cells;

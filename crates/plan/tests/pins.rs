@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Workload, layout};
-use fieldline_layout::access::AccessProfile;
+use fieldline_access::access::AccessProfile;
 use fieldline_layout::constraint::{LineKind, LineWish, Pin, Wishes};
 use fieldline_layout::{Layout, abi};
 use fieldline_plan::planner::{Options, Request, plan_struct};

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Function, Operation, Workload, layout, moved};
-use fieldline_layout::access::AccessProfile;
+use fieldline_access::access::AccessProfile;
 use fieldline_layout::constraint::Wishes;
 use fieldline_layout::{Layout, abi};
 use fieldline_plan::planner::{Options, Request, plan, plan_struct};

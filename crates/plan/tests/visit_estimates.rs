@@ -3,9 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail as tests do")]
 
-use fieldline_layout::access::{Access, TypeProfile, Window};
+use fieldline_access::AccessProfile;
+use fieldline_access::access::{Access, TypeProfile, Window};
 use fieldline_layout::constraint::{Wishes, constraints};
-use fieldline_layout::{AccessProfile, Layout, Member};
+use fieldline_layout::{Layout, Member};
 use fieldline_plan::model::Model;
 use fieldline_plan::random::Random;
 use std::collections::{BTreeMap, BTreeSet};

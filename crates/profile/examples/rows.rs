@@ -1,10 +1,10 @@
 //! Prints a row per sample, for judging: `rows [--no-addresses] VMLINUX PERF_DATA`.
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::attribute::target::Target;
-use fieldline_profile::program::Program;
+use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::run::Attribution;
-use fieldline_profile::sample_file::SampleFile;
+use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::program::Program;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;

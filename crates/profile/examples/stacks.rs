@@ -9,12 +9,12 @@
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::code::insn::InstructionReader;
-use fieldline_profile::code::machine::{Flow, Instruction};
-use fieldline_profile::perf_data::{Attr, Endian};
-use fieldline_profile::program::Program;
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::writer::{Recording, SampleValues};
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::{Flow, Instruction};
+use fieldline_perfdata::perf_data::{Attr, Endian};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::writer::{Recording, SampleValues};
+use fieldline_typeflow::program::Program;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 

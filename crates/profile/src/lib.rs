@@ -1,21 +1,11 @@
-//! perf.data, or the text of `perf script`, to accesses of struct members.
+//! A recording and a program to an access profile.
+//!
+//! * `run`: which program, which instruction, what each sample touched, what that adds up to.
+//! * `objects`: instances of structs at sampled addresses.
+//! * `aggregate`: sums, windows and blocks of time.
+//! * `perf_types`: what perf itself counted by type.
 
 pub mod aggregate;
-pub mod attribute;
-pub mod blind_spots;
-pub mod calls;
-pub mod code;
-pub mod data_source;
-pub mod doctor;
-pub mod flow;
-pub mod machine;
-pub mod perf_data;
+pub mod objects;
 pub mod perf_types;
-pub mod program;
 pub mod run;
-pub mod sample;
-pub mod sample_file;
-pub mod script;
-mod sweep;
-pub mod types;
-pub mod writer;

@@ -4,8 +4,8 @@
 
 mod idiom;
 
-use fieldline_profile::attribute::answers::Answers;
-use fieldline_profile::attribute::explain::explain;
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::explain::explain;
 use idiom::{operands, with_program};
 
 const PROGRAM: &str = "idioms-aarch64";

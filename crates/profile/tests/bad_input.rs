@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
-use fieldline_profile::blind_spots::blind_spots;
-use fieldline_profile::perf_data::{Attr, BuildId, Endian, Error, PerfFile, Tally};
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::writer::{Packing, Recording, SampleValues};
+use fieldline_doctor::blind_spots::blind_spots;
+use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, Error, PerfFile, Tally};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::writer::{Packing, Recording, SampleValues};
 use proptest::prelude::*;
 
 /// A recording in the manner of `perf mem record`: two events, the kernel's map and build id.

@@ -5,20 +5,20 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
+use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_layout::access::AccessProfile;
-use fieldline_profile::attribute::target::Target;
-use fieldline_profile::code::architecture::Architecture;
-use fieldline_profile::code::insn::InstructionReader;
-use fieldline_profile::code::machine::{Callee, Flow, Instruction};
-use fieldline_profile::doctor::{examine, survey};
-use fieldline_profile::perf_data::{Attr, Endian, Error, Record};
-use fieldline_profile::program::Program;
+use fieldline_doctor::{examine, survey};
+use fieldline_machinecode::architecture::Architecture;
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::{Callee, Flow, Instruction};
+use fieldline_perfdata::perf_data::{Attr, Endian, Error, Record};
+use fieldline_perfdata::sample::{CpuMode, Sample, SampleFields};
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
 use fieldline_profile::run::{self, Attribution, Joint};
-use fieldline_profile::sample::{CpuMode, Sample, SampleFields};
-use fieldline_profile::sample_file::SampleFile;
-use fieldline_profile::writer::{Mapping, Recording, SampleValues};
+use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::program::Program;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -115,7 +115,7 @@ fn walk(name: &str, count: usize, seed: u64) -> Walk {
         let instruction = &code[&at];
         let is_certain = program.patches.alternatives_at(at).next().is_none();
         for is_store in [false, true] {
-            let fits = |access: fieldline_profile::code::machine::Access| match is_store {
+            let fits = |access: fieldline_machinecode::machine::Access| match is_store {
                 true => access.is_write(),
                 false => access.is_read(),
             };
@@ -146,7 +146,7 @@ fn walk(name: &str, count: usize, seed: u64) -> Walk {
     walk
 }
 
-fn event(recording: &mut Recording, attr: &Attr) -> fieldline_profile::perf_data::EventIndex {
+fn event(recording: &mut Recording, attr: &Attr) -> fieldline_perfdata::perf_data::EventIndex {
     let common =
         SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::CPU | SampleFields::PERIOD;
     let sample_type = attr.sample_type | common;
@@ -240,8 +240,8 @@ fn assert_same_counts(found: &AccessProfile, expected: &AccessProfile, what: &st
     let profile = (found, expected);
     assert_eq!(found.types.len(), expected.types.len(), "{what}");
     for (found, expected) in found.types.iter().zip(&expected.types) {
-        let counts = |all: &AccessProfile, of: &fieldline_layout::access::TypeProfile| -> Vec<_> {
-            let access = |of: &fieldline_layout::access::Access| {
+        let counts = |all: &AccessProfile, of: &fieldline_access::access::TypeProfile| -> Vec<_> {
+            let access = |of: &fieldline_access::access::Access| {
                 let in_blocks: u64 = of.blocks.iter().map(|block| block.loads + block.stores).sum();
                 let function = all.functions[of.function as usize].clone();
                 (of.ip, of.offset, of.size, function, of.loads.samples, of.stores.samples, in_blocks)

@@ -5,16 +5,16 @@
 
 mod rows;
 
-use fieldline_profile::blind_spots::{BlindSpot, blind_spots};
-use fieldline_profile::perf_data::{Error, Mode, PerfFile, Record};
-use fieldline_profile::sample::{CpuMode, SampleFields};
+use fieldline_doctor::blind_spots::{BlindSpot, blind_spots};
+use fieldline_perfdata::perf_data::{Error, Mode, PerfFile, Record};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
 
 fn open(name: &str) -> PerfFile {
     PerfFile::open(&rows::fixture(name)).unwrap()
 }
 
 /// Calls `see` with each sample and counts them.
-fn each_sample(file: &PerfFile, mut see: impl FnMut(&fieldline_profile::sample::Sample<'_>)) -> usize {
+fn each_sample(file: &PerfFile, mut see: impl FnMut(&fieldline_perfdata::sample::Sample<'_>)) -> usize {
     let mut count = 0;
     let mut records = file.records();
     while let Some(record) = records.next_record().unwrap() {

@@ -4,9 +4,9 @@
 
 mod idiom;
 
-use fieldline_profile::attribute::answers::Answers;
-use fieldline_profile::attribute::explain::explain;
-use fieldline_profile::program::Program;
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::explain::explain;
+use fieldline_typeflow::program::Program;
 use idiom::{operands, with_program};
 
 fn with_idioms<T>(work: impl for<'a> FnOnce(&'a Program<'a>, &[u64]) -> T) -> T {

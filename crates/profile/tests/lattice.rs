@@ -7,15 +7,15 @@
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::code::architecture::Architecture;
-use fieldline_profile::code::insn::InstructionReader;
-use fieldline_profile::code::machine::{Instruction, Register};
-use fieldline_profile::flow::state::{Location, State};
-use fieldline_profile::flow::transfer::Context;
-use fieldline_profile::flow::value::{Pointer, Value, join};
-use fieldline_profile::flow::world::World;
-use fieldline_profile::program::Program;
-use fieldline_profile::types::{Ty, TypeSpace};
+use fieldline_machinecode::architecture::Architecture;
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::{Instruction, Register};
+use fieldline_typeflow::flow::state::{Location, State};
+use fieldline_typeflow::flow::transfer::Context;
+use fieldline_typeflow::flow::value::{Pointer, Value, join};
+use fieldline_typeflow::flow::world::World;
+use fieldline_typeflow::program::Program;
+use fieldline_typeflow::types::{Ty, TypeSpace};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use rustc_hash::FxHashMap;

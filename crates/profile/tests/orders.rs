@@ -7,15 +7,15 @@
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::attribute::answers::Answers;
-use fieldline_profile::attribute::reason::Reason;
-use fieldline_profile::attribute::target::Target;
-use fieldline_profile::perf_data::{Attr, Endian, Error};
-use fieldline_profile::program::Program;
+use fieldline_perfdata::perf_data::{Attr, Endian, Error};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_perfdata::writer::{Recording, SampleValues};
 use fieldline_profile::run::Attribution;
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::sample_file::SampleFile;
-use fieldline_profile::writer::{Recording, SampleValues};
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::program::Program;
 use std::collections::BTreeMap;
 use std::path::Path;
 

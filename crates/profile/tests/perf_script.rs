@@ -11,9 +11,9 @@ mod rows;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fieldline_profile::perf_data::{Attr, Endian, PerfFile};
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::writer::{CounterValues, Packing, Recording, SampleValues};
+use fieldline_perfdata::perf_data::{Attr, Endian, PerfFile};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::writer::{CounterValues, Packing, Recording, SampleValues};
 use rows::{COLUMNS, common_fields, our_rows};
 
 /// A row of `perf script` in our form: name first, times in nanoseconds, the data source in figures only.

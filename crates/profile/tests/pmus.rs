@@ -6,19 +6,19 @@
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::attribute::reason::Reason;
-use fieldline_profile::attribute::target::Target;
-use fieldline_profile::blind_spots::{BlindSpot, blind_spots};
-use fieldline_profile::code::architecture::Architecture;
-use fieldline_profile::code::insn::InstructionReader;
-use fieldline_profile::code::machine::Flow;
-use fieldline_profile::doctor::{examine, survey};
-use fieldline_profile::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
-use fieldline_profile::program::Program;
+use fieldline_doctor::blind_spots::{BlindSpot, blind_spots};
+use fieldline_doctor::{examine, survey};
+use fieldline_machinecode::architecture::Architecture;
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::Flow;
+use fieldline_perfdata::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
 use fieldline_profile::run::Attribution;
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::sample_file::SampleFile;
-use fieldline_profile::writer::{Mapping, Recording, SampleValues};
+use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::program::Program;
 use std::path::{Path, PathBuf};
 
 const SAMPLE_ID_ALL: u64 = 1 << 18;
@@ -105,7 +105,7 @@ fn outcomes(bytes: Vec<u8>) -> Vec<Outcome> {
     let files = [SampleFile::of_bytes(bytes).unwrap()];
     let attribution = Attribution::new(&elf, &mut program, &files).unwrap();
     let mut all = Vec::new();
-    let seen = attribution.each::<fieldline_profile::perf_data::Error>(0, |sample, attributed| {
+    let seen = attribution.each::<fieldline_perfdata::perf_data::Error>(0, |sample, attributed| {
         let name = |ty| attribution.answers.ty(ty).map_or("?", |entry| entry.name.name.as_str());
         let target = match attributed.target {
             Target::Place { ty, offset } => format!("{}+{offset}", name(ty)),
@@ -193,7 +193,7 @@ fn without_memory(accesses: &[Access]) -> Vec<u64> {
 }
 
 /// All instructions of the program, which isn't moved.
-fn lengths() -> Vec<fieldline_profile::code::machine::Instruction> {
+fn lengths() -> Vec<fieldline_machinecode::machine::Instruction> {
     let file = FileBytes::open(&fixture("shaper")).unwrap();
     let elf = Elf::parse(&file).unwrap();
     let mut reader = InstructionReader::new(Architecture::X86_64);

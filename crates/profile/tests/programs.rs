@@ -9,13 +9,13 @@ mod built;
 use built::{Built, compiler};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::attribute::target::Target;
-use fieldline_profile::perf_data::{Attr, Endian};
-use fieldline_profile::program::Program;
+use fieldline_perfdata::perf_data::{Attr, Endian};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
 use fieldline_profile::run::{Attribution, Joint};
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::sample_file::SampleFile;
-use fieldline_profile::writer::{Mapping, Recording, SampleValues};
+use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::program::Program;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn mapping(pid: u32, address: u64, page_offset: u64, length: u64, filename: &str
 /// A recording that maps files somewhere and has some samples.
 struct Taken {
     recording: Recording,
-    event: fieldline_profile::perf_data::EventIndex,
+    event: fieldline_perfdata::perf_data::EventIndex,
     time: u64,
 }
 
@@ -86,7 +86,7 @@ fn rows(
     let attributions: Vec<_> = elfs.iter().zip(&mut programs).map(attribute).collect();
     let mut rows = Vec::new();
     let joint = Joint { attributions: &attributions };
-    let each = |_: &fieldline_profile::sample::Sample<'_>,
+    let each = |_: &fieldline_perfdata::sample::Sample<'_>,
                 program: usize,
                 found: &fieldline_profile::run::Attributed| {
         let name = |ty| attributions[program].answers.ty(ty).unwrap().name.name.clone();
@@ -96,7 +96,7 @@ fn rows(
             Target::Within { ty } => (name(ty), "within".to_owned()),
             Target::Element { ty, .. } => (name(ty), "element".to_owned()),
         });
-        Ok::<(), fieldline_profile::perf_data::Error>(())
+        Ok::<(), fieldline_perfdata::perf_data::Error>(())
     };
     joint.each(0, each).unwrap();
     rows
@@ -104,8 +104,8 @@ fn rows(
 
 /// Where the functions with a text in their names touch memory off the stack, as linked.
 fn touches(elf: &Elf<'_>, function: &str) -> Vec<u64> {
-    let mut reader = fieldline_profile::code::insn::InstructionReader::new(
-        fieldline_profile::code::architecture::Architecture::X86_64,
+    let mut reader = fieldline_machinecode::insn::InstructionReader::new(
+        fieldline_machinecode::architecture::Architecture::X86_64,
     );
     let symbols = elf.symbols().filter(|symbol| symbol.is_function && symbol.name.contains(function));
     let mut found = Vec::new();
@@ -122,13 +122,13 @@ fn touches(elf: &Elf<'_>, function: &str) -> Vec<u64> {
 
 /// Those of them that name a fixed address.
 fn naming(elf: &Elf<'_>, function: &str, address: u64) -> Vec<u64> {
-    let mut reader = fieldline_profile::code::insn::InstructionReader::new(
-        fieldline_profile::code::architecture::Architecture::X86_64,
+    let mut reader = fieldline_machinecode::insn::InstructionReader::new(
+        fieldline_machinecode::architecture::Architecture::X86_64,
     );
     let mut all = touches(elf, function);
     all.retain(|at| {
         let instruction = reader.read(*at, elf.bytes_at(*at, 15).unwrap()).unwrap();
-        let names = |of: &fieldline_profile::code::machine::Address| {
+        let names = |of: &fieldline_machinecode::machine::Address| {
             of.base.is_none() && of.index.is_none() && of.displacement as u64 == address
         };
         instruction.memory().any(|memory| names(&memory.address))

@@ -9,9 +9,9 @@
 
 use std::path::PathBuf;
 
-use fieldline_profile::blind_spots::{BlindSpot, blind_spots};
-use fieldline_profile::data_source::{Level, Operation, Snoop};
-use fieldline_profile::perf_data::{PerfFile, Record, Tally};
+use fieldline_doctor::blind_spots::{BlindSpot, blind_spots};
+use fieldline_perfdata::data_source::{Level, Operation, Snoop};
+use fieldline_perfdata::perf_data::{PerfFile, Record, Tally};
 
 const KERNEL: &str = "e1b6c81f7afcf08c49c197583920e5307d281cdf";
 

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
-use fieldline_profile::data_source::DataSource;
-use fieldline_profile::perf_data::{Attr, BuildId, Endian, EventIndex, Mode, PerfFile, Record};
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::writer::{Mapping, Packing, Recording, SampleValues};
+use fieldline_perfdata::data_source::DataSource;
+use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, Mode, PerfFile, Record};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::writer::{Mapping, Packing, Recording, SampleValues};
 
 const FIELDS: SampleFields = SampleFields(
     SampleFields::IDENTIFIER.0

@@ -10,15 +10,15 @@
     reason = "helpers of tests may fail as tests do"
 )]
 
+use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_layout::access::AccessProfile;
-use fieldline_profile::attribute::target::Target;
-use fieldline_profile::perf_data::{Error, Record};
-use fieldline_profile::program::Program;
+use fieldline_perfdata::perf_data::{Error, Record};
+use fieldline_perfdata::sample::Sample;
+use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::run::{self, Attribution};
-use fieldline_profile::sample::Sample;
-use fieldline_profile::sample_file::SampleFile;
+use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::program::Program;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -10,9 +10,9 @@
 )]
 
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::code::architecture::Architecture;
-use fieldline_profile::code::insn::InstructionReader;
-use fieldline_profile::code::machine::{
+use fieldline_machinecode::architecture::Architecture;
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::{
     Access, Address, Effect, Flow, Instruction, Memory, Register, Registers, Segment,
 };
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Where an operand is, by the registers of a thread.
 
-use fieldline_profile::code::machine::{Address, Memory, Register, Segment};
+use fieldline_machinecode::machine::{Address, Memory, Register, Segment};
 
 /// A thread's registers before an instruction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,8 +49,8 @@ impl Registers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_profile::code::architecture::Architecture;
-    use fieldline_profile::code::insn::InstructionReader;
+    use fieldline_machinecode::architecture::Architecture;
+    use fieldline_machinecode::insn::InstructionReader;
 
     fn registers() -> Registers {
         let mut registers = Registers { fs_base: 0x7f00_0000_0000, gs_base: 0x10, ..Registers::default() };

@@ -7,11 +7,10 @@
 use crate::journal::{self, Journal, Who};
 use crate::signals::Signals;
 use crate::{Caught, End, Error, Rotation, Watch, WatchOptions, Watched, tasks};
-use fieldline_profile::perf_data::{Attr, EventIndex};
-use fieldline_profile::sample::SampleFields;
-use perf_event::data;
+use fieldline_perfdata::perf_data::{Attr, EventIndex};
+use fieldline_perfdata::sample::SampleFields;
 use perf_event::events::Breakpoint;
-use perf_event::{Builder, Clock, SampleFlag, Sampler};
+use perf_event::{Builder, Clock, SampleFlag, Sampler, data};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io;
 use std::time::{Duration, Instant};

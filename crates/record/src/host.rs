@@ -1,6 +1,6 @@
 //! What the header of a recording says about the machine.
 
-use fieldline_profile::writer::Recording;
+use fieldline_perfdata::writer::Recording;
 use std::fs;
 use std::path::Path;
 

@@ -1,12 +1,11 @@
 //! What becomes a perf.data file: samples, and what was mapped and ran when.
 
-use crate::host;
 use crate::maps::{self, Map};
-use crate::tasks;
+use crate::{host, tasks};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::perf_data::{Attr, BuildId, Endian, EventIndex, Task};
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::writer::{Identity, Mapping, Recording, SampleValues};
+use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, Task};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::writer::{Identity, Mapping, Recording, SampleValues};
 use nix::time::{ClockId, clock_gettime};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -255,8 +254,8 @@ fn task(who: Who, parent: Who, time: u64) -> Task {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_profile::perf_data::Record;
-    use fieldline_profile::sample_file::SampleFile;
+    use fieldline_perfdata::perf_data::Record;
+    use fieldline_perfdata::sample_file::SampleFile;
 
     const WHO: Who = Who { pid: 7, tid: 8, number: 1 };
 

@@ -1,6 +1,6 @@
 //! What a recording is asked for, and what comes of it.
 
-use fieldline_profile::writer::Recording;
+use fieldline_perfdata::writer::Recording;
 use std::ffi::OsString;
 use std::fmt;
 use std::time::Duration;

@@ -10,13 +10,11 @@ mod threads;
 
 use crate::gaps::Gaps;
 use crate::journal::{Caught, Journal, Who};
-use crate::launch;
 use crate::signals::Signals;
-use crate::tasks;
 use crate::touches::{Code, LONGEST, Step};
-use crate::{End, Error, StepOptions, Taken, Target};
-use fieldline_profile::perf_data::{Attr, EventIndex};
-use fieldline_profile::sample::SampleFields;
+use crate::{End, Error, StepOptions, Taken, Target, launch, tasks};
+use fieldline_perfdata::perf_data::{Attr, EventIndex};
+use fieldline_perfdata::sample::SampleFields;
 use history::Histories;
 use nix::errno::Errno;
 use nix::sys::ptrace;

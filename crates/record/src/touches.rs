@@ -1,8 +1,8 @@
 //! What instructions touch, decoded once.
 
-use fieldline_profile::code::architecture::Architecture;
-use fieldline_profile::code::insn::InstructionReader;
-use fieldline_profile::code::machine::{Flow, Memory};
+use fieldline_machinecode::architecture::Architecture;
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::{Flow, Memory};
 use rustc_hash::FxHashMap;
 
 /// Longest instruction (Intel SDM volume 2, section 2.3.11).

@@ -3,9 +3,9 @@
 use crate::shell::{need, say};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::code::architecture::Architecture;
-use fieldline_profile::code::insn::InstructionReader;
-use fieldline_profile::code::machine::{Access, Instruction};
+use fieldline_machinecode::architecture::Architecture;
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::{Access, Instruction};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     need(&[(OBJDUMP, "binutils-aarch64-linux-gnu")])?;
     let file = FileBytes::open(&path)?;
     let elf = Elf::parse(&file)?;
-    if Architecture::of(elf.machine()) != Some(Architecture::AArch64) {
+    if elf.machine() != fieldline_debuginfo::Machine::Aarch64 {
         bail!("{}: not for AArch64", path.display());
     }
     let sections = elf.text_sections();

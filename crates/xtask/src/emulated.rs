@@ -17,9 +17,9 @@ use anyhow::{Context, Result};
 use counts::{Counts, TYPED};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::program::Program;
+use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::run::Attribution;
-use fieldline_profile::sample_file::SampleFile;
+use fieldline_typeflow::program::Program;
 use score::{Object, Score};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -145,7 +145,7 @@ fn judge<'o>(
         let mut score = Score::new(objects);
         attribution.each(0, |sample, found| {
             score.add(sample.addr.unwrap_or(0), found, &attribution.answers);
-            Ok::<(), fieldline_profile::perf_data::Error>(())
+            Ok::<(), fieldline_perfdata::perf_data::Error>(())
         })?;
         say(&format!("  {}: {} samples of its code", path.display(), score.samples));
         Ok(score)

@@ -132,7 +132,7 @@ fn objects(printed: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_profile::perf_data::{PerfFile, Record};
+    use fieldline_perfdata::perf_data::{PerfFile, Record};
     use std::collections::BTreeMap;
 
     fn demo(name: &str) -> PathBuf {

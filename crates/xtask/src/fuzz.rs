@@ -1,11 +1,11 @@
-//! Seeds for the fuzz targets below `fuzz`, out of the fixtures.
+//! Seeds for the fuzz targets below `crates/fuzz`, out of the fixtures.
 
 use crate::shell::{self, root, say};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::perf_data::{Attr, Endian};
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::writer::{Mapping, Packing, Recording, SampleValues};
+use fieldline_perfdata::perf_data::{Attr, Endian};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::writer::{Mapping, Packing, Recording, SampleValues};
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
@@ -21,22 +21,22 @@ const ANY_IN_KERNEL: u64 = 1 << 3 | 1 << 1;
 /// Rows that lists in a shortened document keep.
 const ROWS: usize = 8;
 
-/// `cargo xtask fuzz`: writes `fuzz/corpus/TARGET/*`.
+/// `cargo xtask fuzz`: writes `crates/fuzz/corpus/TARGET/*`.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     if !args.is_empty() {
         bail!("fuzz takes no arguments; it writes seeds, `cargo +nightly fuzz run TARGET` runs a target");
     }
-    let seeds = Seeds { corpus: root().join("fuzz/corpus") };
+    let seeds = Seeds { corpus: root().join("crates/fuzz/corpus") };
     let fixtures = root().join("fixtures");
     seeds.files("perf_data", &fixtures.join("perf"), |name| name.ends_with(".data"))?;
     recordings(&seeds, &fixtures.join("attribution/idioms"))?;
     stacks(&seeds, &fixtures.join("attribution/idioms"))?;
-    seeds.files("script", &root().join("fuzz/seeds/script"), |_| true)?;
+    seeds.files("script", &root().join("crates/fuzz/seeds/script"), |_| true)?;
     seeds.files("dwarf", &fixtures.join("layout"), |name| name.ends_with(".o"))?;
     seeds.files("dwarf", &fixtures.join("attribution"), |name| name == "idioms")?;
-    objects(&seeds, &root().join("fuzz/seeds/small.c"))?;
+    objects(&seeds, &root().join("crates/fuzz/seeds/small.c"))?;
     seeds.files("btf", &fixtures.join("layout"), |name| name.ends_with(".btf"))?;
-    seeds.files("source", &root().join("fuzz/seeds/source"), |_| true)?;
+    seeds.files("source", &root().join("crates/fuzz/seeds/source"), |_| true)?;
     seeds.files("source", &fixtures.join("layout"), |name| name.ends_with(".c"))?;
     for folder in ["include", "shaper"] {
         seeds.files("source", &fixtures.join("demo/tree").join(folder), |_| true)?;

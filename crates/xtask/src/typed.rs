@@ -5,10 +5,10 @@ use crate::shell::say;
 use anyhow::{Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::attribute::answers::Answers;
-use fieldline_profile::attribute::reason::Reason;
-use fieldline_profile::attribute::target::{Target, TypeIndex};
-use fieldline_profile::program::Program;
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::target::{Target, TypeIndex};
+use fieldline_typeflow::program::Program;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -7,8 +7,8 @@ use super::rule::Rule;
 use super::subject::{Finding, Settings, Subject};
 use crate::field::{Field, fields};
 use crate::matching::pairs;
+use fieldline_access::access::TypeProfile;
 use fieldline_layout::Layout;
-use fieldline_layout::access::TypeProfile;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Share of the struct's samples from which on a member is hot.
@@ -155,7 +155,7 @@ fn joined(subject: &Subject<'_>, heat: &Heat, placed: &[Placed<'_>]) -> Vec<Find
 mod tests {
     use super::*;
     use crate::testing::longs;
-    use fieldline_layout::access::{Access, Tally};
+    use fieldline_access::access::{Access, Tally};
 
     fn profile(samples: &[(u64, u64, u64)]) -> TypeProfile {
         let tally = |samples| Tally { samples, period: samples };

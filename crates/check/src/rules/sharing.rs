@@ -10,8 +10,8 @@ use super::rule::Rule;
 use super::subject::{Finding, Recorded, Settings, Subject};
 use crate::field::{Field, fields};
 use crate::matching::pairs;
-use fieldline_layout::access::{Access, TypeProfile};
-use fieldline_layout::sides::{Sides, Turns};
+use fieldline_access::access::{Access, TypeProfile};
+use fieldline_access::sides::{Sides, Turns};
 use std::collections::BTreeMap;
 
 /// Losses below this many samples may be chance: a count of n scatters by its root (Poisson), so from four on it stands
@@ -236,8 +236,8 @@ impl Before {
 mod tests {
     use super::*;
     use crate::testing::longs;
+    use fieldline_access::access::{Away, Homes, Levels, Tally};
     use fieldline_layout::Layout;
-    use fieldline_layout::access::{Away, Homes, Levels, Tally};
 
     /// `reader` is read at home, `counter` written elsewhere; they shared a line when that was recorded, and `lost` samples
     /// of the reader found it taken.

@@ -4,8 +4,8 @@ use super::heat::Heat;
 use super::rule::{Level, Rule};
 use crate::change::TypeChange;
 use crate::field::{Field, fields};
+use fieldline_access::access::TypeProfile;
 use fieldline_layout::Layout;
-use fieldline_layout::access::TypeProfile;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
 //! Arguments of the commands that compare layouts.
 
-use super::{DebugFormat, line_size};
+use super::{debug_format, line_size};
 use clap::{Args, ValueEnum};
+use fieldline_debuginfo::types::Format;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -19,8 +20,8 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
     pub(crate) format: DiffFormat,
     /// Which debug info to read; if not given, BTF where both files have it, else DWARF.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) debug_format: Option<DebugFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
+    pub(crate) debug_format: Option<Format>,
     /// Cacheline sizes to judge, in bytes; the new file's machine's if not given (64 for raw BTF).
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = line_size)]
     pub(crate) cacheline: Vec<u64>,
@@ -45,8 +46,8 @@ pub(crate) struct BaselineArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) from: PathBuf,
     /// Which debug info to read where a file has both; DWARF if not given.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) debug_format: Option<DebugFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
+    pub(crate) debug_format: Option<Format>,
     /// Where to write the layouts (JSON, one member a line).
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,

@@ -1,6 +1,7 @@
 //! What the user types to get mails instead of bare diffs.
 
 use clap::{Args, ValueEnum};
+use fieldline_tree::idiom::options::{self, AlignGroups, CheckIn, GroupPaths};
 
 /// The date where none is given: the one `git format-patch` puts into its own first lines.
 pub(crate) const DATE: &str = "Mon, 17 Sep 2001 00:00:00 +0000";
@@ -18,33 +19,6 @@ pub(crate) enum Idiom {
     Plain,
     /// Not at all: members move, and nothing is added.
     None,
-}
-
-/// Which groups are aligned to the cacheline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AlignGroups {
-    /// Those the plan aligns.
-    Plan,
-    /// None.
-    None,
-    /// All that it costs nothing, where a cacheline has so many bytes.
-    Where(u64),
-}
-
-/// What the names of a struct's groups end in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GroupPaths {
-    pub(crate) name: String,
-    /// In order of place.
-    pub(crate) paths: Vec<String>,
-}
-
-/// A function that checks are called from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CheckIn {
-    /// From the top of the tree.
-    pub(crate) file: String,
-    pub(crate) function: String,
 }
 
 /// How groups are told.
@@ -65,6 +39,22 @@ pub(crate) struct IdiomArgs {
     /// file that names the struct most.
     #[arg(long, value_name = "FILE:FUNCTION", value_parser = check_in)]
     pub(crate) check_in: Option<CheckIn>,
+}
+
+impl IdiomArgs {
+    /// The same, as the source is told.
+    pub(crate) fn options(&self) -> options::Options {
+        options::Options {
+            idiom: self.idiom.map(|idiom| match idiom {
+                Idiom::Groups => options::Idiom::Groups,
+                Idiom::Plain => options::Idiom::Plain,
+                Idiom::None => options::Idiom::None,
+            }),
+            align_groups: self.align_groups,
+            group_paths: self.group_paths.clone(),
+            check_in: self.check_in.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Args)]

@@ -1,9 +1,10 @@
 //! `fieldline baseline`: layouts to compare later ones with.
 
-use crate::args::{BaselineArgs, DebugFormat};
+use crate::args::BaselineArgs;
 use crate::{Outcome, output, shelf};
 use anyhow::{Result, bail};
 use fieldline_check::baseline::{Baseline, Kept};
+use fieldline_debuginfo::types::Format;
 use fieldline_layout::Member;
 use std::fmt::Write;
 
@@ -16,7 +17,7 @@ pub(crate) fn run(args: &BaselineArgs) -> Result<Outcome> {
         bail!("{}: no type is named so", shelf.file);
     }
     let count = shelf.layouts.len();
-    let format = if shelf.format == DebugFormat::Btf { "btf" } else { "dwarf" };
+    let format = if shelf.format == Format::Btf { "btf" } else { "dwarf" };
     let kept = Baseline::new(shelf.layouts, shelf.line, shelf.pointer, format);
     output::write_file(&args.output, text(&kept)?.as_bytes())?;
     output::print(&format!("wrote {} with {count} types\n", args.output.display()))?;

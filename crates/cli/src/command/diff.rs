@@ -2,8 +2,8 @@
 
 use crate::args::{DiffArgs, DiffFormat};
 use crate::origin::{Fetched, Origin};
-use crate::report::diff_markdown;
-use crate::report::{color::Paint, diff_text};
+use crate::report::color::Paint;
+use crate::report::{diff_markdown, diff_text};
 use crate::shelf::{self, Content, Shelf};
 use crate::{Outcome, output};
 use anyhow::{Result, bail};

@@ -1,18 +1,17 @@
 //! `fieldline explain`: what an instruction touches, and how that is known.
 
-use crate::Outcome;
 use crate::args::ExplainArgs;
 use crate::report::color::Paint;
 use crate::report::explain_text;
-use crate::{output, recordings};
+use crate::{Outcome, output, recordings};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::sections::open_alt_link;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;
-use fieldline_profile::attribute::explain::{explain, list};
-use fieldline_profile::attribute::target::{Target, TypeEntry};
-use fieldline_profile::program::Program;
+use fieldline_typeflow::operands::explain::{explain, list};
+use fieldline_typeflow::operands::target::{Target, TypeEntry};
+use fieldline_typeflow::program::Program;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
     let bytes = recordings::open_linked(FileBytes::open(&args.vmlinux)?)?;

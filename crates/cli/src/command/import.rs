@@ -1,15 +1,15 @@
 //! `fieldline import`: what perf counted by type, as a profile.
 
 use crate::args::ImportArgs;
-use crate::input::{self, Types};
 use crate::report::color::Paint;
-use crate::report::{coverage, types};
+use crate::report::{coverage, types_text};
 use crate::{Outcome, document, output};
 use anyhow::{Context, Result, bail};
+use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::dwarf::sections::hex;
+use fieldline_debuginfo::types::{self, Types};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;
-use fieldline_layout::access::AccessProfile;
 use fieldline_profile::perf_types::{self, Error, TypeCounts};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Outcome> {
     let mut out = String::new();
     let paint = Paint::new(output::use_color());
     coverage::draw(&mut out, &sum, paint);
-    types::draw(&mut out, &sum, paint);
+    types_text::draw(&mut out, &sum, paint);
     output::print(&out)?;
     Ok(Outcome::Done)
 }
@@ -48,7 +48,7 @@ fn read(path: &Path) -> Result<TypeCounts> {
 /// The program's build id in hex; raw BTF has none.
 fn build_id(path: &Path) -> Result<Option<String>> {
     let file = FileBytes::open(path)?;
-    if input::is_raw_btf(file.bytes()) {
+    if types::is_raw_btf(file.bytes()) {
         return Ok(None);
     }
     Ok(Elf::parse(&file)?.build_id().map(hex))
@@ -58,7 +58,7 @@ fn build_id(path: &Path) -> Result<Option<String>> {
 fn layouts(vmlinux: &Path, counts: &TypeCounts) -> Result<BTreeMap<String, Vec<Layout>>> {
     let tags = perf_types::tags(counts);
     let names: Vec<&str> = tags.iter().map(String::as_str).collect();
-    input::with_types(vmlinux, None, None, |types: &Types<'_, '_>| {
+    types::with_types(vmlinux, None, None, |types: &Types<'_, '_>| {
         let mut found = BTreeMap::new();
         let mut entries = types.find_many(&names)?;
         for of_name in &mut entries {

@@ -3,7 +3,7 @@
 use crate::args::InitArgs;
 use crate::{Outcome, document, output, shelf};
 use anyhow::{Result, bail};
-use fieldline_layout::AccessProfile;
+use fieldline_access::AccessProfile;
 use std::path::Path;
 
 pub(crate) fn run(args: &InitArgs) -> Result<Outcome> {

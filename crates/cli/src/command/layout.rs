@@ -1,13 +1,12 @@
 //! `fieldline layout`: struct layouts as tables, as pahole's text, or as JSON.
 
-use crate::Outcome;
 use crate::args::{LayoutArgs, Style};
-use crate::input::{self, Entry, Types};
-use crate::output;
 use crate::report::color::Paint;
 use crate::report::{pahole, table};
 use crate::select::{is_glob, matches};
+use crate::{Outcome, output};
 use anyhow::{Context, Result};
+use fieldline_debuginfo::types::{self, Entry, Types};
 use fieldline_layout::{Layout, TypeId, TypeTable};
 use rayon::prelude::*;
 use std::io::Write;
@@ -22,7 +21,7 @@ const CHUNK: usize = 64;
 pub(crate) fn run(args: &LayoutArgs) -> Result<Outcome> {
     let path = args.from.as_deref().unwrap_or(Path::new(RUNNING_KERNEL));
     let opened =
-        input::with_types(path, args.debug_format, args.btf_base.as_deref(), |types| print(types, args));
+        types::with_types(path, args.debug_format, args.btf_base.as_deref(), |types| print(types, args));
     match (&args.from, opened) {
         (None, Err(error)) if !output::is_broken_pipe(&error) => {
             Err(error.context("no file was named with --from, and the running kernel's BTF does not do"))
@@ -71,10 +70,10 @@ fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<Entry>> {
     let mut all = None;
     for pattern in patterns {
         if !is_glob(pattern) {
-            let name = input::bare(pattern);
+            let name = types::bare(pattern);
             let found = types.find(name)?;
             if found.is_empty() {
-                return Err(input::not_found(types, name)?);
+                return Err(types::not_found(types, name)?);
             }
             selected.extend(found);
             continue;

@@ -1,12 +1,11 @@
 //! `fieldline merge`: profiles of several files or hosts as one.
 
-use crate::Outcome;
 use crate::args::MergeArgs;
 use crate::report::color::Paint;
-use crate::report::{coverage, types};
-use crate::{document, output};
+use crate::report::{coverage, types_text};
+use crate::{Outcome, document, output};
 use anyhow::{Context, Result, bail};
-use fieldline_layout::access::AccessProfile;
+use fieldline_access::access::AccessProfile;
 use std::path::Path;
 
 /// A profile that was read, and what its order among the others depends on.
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
     let mut out = String::new();
     let paint = Paint::new(output::use_color());
     coverage::draw(&mut out, &sum, paint);
-    types::draw(&mut out, &sum, paint);
+    types_text::draw(&mut out, &sum, paint);
     output::print(&out)?;
     Ok(Outcome::Done)
 }

@@ -1,9 +1,8 @@
 //! `fieldline patch`: a plan to patches of the headers.
 
-use crate::Outcome;
 use crate::args::PatchArgs;
 use crate::stages::{self, Patched};
-use crate::{document, output, series};
+use crate::{Outcome, document, output, series};
 use anyhow::Result;
 use fieldline_plan::Plan;
 use std::fmt::Write;
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(args: &PatchArgs) -> Result<Outcome> {
     let plan = read_plan(&args.plan)?;
     let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
-    let mut patched = stages::patch(&plan, &args.tree, &args.series.telling)?;
+    let mut patched = stages::patch(&plan, &args.tree, &args.series.telling.options())?;
     if args.series.series {
         patched.patches = series::files(&plan, profile.as_ref(), &patched.steps, &args.series);
     }

@@ -1,19 +1,20 @@
 //! `fieldline place`: where a new member costs least.
 
 use crate::args::PlaceArgs;
-use crate::input::{self, Types};
 use crate::report::color::Paint;
 use crate::report::place_text;
-use crate::tree::{self, Declaration};
-use crate::{Outcome, document, limits, new_member, output, profiled, stages};
+use crate::{Outcome, document, new_member, output, profiled, stages};
 use anyhow::{Context, Result, bail};
+use fieldline_access::access::AccessProfile;
+use fieldline_debuginfo::types::{self, Types};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_layout::access::AccessProfile;
 use fieldline_layout::constraint::Wishes;
 use fieldline_layout::spec::MemberSpec;
 use fieldline_layout::{Layout, Member};
 use fieldline_plan::Options;
 use fieldline_plan::place::{self, Addition, Place};
+use fieldline_tree::header::{self, Declaration};
+use fieldline_tree::limits;
 use std::path::Path;
 
 pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
@@ -32,7 +33,7 @@ fn answer(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<Place> {
     let spec = MemberSpec::parse(&args.member).with_context(|| format!("--member '{}'", args.member))?;
     let build_line = stages::build_line(&args.vmlinux)?;
     let (layout, member) =
-        input::with_types(&args.vmlinux, None, None, |types| found(types, args, profile, &spec, build_line))?;
+        types::with_types(&args.vmlinux, None, None, |types| found(types, args, profile, &spec, build_line))?;
     if layout.members.iter().any(|known| known.name.as_deref() == Some(spec.name.as_str())) {
         bail!("struct {} has a member {} already", layout.name, spec.name);
     }
@@ -64,7 +65,7 @@ fn found(
     spec: &MemberSpec,
     build_line: u64,
 ) -> Result<(Layout, Member)> {
-    let layout = profiled::layout_of(types, profile, input::bare(&args.ty))?;
+    let layout = profiled::layout_of(types, profile, types::bare(&args.ty))?;
     let member = new_member::resolve(types, spec, build_line);
     Ok((layout, member.with_context(|| format!("--member '{}'", args.member))?))
 }
@@ -73,8 +74,8 @@ fn found(
 fn guards(tree: Option<&Path>, layout: &Layout, wishes: &Wishes) -> Result<Vec<Vec<String>>> {
     let Some(tree) = tree.filter(|_| !wishes.notes.is_empty()) else { return Ok(Vec::new()) };
     let declaration = Declaration::from(layout);
-    let header = tree::open(tree, &declaration)?;
-    tree::guards(&header, &declaration).with_context(|| header.path.clone())
+    let header = header::open(tree, &declaration)?;
+    header::guards(&header, &declaration).with_context(|| header.path.clone())
 }
 
 /// Indices of the members named.
@@ -88,7 +89,7 @@ fn with(layout: &Layout, names: &[String]) -> Result<Vec<usize>> {
 
 fn align_limit(vmlinux: &Path) -> Result<u64> {
     let file = FileBytes::open(vmlinux)?;
-    if input::is_raw_btf(file.bytes()) {
+    if types::is_raw_btf(file.bytes()) {
         return Ok(u64::MAX);
     }
     Ok(Elf::parse(&file)?.scalar_align_limit())

@@ -1,12 +1,11 @@
 //! `fieldline plan`: a member order that touches fewer cachelines.
 
-use crate::Outcome;
 use crate::args::PlanArgs;
 use crate::foresight::Foresight;
 use crate::report::color::Paint;
 use crate::report::plan_text;
 use crate::stages::{self, PlanInput};
-use crate::{document, matrix, output, pins};
+use crate::{Outcome, document, matrix, output, pins};
 use anyhow::{Context, Result};
 use fieldline_plan::{Outcome as Planned, Plan};
 

@@ -1,11 +1,9 @@
 //! `fieldline profile`: samples to an access profile.
 
-use crate::Outcome;
 use crate::args::ProfileArgs;
-use crate::recordings;
 use crate::report::color::Paint;
-use crate::report::{coverage, types};
-use crate::{document, output};
+use crate::report::{coverage, types_text};
+use crate::{Outcome, document, output, recordings};
 use anyhow::Result;
 
 pub(crate) fn run(args: &ProfileArgs) -> Result<Outcome> {
@@ -22,7 +20,7 @@ pub(crate) fn run(args: &ProfileArgs) -> Result<Outcome> {
         coverage::draw_by_dso(&mut out, &profile, &by_dso, paint);
     } else {
         coverage::draw(&mut out, &profile, paint);
-        types::draw(&mut out, &profile, paint);
+        types_text::draw(&mut out, &profile, paint);
     }
     output::print(&out)?;
     Ok(Outcome::Done)

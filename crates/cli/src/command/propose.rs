@@ -1,13 +1,12 @@
 //! `fieldline propose`: recordings to report, profile, plan and patches.
 
 use super::{patch, plan};
-use crate::Outcome;
 use crate::args::ProposeArgs;
 use crate::foresight::Foresight;
 use crate::report::color::Paint;
 use crate::report::{coverage, plan_text, proposal};
 use crate::stages::{self, PlanInput};
-use crate::{document, matrix, output, pins, recordings, series};
+use crate::{Outcome, document, matrix, output, pins, recordings, series};
 use anyhow::{Result, bail};
 
 /// What is proposed is judged unless asked otherwise: with so many resamples a share of 80 % is known to within 9 %.
@@ -42,7 +41,7 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         foresight,
     })?;
     output::progress("editing the source");
-    let mut patched = stages::patch(&plan, &args.tree, &args.series.telling)?;
+    let mut patched = stages::patch(&plan, &args.tree, &args.series.telling.options())?;
     if args.series.series {
         patched.patches = series::files(&plan, Some(&profile), &patched.steps, &args.series);
     }

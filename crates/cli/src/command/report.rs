@@ -1,13 +1,13 @@
 //! `fieldline report`: what a profile says about structs.
 
-use crate::Outcome;
 use crate::args::ReportArgs;
 use crate::report::color::Paint;
 use crate::report::heat::TypeHeat;
 use crate::report::{coverage, heat_sharing, heat_text};
-use crate::{document, input, output};
+use crate::{Outcome, document, output};
 use anyhow::{Result, bail};
-use fieldline_layout::access::{AccessProfile, TypeProfile};
+use fieldline_access::access::{AccessProfile, TypeProfile};
+use fieldline_debuginfo::types;
 use fieldline_layout::layout::Layout;
 
 /// How many structs are shown when none is named.
@@ -37,7 +37,7 @@ fn choose<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec<&'p T
         return Ok(all);
     }
     let found = args.types.iter().map(|name| {
-        let name = input::bare(name);
+        let name = types::bare(name);
         match profile.type_named(name) {
             Some(of) => Ok(of),
             None => bail!(
@@ -60,6 +60,6 @@ fn most_sampled(profile: &AccessProfile) -> String {
 /// The layout the profile was made with, or the one of the program named, which must be the same.
 fn layout_of(of: &TypeProfile, args: &ReportArgs) -> Result<Option<Layout>> {
     let Some(vmlinux) = &args.vmlinux else { return Ok(of.layout.clone()) };
-    let layout = input::with_types(vmlinux, None, None, |types| types.layout_like(&of.name, of.fingerprint))?;
+    let layout = types::with_types(vmlinux, None, None, |types| types.layout_like(&of.name, of.fingerprint))?;
     Ok(Some(layout))
 }

@@ -1,10 +1,9 @@
 //! `fieldline samples`: one row a sample, in file order.
 
-use crate::Outcome;
 use crate::args::SamplesArgs;
-use crate::{output, recordings};
+use crate::{Outcome, output, recordings};
 use anyhow::Result;
-use fieldline_profile::attribute::target::Target;
+use fieldline_typeflow::operands::target::Target;
 use std::io::Write;
 
 pub(crate) fn run(args: &SamplesArgs) -> Result<Outcome> {

@@ -1,14 +1,14 @@
 //! `fieldline simulate`: what a plan would have cost on recorded accesses, or on visits drawn from samples, by a model
 //! of caches.
 
-use crate::Outcome;
 use crate::args::{SimulateArgs, SimulateFrom};
 use crate::command::patch::read_plan;
 use crate::report::color::Paint;
 use crate::report::simulate_text::{self, Metric, Row, Table};
 use crate::trace::{self, Trace};
-use crate::{document, input, output};
+use crate::{Outcome, document, output};
 use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{Wishes, constraints};
 use fieldline_plan::model::Model;
@@ -93,7 +93,7 @@ impl Input {
     /// Visits drawn from a profile.
     fn sampled(from: &SimulateFrom, plan: &Plan, profile: &Path, vmlinux: &Path) -> Result<Self> {
         let held = document::read_profile(profile)?;
-        let layouts = input::with_types(vmlinux, None, None, |types| {
+        let layouts = types::with_types(vmlinux, None, None, |types| {
             let layouts = plan.structs.iter().map(|of| types.layout_like(&of.name, of.fingerprint));
             layouts.collect::<Result<Vec<Layout>>>()
         })?;

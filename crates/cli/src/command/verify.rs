@@ -2,13 +2,14 @@
 
 use crate::args::verify::{Object, VerifyArgs};
 use crate::command::patch::read_plan;
-use crate::proof::{Build, Finding, judge};
 use crate::report::verify_text;
 use crate::series::About;
-use crate::{Outcome, input, output, stages};
+use crate::{Outcome, output, stages};
 use anyhow::{Context, Result};
+use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
 use fieldline_plan::{Plan, StructPlan};
+use fieldline_tree::proof::{Build, Finding, judge};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
@@ -45,12 +46,12 @@ fn verify(out: &mut String, plan: &Plan, object: &Object) -> Result<bool> {
 
 /// All layouts of each struct in a file.
 fn layouts(path: &Path, structs: &[StructPlan]) -> Result<Vec<Vec<Layout>>> {
-    input::with_types(path, None, None, |types| structs.iter().map(|of| types.layouts(&of.name)).collect())
+    types::with_types(path, None, None, |types| structs.iter().map(|of| types.layouts(&of.name)).collect())
 }
 
 /// Compiles the patch in every build folder.
 fn compiled(out: &mut String, plan: &Plan, tree: &Path, args: &VerifyArgs) -> Result<bool> {
-    let patched = stages::patch(plan, tree, &args.telling)?;
+    let patched = stages::patch(plan, tree, &args.telling.options())?;
     let structs = patched.steps.iter().filter_map(|step| {
         let About::Struct(name) = &step.about else { return None };
         Some((plan.struct_named(name)?, step.files.first()?.path.as_str()))

@@ -2,11 +2,12 @@
 
 use super::Judged;
 use crate::args::Recordings;
-use crate::{input, profiled, recordings};
+use crate::{profiled, recordings};
 use anyhow::Result;
-use fieldline_layout::access::AccessProfile;
+use fieldline_access::access::AccessProfile;
+use fieldline_debuginfo::types;
+use fieldline_doctor::{Finding, Severity};
 use fieldline_plan::{Enough, enough};
-use fieldline_profile::doctor::{Finding, Severity};
 use serde::Serialize;
 
 /// How many structs are judged when none is named.
@@ -32,10 +33,10 @@ pub(super) fn needs(of: &Recordings, types: &[String], judged: &[Judged]) -> Res
     }
     let profile = recordings::attributed(of, |attributed| attributed.profile())?;
     let names = if types.is_empty() { busiest(&profile) } else { types.to_vec() };
-    let layouts = input::with_types(of.first_program(), None, None, |found| {
+    let layouts = types::with_types(of.first_program(), None, None, |found| {
         names
             .iter()
-            .map(|name| profiled::layout_of(found, Some(&profile), input::bare(name)))
+            .map(|name| profiled::layout_of(found, Some(&profile), types::bare(name)))
             .collect::<Result<Vec<_>>>()
     })?;
     let is_asked_for = !types.is_empty();

@@ -2,12 +2,13 @@
 
 use super::day::is_date;
 use super::keys;
-use crate::args::{DebugFormat, line_size};
+use crate::args::line_size;
 use crate::origin::Origin;
 use crate::pins::nearest;
 use anyhow::{Context, Result, anyhow, bail};
 use fieldline_check::rules::{Budget, Ends};
 use fieldline_check::{Level, Rule, Settings};
+use fieldline_debuginfo::types::Format;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ pub(crate) struct Target {
     pub(crate) line: Option<u64>,
     /// What it is compared with.
     pub(crate) against: Option<Origin>,
-    pub(crate) format: Option<DebugFormat>,
+    pub(crate) format: Option<Format>,
     /// Types that may be absent.
     pub(crate) optional: Vec<String>,
 }
@@ -224,8 +225,8 @@ impl RawTarget {
             line: self.line,
             against,
             format: self.debug_format.map(|format| match format {
-                RawFormat::Dwarf => DebugFormat::Dwarf,
-                RawFormat::Btf => DebugFormat::Btf,
+                RawFormat::Dwarf => Format::Dwarf,
+                RawFormat::Btf => Format::Btf,
             }),
             optional: self.optional,
         })

@@ -1,8 +1,8 @@
 //! Pins out of TOML, with the line of everything that can be wrong.
 
 use super::{Directive, Name, PinFile, StructPins, Wish, nearest};
-use crate::input;
 use anyhow::{Result, anyhow};
+use fieldline_debuginfo::types;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
@@ -41,7 +41,7 @@ impl Reader<'_> {
     }
 
     fn of_struct(&self, key: &str, line: usize, value: &Spanned<DeValue<'_>>) -> Result<StructPins> {
-        let name = input::bare(key).to_owned();
+        let name = types::bare(key).to_owned();
         let DeValue::Table(table) = value.get_ref() else {
             return Err(self.error(value, &format!("'{key}' is no struct: write [{key}] above its pins")));
         };

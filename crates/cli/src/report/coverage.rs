@@ -2,7 +2,7 @@
 
 use super::color::Paint;
 use super::heat_text::percent;
-use fieldline_layout::access::{AccessProfile, EventCoverage};
+use fieldline_access::access::{AccessProfile, EventCoverage};
 use fieldline_profile::run::DsoCoverage;
 use std::fmt::Write;
 

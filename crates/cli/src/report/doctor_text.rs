@@ -2,8 +2,8 @@
 
 use super::color::Paint;
 use crate::diagnosis::{Diagnosis, Judged, Looked, StructNeed};
-use fieldline_profile::doctor::{Advice, Finding, Severity};
-use fieldline_profile::machine::Machine;
+use fieldline_doctor::machine::Machine;
+use fieldline_doctor::{Advice, Finding, Severity};
 use std::fmt::Write;
 
 /// Appends the diagnosis and its verdict.

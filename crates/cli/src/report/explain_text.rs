@@ -1,9 +1,9 @@
 //! How an instruction came to its answer, for eyes.
 
 use super::color::Paint;
-use fieldline_profile::attribute::explain::{ExplainedOperand, Explanation, Line};
-use fieldline_profile::attribute::target::{Target, TypeEntry};
-use fieldline_profile::code::machine::Access;
+use fieldline_machinecode::machine::Access;
+use fieldline_typeflow::operands::explain::{ExplainedOperand, Explanation, Line};
+use fieldline_typeflow::operands::target::{Target, TypeEntry};
 use std::fmt::Write;
 
 /// Gives the path of the member an operand is.

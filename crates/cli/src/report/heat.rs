@@ -1,6 +1,6 @@
 //! What a profile says about one struct: numbers first, texts in [`super::heat_text`].
 
-use fieldline_layout::access::{AccessProfile, CpuAccess, TypeProfile};
+use fieldline_access::access::{AccessProfile, CpuAccess, TypeProfile};
 use fieldline_layout::layout::Layout;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -269,7 +269,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_layout::access::{Access, Tally};
+    use fieldline_access::access::{Access, Tally};
 
     fn access(function: u32, offset: u64, loads: u64, stores: u64) -> Access {
         Access {

@@ -1,7 +1,7 @@
 //! Which members lose their cacheline to other CPUs, and whose writes take it.
 
 use super::heat_text::Options;
-use fieldline_layout::access::TypeProfile;
+use fieldline_access::access::TypeProfile;
 use fieldline_layout::layout::Layout;
 use fieldline_plan::false_sharing::{Contended, contended};
 use std::collections::BTreeSet;
@@ -103,7 +103,7 @@ fn cpus(cpus: &BTreeSet<u32>) -> String {
 mod tests {
     use super::*;
     use crate::report::color::Paint;
-    use fieldline_layout::access::{Access, Away, CpuAccess, Homes, Tally};
+    use fieldline_access::access::{Access, Away, CpuAccess, Homes, Tally};
     use std::collections::BTreeMap;
 
     fn access(offset: u64, loads: u64, away_stores: u64, hitm: u64) -> Access {

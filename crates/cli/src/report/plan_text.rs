@@ -1,10 +1,7 @@
 //! Plans for eyes.
 
 use super::color::Paint;
-use super::confidence_text;
-use super::matrix_text;
-use super::packing_text;
-use super::plan_terms;
+use super::{confidence_text, matrix_text, packing_text, plan_terms};
 use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;

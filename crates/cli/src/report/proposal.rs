@@ -4,7 +4,7 @@ use super::color::Paint;
 use super::heat::TypeHeat;
 use super::{coverage, heat_text, plan_text};
 use crate::stages::Patched;
-use fieldline_layout::access::AccessProfile;
+use fieldline_access::access::AccessProfile;
 use fieldline_plan::{Plan, StructPlan};
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! What builds showed, for eyes.
 
-use crate::proof::{Finding, Judged, Shown};
+use fieldline_tree::proof::{Finding, Judged, Shown};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

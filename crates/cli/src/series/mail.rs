@@ -2,8 +2,8 @@
 
 use super::Step;
 use crate::args::series::{DATE, SeriesArgs};
-use crate::tree::FileChange;
 use fieldline_source::diff;
+use fieldline_tree::header::FileChange;
 use std::fmt::Write;
 
 /// Columns of a mail's text: what checkpatch asks for, less the indent git log adds.

@@ -2,7 +2,7 @@
 
 use super::Step;
 use super::mail::paragraph;
-use fieldline_layout::access::{Access, AccessProfile, EventCoverage, Recording};
+use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording};
 use fieldline_plan::groups::{Alignment, Group};
 use fieldline_plan::result::{Basis, Candidate, Mark};
 use fieldline_plan::{Outcome, Plan, StructPlan, source};

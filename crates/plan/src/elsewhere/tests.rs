@@ -55,7 +55,7 @@ fn cells(layout: &Layout, places: &[(u64, u64)]) -> (Constraints, Cells) {
     let constraints = constraints(layout, &Wishes::default()).unwrap_or_else(|refusal| panic!("{refusal}"));
     let accesses: Vec<_> = places
         .iter()
-        .map(|(offset, size)| fieldline_layout::access::Access {
+        .map(|(offset, size)| fieldline_access::access::Access {
             ip: 0,
             function: 0,
             offset: *offset,

@@ -9,7 +9,7 @@ use super::result::{LineHeat, VisitChange};
 use crate::planner::Options;
 use crate::result::Change;
 use crate::source::{accesses, sources};
-use fieldline_layout::access::{Access, AccessProfile, CpuAccess};
+use fieldline_access::access::{Access, AccessProfile, CpuAccess};
 use fieldline_layout::{Layout, Member};
 use std::collections::{BTreeMap, BTreeSet};
 

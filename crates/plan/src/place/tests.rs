@@ -1,7 +1,7 @@
 use super::*;
 use crate::packing::tests::layout;
 use crate::result::Basis;
-use fieldline_layout::access::{Access, Tally, TypeProfile};
+use fieldline_access::access::{Access, Tally, TypeProfile};
 use fieldline_layout::constraint::{Note, Pin};
 use fieldline_layout::layout::Role;
 

@@ -16,7 +16,7 @@ use crate::sharing::Sharing;
 use crate::source::sources;
 use crate::state::State;
 use crate::tidy::{moved, tidy};
-use fieldline_layout::AccessProfile;
+use fieldline_access::AccessProfile;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! A run over recorded accesses, counted by blocks of them.
 
-use super::hierarchy::{Hierarchy, Outcome};
-use super::relocation::{Object, Placed, Rearrangement, Relocation};
+use crate::simulate::relocation::{Object, Placed, Rearrangement, Relocation};
+use fieldline_cachemodel::{Hierarchy, Outcome};
 
 /// Most lines of an object that a visit tells apart; members beyond count with the last.
 const MAX_LINES: u64 = 128;
@@ -26,7 +26,7 @@ pub struct Access {
 /// The machine that is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// CPUs, at most [`super::MAX_CPUS`].
+    /// CPUs, at most [`fieldline_cachemodel::MAX_CPUS`].
     pub cpus: usize,
     /// Bytes of a line.
     pub line: u64,

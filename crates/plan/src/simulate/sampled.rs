@@ -5,13 +5,15 @@
 //! homes are spread like samples over CPUs, and other CPUs come as often as the profile's homes say; structs are
 //! visited as often as their samples and the length of their visits say; nothing else is accessed between visits.
 
-use super::{Access, MAX_CPUS, Object};
 use crate::model::Model;
 use crate::random::{Random, mix};
+use crate::simulate::{Access, Object};
 use crate::source::{Source, sources};
 use crate::touch::events;
+use fieldline_access::AccessProfile;
+use fieldline_cachemodel::MAX_CPUS;
+use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
-use fieldline_layout::{AccessProfile, Layout};
 use std::collections::BTreeMap;
 
 /// Accesses of other objects that end a visit: visits are drawn one behind the other, so one is enough.

@@ -1,8 +1,8 @@
 //! Structs and recordings made up for tests.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+use fieldline_access::access::{Access, AccessProfile, CpuAccess, Tally, TypeProfile, Window};
 use fieldline_layout::abi::{self, Slot};
-use fieldline_layout::access::{Access, AccessProfile, CpuAccess, Tally, TypeProfile, Window};
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::layout::Role;
 use fieldline_layout::{Layout, Member};

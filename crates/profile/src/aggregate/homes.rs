@@ -1,6 +1,6 @@
 //! Which CPU an object is at home on: the one that took most of its samples.
 
-use fieldline_layout::access::{Away, Homes};
+use fieldline_access::access::{Away, Homes};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 use super::blocks::Blocks;
 use super::by_cpu::ByCpu;
 use super::rounds::{Rounds, Timed};
-use fieldline_layout::access::Window;
-use fieldline_layout::blocks::count_windows_in_block;
+use fieldline_access::access::Window;
+use fieldline_access::blocks::count_windows_in_block;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,7 +6,7 @@
 //! that holds it; what only a later view of a union shows, for the bytes that the views before lack.
 
 use super::counts::{Error, Form, Operation, Row, TypeCounts, hexadecimal};
-use fieldline_layout::access::Tally;
+use fieldline_access::access::Tally;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a section begins.

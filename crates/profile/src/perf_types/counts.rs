@@ -1,7 +1,7 @@
 //! What perf counted, by event, type and offset.
 
 use super::{annotate, json, report};
-use fieldline_layout::access::Tally;
+use fieldline_access::access::Tally;
 use std::collections::BTreeMap;
 
 /// Bytes of the largest file that is read: reports have a row a member, so they are small.

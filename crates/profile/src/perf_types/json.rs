@@ -2,7 +2,7 @@
 //! passed over.
 
 use super::counts::{Error, Form, Operation, Row, TypeCounts};
-use fieldline_layout::access::Tally;
+use fieldline_access::access::Tally;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@
 //! or more apart (`tools/perf/ui/hist.c`).
 
 use super::counts::{Error, Form, Operation, Row, TypeCounts, hexadecimal};
-use fieldline_layout::access::Tally;
+use fieldline_access::access::Tally;
 
 const OFFSET: &str = "Data Type Offset";
 const SAMPLES: &str = "Samples";

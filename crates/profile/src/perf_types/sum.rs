@@ -1,8 +1,8 @@
 //! Counts of perf to an `AccessProfile`. Nothing is added to what perf says: no instructions, CPUs, times, levels or objects.
 
 use super::counts::{Form, Operation, Row, TypeCounts};
+use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording, Tally, TypeProfile};
 use fieldline_layout::Layout;
-use fieldline_layout::access::{Access, AccessProfile, EventCoverage, Recording, Tally, TypeProfile};
 use std::collections::BTreeMap;
 
 /// The counts are of another program than the one given.

@@ -8,21 +8,21 @@ use super::questions::{Decided, Question, Questions};
 use super::straight::Straight;
 use super::traps::Traps;
 use crate::aggregate::Blocks;
-use crate::attribute::answers::Answers;
-use crate::attribute::decide::decide;
-use crate::attribute::evidence::Seen;
-use crate::attribute::objects::{Object, Objects};
-use crate::attribute::reason::Reason;
-use crate::attribute::sampled::Sampled;
-use crate::attribute::slides::in_space;
-use crate::attribute::target::{Target, TypeIndex};
-use crate::data_source::DataSource;
-use crate::perf_data::{Error, EventIndex, Record, Tally};
-use crate::program::Program;
-use crate::sample::Sample;
-use crate::sample::runs::Run;
-use crate::sample_file::SampleFile;
+use crate::objects::decide::decide;
+use crate::objects::evidence::Seen;
+use crate::objects::known::{Object, Objects};
+use crate::objects::slides::in_space;
 use fieldline_debuginfo::Elf;
+use fieldline_perfdata::data_source::DataSource;
+use fieldline_perfdata::perf_data::{Error, EventIndex, Record, Tally};
+use fieldline_perfdata::sample::Sample;
+use fieldline_perfdata::sample::runs::Run;
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::sampled::Sampled;
+use fieldline_typeflow::operands::target::{Target, TypeIndex};
+use fieldline_typeflow::program::Program;
 use rustc_hash::FxHashSet;
 
 /// A recording with what turns its addresses into the program's.
@@ -327,7 +327,9 @@ impl Source<'_> {
         let lost = |reason| Facts { ip: 0, address: 0, aside: aside(Err(reason)) };
         let Run { begin, end } = piece.map_err(lost)?;
         let cpu_mode = mode(sample);
-        let at = |ip| self.linker.locate(&Sample { ip: Some(ip), cpu_mode, ..*sample });
+        let mut in_mode = *sample;
+        in_mode.cpu_mode = cpu_mode;
+        let at = |ip| self.linker.locate(&in_mode.with_ip(Some(ip)));
         let first = at(begin).map_err(lost)?;
         match at(end) {
             Ok(last) if last.space == first.space => {

@@ -4,8 +4,8 @@
 //! themselves are known.
 
 use super::link::Linker;
-use crate::attribute::answers::Answers;
-use crate::sample::{Parts, Sample};
+use fieldline_perfdata::sample::{Parts, Sample};
+use fieldline_typeflow::operands::answers::Answers;
 
 /// From here on an entry of a call chain is a marker (`PERF_CONTEXT_MAX`, include/uapi/linux/perf_event.h).
 const MARKERS: u64 = 0_u64.wrapping_sub(4095);
@@ -34,7 +34,7 @@ impl Context {
         let has_branches = !branches.is_empty();
         addresses.extend(branches);
         let function = |address: u64| {
-            let linked = linker.link(&Sample { ip: Some(address), ..*sample }).ok()?;
+            let linked = linker.link(&sample.with_ip(Some(address))).ok()?;
             answers.function_at(linked).filter(|function| Some(*function) != own)
         };
         let mut functions: Vec<u32> = addresses.into_iter().filter_map(function).collect();
@@ -61,9 +61,9 @@ fn branches(parts: &Parts<'_>) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::perf_data::{Attr, Endian, PerfFile, Record};
-    use crate::sample::SampleFields;
-    use crate::writer::{Recording, SampleValues};
+    use fieldline_perfdata::perf_data::{Attr, Endian, PerfFile, Record};
+    use fieldline_perfdata::sample::SampleFields;
+    use fieldline_perfdata::writer::{Recording, SampleValues};
 
     #[test]
     fn callers_and_branches_are_read_and_markers_are_not() {

@@ -3,11 +3,11 @@
 use super::dso::Dsos;
 use super::joint::Joint;
 use super::pieces::each_access;
-use crate::attribute::reason::Reason;
-use crate::attribute::target::Target;
-use crate::perf_data::{Error, Record};
-use crate::sample_file::SampleFile;
-use fieldline_layout::access::EventCoverage;
+use fieldline_access::access::EventCoverage;
+use fieldline_perfdata::perf_data::{Error, Record};
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::target::Target;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 

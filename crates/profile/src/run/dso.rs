@@ -1,7 +1,7 @@
 //! Which program, library or module a sample's instruction is in (a DSO, as perf calls it).
 
-use crate::perf_data::{Mmap, Record, Task, is_kernel_image};
-use crate::sample::{CpuMode, Sample};
+use fieldline_perfdata::perf_data::{Mmap, Record, Task, is_kernel_image};
+use fieldline_perfdata::sample::{CpuMode, Sample};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ impl Dsos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::perf_data::SampleId;
+    use fieldline_perfdata::perf_data::SampleId;
 
     fn mmap(pid: u32, address: u64, name: &'static str, cpu_mode: CpuMode) -> Mmap<'static> {
         Mmap {
@@ -116,7 +116,8 @@ mod tests {
     }
 
     fn name(dsos: &mut Dsos, pid: u32, ip: u64, cpu_mode: CpuMode) -> String {
-        let sample = Sample { ip: Some(ip), pid: Some(pid), cpu_mode, ..Sample::default() };
+        let mut sample = Sample::default().with_ip(Some(ip));
+        (sample.pid, sample.cpu_mode) = (Some(pid), cpu_mode);
         let dso = dsos.of_sample(&sample);
         dsos.names[dso.0 as usize].clone()
     }

@@ -5,12 +5,12 @@ use super::key::{Batch, Facts, Key, Table};
 use super::look;
 use super::pieces::pieces;
 use crate::aggregate::Clock;
-use crate::attribute::answers::Answers;
-use crate::attribute::evidence::Votes;
-use crate::perf_data::{Error, Record, Tally};
-use crate::program::Program;
-use crate::sample::Sample;
-use crate::sweep::{Sweep, sweep};
+use crate::objects::evidence::Votes;
+use fieldline_perfdata::perf_data::{Error, Record, Tally};
+use fieldline_perfdata::sample::Sample;
+use fieldline_perfdata::sweep::{Sweep, sweep};
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::program::Program;
 
 /// Sums over samples that are different in time and period only.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,10 @@
 
 use super::attribution::{Attributed, Attribution, Part};
 use super::pieces::each_access;
-use crate::attribute::reason::Reason;
-use crate::attribute::target::Target;
-use crate::perf_data::{Error, Record};
-use crate::sample::Sample;
+use fieldline_perfdata::perf_data::{Error, Record};
+use fieldline_perfdata::sample::Sample;
+use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::target::Target;
 
 /// What each sample of a recording touched, as the program tells that its instruction is in.
 ///

@@ -3,9 +3,9 @@
 //! There are as many keys as instructions by addresses, so tables of them are larger than caches. Samples are looked up
 //! some at a time: first all places are asked for, then they are used, so that the memory's answers overlap.
 
-use crate::attribute::reason::Reason;
-use crate::data_source::DataSource;
-use crate::perf_data::EventIndex;
+use fieldline_perfdata::data_source::DataSource;
+use fieldline_perfdata::perf_data::EventIndex;
+use fieldline_typeflow::operands::reason::Reason;
 use std::hint::black_box;
 
 /// How many samples are looked up together: as many answers of the memory as can be under way, several times over.

@@ -4,11 +4,11 @@
 //! began; all symbols of one image were moved by the same.
 
 use super::link::is_kernel;
-use crate::perf_data::{Error, Record};
-use crate::sample::CpuMode;
-use crate::sample_file::SampleFile;
-use crate::script::{Landmark, Space};
 use fieldline_debuginfo::Elf;
+use fieldline_perfdata::perf_data::{Error, Record};
+use fieldline_perfdata::sample::CpuMode;
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_perfdata::script::{Landmark, Space};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 

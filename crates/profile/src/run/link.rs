@@ -6,13 +6,13 @@
 
 use super::landmarks;
 use super::spaces::{Map, Spaces};
-use crate::attribute::reason::Reason;
-use crate::attribute::slides::Slides;
-use crate::perf_data::{Error, Mmap, Record};
-use crate::sample::{CpuMode, Sample};
-use crate::sample_file::SampleFile;
+use crate::objects::slides::Slides;
 use fieldline_debuginfo::dwarf::sections::hex;
 use fieldline_debuginfo::{Elf, Segment};
+use fieldline_perfdata::perf_data::{Error, Mmap, Record};
+use fieldline_perfdata::sample::{CpuMode, Sample};
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_typeflow::operands::reason::Reason;
 
 /// The recording is of another program than the one given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -303,7 +303,7 @@ mod tests {
             build_id: None,
             cpu_mode: CpuMode::User,
             is_data: false,
-            id: crate::perf_data::SampleId::default(),
+            id: fieldline_perfdata::perf_data::SampleId::default(),
         };
         assert_eq!(slide_of(&[rodata, text], &mmap), Some(0x5500_0000_0000));
         assert_eq!(slide_of(&[rodata], &mmap), Some(0x5500_0000_1000));

@@ -3,10 +3,10 @@
 use super::attribution::Part;
 use super::joint::function;
 use crate::aggregate::gaps::Gaps;
-use crate::perf_data::{Error, Facts, Record, Tally};
-use crate::sample::Sample;
-use crate::sample_file::SampleFile;
-use crate::sweep::{Sweep, sweep};
+use fieldline_perfdata::perf_data::{Error, Facts, Record, Tally};
+use fieldline_perfdata::sample::Sample;
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_perfdata::sweep::{Sweep, sweep};
 
 /// Counts a recording's records, and finds the median gap of samples whose function is known, in nanoseconds.
 pub(super) fn look(parts: &[Part<'_, '_>], file: &SampleFile) -> Result<(Tally, u64), Error> {

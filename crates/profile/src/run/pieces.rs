@@ -3,11 +3,11 @@
 use super::attribution::{Attributed, Part};
 use super::joint::{attribute, of_none};
 use super::key::Facts;
-use crate::attribute::reason::Reason;
-use crate::perf_data::{Error, Event, Record};
-use crate::sample::runs::{Run, Stacks, may_name_access, names_access, runs};
-use crate::sample::{CpuMode, Sample};
-use crate::sample_file::SampleFile;
+use fieldline_perfdata::perf_data::{Error, Event, Record};
+use fieldline_perfdata::sample::runs::{Run, Stacks, may_name_access, names_access, runs};
+use fieldline_perfdata::sample::{CpuMode, Sample};
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_typeflow::operands::reason::Reason;
 
 /// A part of a branch stack that counts: a run of instructions, or why there is none.
 pub(super) type Piece = Result<Run, Reason>;
@@ -78,19 +78,20 @@ pub(super) fn each_access<E>(
     }
     for (piece, period) in pieces(sample) {
         let begin = piece.map_or(None, |run| Some(run.begin));
-        let one = Sample { period, addr: None, dso: None, cpu_mode: mode(sample), ..*sample };
+        let mut one = *sample;
+        (one.period, one.addr, one.dso, one.cpu_mode) = (period, None, None, mode(sample));
         match place(parts, sample, piece) {
             Some((index, part, Ok(run))) => {
                 for attributed in part.straight().of_run(&run) {
                     let distance = attributed.ip.unwrap_or(run.ip).wrapping_sub(run.ip);
                     let ip = begin.map(|begin| begin.wrapping_add(distance));
-                    each(&Sample { ip, ..one }, index, attributed)?;
+                    each(&one.with_ip(ip), index, attributed)?;
                 }
             }
             Some((index, part, Err(lost))) => {
                 let attributed = part.attribute_facts(&lost);
                 let attributed = if parts.len() > 1 { of_none(attributed) } else { attributed };
-                each(&Sample { ip: begin, ..one }, index, &attributed)?;
+                each(&one.with_ip(begin), index, &attributed)?;
             }
             None => {}
         }

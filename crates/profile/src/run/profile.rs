@@ -8,17 +8,17 @@ use super::rows::{Alike, Rows};
 use super::structs::{Structs, Touched};
 use crate::aggregate::windows::{Moment, Windows, Word};
 use crate::aggregate::{Builder, Counts, Function, Outcome, Row};
-use crate::attribute::answers::Answers;
-use crate::attribute::reason::Reason;
-use crate::attribute::target::Target;
-use crate::blind_spots::blind_spots;
-use crate::data_source::{Level, Snoop};
-use crate::perf_data::Error;
-use crate::sample_file::SampleFile;
-use crate::sweep::sweep;
-use crate::types::Definitions;
+use fieldline_access::access::{AccessProfile, Recording};
 use fieldline_debuginfo::dwarf::Dwarf;
-use fieldline_layout::access::{AccessProfile, Recording};
+use fieldline_doctor::blind_spots::blind_spots;
+use fieldline_perfdata::data_source::{Level, Snoop};
+use fieldline_perfdata::perf_data::Error;
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_perfdata::sweep::sweep;
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::types::Definitions;
 
 /// A program and what recordings show of it.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! What addresses are asked: samples that look alike to objects are one question, however many there are.
 
-use crate::attribute::answers::Answers;
-use crate::attribute::evidence::{Evidence, Votes};
-use crate::attribute::target::{Target, TypeIndex};
+use crate::objects::evidence::{Evidence, Votes};
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::target::{Target, TypeIndex};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 

@@ -4,10 +4,10 @@ use super::attribution::{Attributed, Part};
 use super::joint::of_none;
 use super::key::{Facts, Table};
 use crate::aggregate::Counts;
-use crate::attribute::slides::in_space;
-use crate::attribute::target::Target;
-use crate::data_source::DataSource;
-use crate::perf_data::EventIndex;
+use crate::objects::slides::in_space;
+use fieldline_perfdata::data_source::DataSource;
+use fieldline_perfdata::perf_data::EventIndex;
+use fieldline_typeflow::operands::target::Target;
 use rustc_hash::FxHashMap;
 
 /// All that decides how a sample counts, but for its time and address.

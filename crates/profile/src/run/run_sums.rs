@@ -3,7 +3,7 @@
 use super::rows::Alike;
 use super::straight::Straight;
 use crate::aggregate::Counts;
-use crate::perf_data::EventIndex;
+use fieldline_perfdata::perf_data::EventIndex;
 use rustc_hash::FxHashMap;
 
 /// How often each run of a program was met: what there was, no more, however many runs, CPUs and blocks there are.

@@ -4,7 +4,7 @@
 //! something else there or executes another program. Records of several CPUs may stand out of order in a recording, so
 //! everything is kept with its time and put in order before it is asked.
 
-use crate::perf_data::Task;
+use fieldline_perfdata::perf_data::Task;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 

@@ -5,12 +5,12 @@
 
 use super::attribution::Attributed;
 use crate::aggregate::{Builder, Target as Struct, TypeInfo};
-use crate::attribute::answers::Answers;
-use crate::attribute::target::{Target, TypeIndex};
-use crate::types::{Definitions, Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::{Dwarf, TypeReader};
 use fieldline_layout::Layout;
 use fieldline_layout::types::AggregateKind;
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::target::{Target, TypeIndex};
+use fieldline_typeflow::types::{Definitions, Place, Shape, Ty, TypeSpace};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 

@@ -4,7 +4,7 @@
 //! Exception Conditions"), and perf records the instruction to go on with. Elsewhere, as on arm64, it is taken before. The
 //! address of a sample is that of the watch, not of the access (`perf_bp_event` in `kernel/events/core.c`).
 
-use crate::perf_data::{DataBreakpoint, EventIndex, Facts};
+use fieldline_perfdata::perf_data::{DataBreakpoint, EventIndex, Facts};
 
 /// Which events of a recording are such breakpoints.
 #[derive(Clone, Debug, Default)]

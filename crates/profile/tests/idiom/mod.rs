@@ -2,9 +2,9 @@
 
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::attribute::answers::Answers;
-use fieldline_profile::attribute::target::{Target, TypeIndex};
-use fieldline_profile::program::Program;
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::target::{Target, TypeIndex};
+use fieldline_typeflow::program::Program;
 use std::path::Path;
 
 /// Works with a program of the folder and the addresses of all its code.

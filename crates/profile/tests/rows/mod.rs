@@ -1,8 +1,8 @@
 //! One row a sample, in a form that both we and `perf script` can be brought to.
 
-use fieldline_profile::data_source::DataSource;
-use fieldline_profile::perf_data::{Facts, PerfFile, Record};
-use fieldline_profile::sample::{Sample, SampleFields};
+use fieldline_perfdata::data_source::DataSource;
+use fieldline_perfdata::perf_data::{Facts, PerfFile, Record};
+use fieldline_perfdata::sample::{Sample, SampleFields};
 
 /// The columns of a row that a recording can have, with the words `perf script -F` has for them. Those
 /// from the weight on are printed last.

@@ -2,7 +2,7 @@
 
 use crate::address::Registers;
 use crate::journal::Who;
-use fieldline_profile::code::machine::Access;
+use fieldline_machinecode::machine::Access;
 use nix::libc::user_regs_struct;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;

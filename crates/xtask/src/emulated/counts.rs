@@ -5,9 +5,9 @@ use super::trace::Trace;
 use crate::rank;
 use crate::shell::say;
 use anyhow::Result;
-use fieldline_profile::attribute::target::Target;
-use fieldline_profile::perf_data::Error;
+use fieldline_perfdata::perf_data::Error;
 use fieldline_profile::run::Attribution;
+use fieldline_typeflow::operands::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -2,9 +2,9 @@
 
 use crate::shell::say;
 use anyhow::{Context, Result, ensure};
-use fieldline_profile::attribute::answers::Answers;
-use fieldline_profile::attribute::target::Target;
 use fieldline_profile::run::Attributed;
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An object the program said it has.

@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result, ensure};
 use fieldline_debuginfo::{Elf, FileBytes};
-use fieldline_profile::perf_data::{Attr, BuildId, Endian, EventIndex};
-use fieldline_profile::sample::{CpuMode, SampleFields};
-use fieldline_profile::writer::{Mapping, Recording, SampleValues};
+use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex};
+use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::ops::Range;

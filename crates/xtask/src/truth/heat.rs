@@ -2,8 +2,8 @@
 
 use crate::rank;
 use anyhow::{Context, Result};
+use fieldline_access::access::TypeProfile;
 use fieldline_layout::Member;
-use fieldline_layout::access::TypeProfile;
 use std::collections::BTreeMap;
 use std::path::Path;
 

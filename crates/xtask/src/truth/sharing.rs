@@ -3,7 +3,7 @@
 use super::score::percent;
 use super::table::{Bound, Table};
 use anyhow::{Context, Result};
-use fieldline_layout::access::AccessProfile;
+use fieldline_access::access::AccessProfile;
 use fieldline_layout::{Layout, Member};
 use fieldline_plan::false_sharing::contended;
 use std::collections::{BTreeMap, BTreeSet};

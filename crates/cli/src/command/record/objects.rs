@@ -1,9 +1,8 @@
 //! Objects to watch: which bytes their members are, by symbols and debug info.
 
-use crate::input;
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::sections::hex;
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, types};
 use fieldline_layout::Layout;
 use fieldline_layout::layout::Member;
 use fieldline_record::{Kernel, Watch, watches};
@@ -38,7 +37,7 @@ impl<'t> Object<'t> {
                 Place::Symbol { name, offset: offset.with_context(|| format!("{text} {wanted}"))? }
             }
         };
-        Ok(Self { ty: input::bare(ty), place })
+        Ok(Self { ty: types::bare(ty), place })
     }
 }
 
@@ -84,7 +83,7 @@ pub(super) fn find(file: &Path, objects: &[String], members: &[String], home: Ho
 }
 
 fn layout(file: &Path, ty: &str) -> Result<Layout> {
-    input::with_types(file, None, None, |types| {
+    types::with_types(file, None, None, |types| {
         let first = types.layouts(ty)?.into_iter().next();
         first.with_context(|| format!("{}: {ty} is no struct", file.display()))
     })

@@ -1,0 +1,331 @@
+//! What a recording says about the members of structs: plain data, additive over recordings.
+//!
+//! Accesses are kept by instruction, so that everything else (heat of a member, functions, touch rates) is a sum
+//! over them. A struct is known by name, size and [`fieldline_layout::Layout::fingerprint`]; a place inside it by its byte offset.
+//! Names of members never enter.
+
+use crate::blocks::BlockCount;
+use fieldline_layout::types::split_path;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Value of [`AccessProfile::format`].
+pub const FORMAT: &str = "fieldline-profile";
+/// Value of [`AccessProfile::version`] this crate writes and reads.
+pub const VERSION: u32 = 1;
+
+/// If fewer of the loads hit the nearest cache, a recording holds only slow ones.
+const LEAST_NEAR_LOADS: f64 = 0.1;
+
+/// Whether `near` loads served by the nearest cache, of `served` ones that say where they were served, are so few that
+/// a threshold hid the others. What is read together can't be told then.
+#[must_use]
+pub fn are_only_slow(near: u64, served: u64) -> bool {
+    served > 0 && (near as f64) < LEAST_NEAR_LOADS * served as f64
+}
+
+/// All accesses of one or several recordings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AccessProfile {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// Format version.
+    pub version: u32,
+    /// What was read, in the order given.
+    pub recordings: Vec<Recording>,
+    /// How many samples found their member, per event.
+    pub coverage: Vec<EventCoverage>,
+    /// What the recordings can't show, a sentence each.
+    pub blind_spots: Vec<String>,
+    /// The structs that were touched, by name.
+    pub types: Vec<TypeProfile>,
+    /// Functions that samples fell in; [`Access::function`] and [`Window`] words refer to them by index.
+    pub functions: Vec<String>,
+    /// Sequences of samples one CPU took in one go, see [`Window`].
+    pub windows: Vec<Window>,
+    /// Samples in each block of time, all recordings' blocks one after the other. Empty if a recording doesn't tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<u64>,
+}
+
+/// One recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// File name without its folder.
+    pub file: String,
+    /// Host it was made on, if recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Kernel release, if recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<String>,
+    /// Command that made it, if recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Build id of the program or kernel the samples were attributed with, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<String>,
+    /// Cacheline size of the recorded machine in bytes, if recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cacheline: Option<u64>,
+    /// Samples in the file.
+    pub samples: u64,
+    /// Samples the kernel said it lost.
+    pub lost: u64,
+    /// Samples with a call chain.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub callchains: u64,
+    /// Samples with a branch stack.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub branch_stacks: u64,
+    /// Runs of instructions between the branches of stacks whose accesses are among the samples.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub branch_runs: u64,
+}
+
+impl Recording {
+    /// How many samples there are, in words: what is counted by branch stacks are accesses.
+    #[must_use]
+    pub fn samples_in_words(&self) -> String {
+        let Self { samples, branch_runs, branch_stacks, .. } = self;
+        match branch_runs {
+            0 => format!("{samples} samples"),
+            _ => format!(
+                "{samples} samples (accesses in {branch_runs} runs between branches of {branch_stacks} stacks)"
+            ),
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Samples and what they stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Number of samples.
+    pub samples: u64,
+    /// Sum of their periods: events they stand for.
+    pub period: u64,
+}
+
+impl Tally {
+    /// Adds one sample.
+    pub fn count(&mut self, period: u64) {
+        self.samples += 1;
+        self.period = self.period.saturating_add(period);
+    }
+
+    /// Adds another tally.
+    pub fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.period = self.period.saturating_add(other.period);
+    }
+}
+
+/// Where the samples of one event went. `attributed + Σ unattributed = total`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventCoverage {
+    /// Event name as recorded.
+    pub event: String,
+    /// All its samples.
+    pub total: Tally,
+    /// Those that found a data type.
+    pub attributed: Tally,
+    /// Those that did not, by reason.
+    pub unattributed: BTreeMap<String, Tally>,
+}
+
+/// How samples were served: a data-source level or snoop result as a short word (`L1`, `L3`, `HITM` …).
+pub type Levels = BTreeMap<String, u64>;
+
+/// One struct's accesses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TypeProfile {
+    /// Tag of the struct.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// [`fieldline_layout::Layout::fingerprint`] of the layout the samples were attributed with.
+    pub fingerprint: u64,
+    /// The layout the samples were attributed with, so that reports can name members.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<fieldline_layout::Layout>,
+    /// Accesses by instruction and place, sorted.
+    pub accesses: Vec<Access>,
+    /// Accesses by place and CPU: `(offset, cpu)` → loads and stores, in samples.
+    pub cpus: Vec<CpuAccess>,
+    /// Where objects began within a 256-byte block, if addresses tell: base modulo 256 → objects.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub phases: BTreeMap<u64, u64>,
+    /// Where objects are at home, if addresses tell.
+    #[serde(default, skip_serializing_if = "Homes::is_none")]
+    pub homes: Homes,
+}
+
+/// Samples of one instruction at one place of a struct.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// Address of the instruction in the program's own address space (before relocation).
+    pub ip: u64,
+    /// Index into [`AccessProfile::functions`].
+    pub function: u32,
+    /// Byte offset into the struct.
+    pub offset: u64,
+    /// Bytes touched.
+    pub size: u64,
+    /// Loads sampled.
+    pub loads: Tally,
+    /// Stores sampled.
+    pub stores: Tally,
+    /// Sum of the weights (latency in core cycles) of the loads.
+    pub latency: u64,
+    /// Loads by level that served them, and `HITM` for those that hit a modified line of another CPU.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub levels: Levels,
+    /// Stores by level, `HITM` as for loads, and `TAKEN` for those that took the line from other CPUs' caches, modified
+    /// or not.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub store_levels: Levels,
+    /// Those of the samples that a CPU took which is not its object's home, see [`Homes`].
+    #[serde(default, skip_serializing_if = "Away::is_none")]
+    pub away: Away,
+    /// The samples by block of time, in order of blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<BlockCount>,
+}
+
+/// Samples of CPUs on objects that have their home elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Away {
+    /// Loads.
+    pub loads: u64,
+    /// Stores.
+    pub stores: u64,
+    /// Loads and stores that found the line lost to another CPU, see [`Access::lost`].
+    pub lost: u64,
+}
+
+impl Away {
+    /// Whether there are none.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: Self) {
+        self.loads += other.loads;
+        self.stores += other.stores;
+        self.lost += other.lost;
+    }
+}
+
+/// Where the objects of a struct are at home, if addresses tell objects apart: an object's home is the CPU that took most
+/// of its samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Homes {
+    /// Samples of known objects.
+    pub samples: u64,
+    /// Sum over these samples of the CPUs that touch the object besides its home.
+    pub others: u64,
+}
+
+impl Homes {
+    /// Whether no object is known.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds those of another recording.
+    pub fn add(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.others += other.others;
+    }
+}
+
+/// Samples of one CPU at one place of a struct.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuAccess {
+    /// Byte offset into the struct.
+    pub offset: u64,
+    /// CPU number.
+    pub cpu: u32,
+    /// Loads sampled.
+    pub loads: u64,
+    /// Stores sampled.
+    pub stores: u64,
+}
+
+/// Consecutive samples of one CPU close in time: which functions worked on which structs in one go.
+///
+/// Equal windows are kept once with a count. A word is a pair (type or none, function). Functions that the samples' call
+/// chains and branch stacks show are words without a type, once in a window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// `(type index in [`AccessProfile::types`] or -1, function index)` of each sample and of its context, sorted.
+    pub words: Vec<(i32, u32)>,
+    /// How many windows were equal.
+    pub count: u64,
+    /// Those by block of time, in order of blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<(u32, u64)>,
+}
+
+impl AccessProfile {
+    /// A profile of nothing.
+    pub fn empty() -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            recordings: Vec::new(),
+            coverage: Vec::new(),
+            blind_spots: Vec::new(),
+            types: Vec::new(),
+            functions: Vec::new(),
+            windows: Vec::new(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// The profile of a struct, the one with most samples if several fit: its name may lack namespaces in front.
+    pub fn type_named(&self, name: &str) -> Option<&TypeProfile> {
+        let whole = self.types.iter().find(|profile| profile.name == name);
+        let fits = |of: &&TypeProfile| is_end_of(name, &of.name);
+        whole.or_else(|| self.types.iter().filter(fits).max_by_key(|of| of.samples()))
+    }
+}
+
+/// Whether a name is that of a struct, without some of the namespaces in front.
+fn is_end_of(name: &str, whole: &str) -> bool {
+    let parted = |name| split_path(name).0.is_some();
+    parted(whole) && whole.strip_suffix(name).is_some_and(|front| front.ends_with("::"))
+}
+
+impl TypeProfile {
+    /// Samples of the struct, loads and stores.
+    pub fn samples(&self) -> u64 {
+        self.accesses.iter().map(Access::samples).sum()
+    }
+}
+
+impl Access {
+    /// Loads and stores together, in samples.
+    pub fn samples(&self) -> u64 {
+        self.loads.samples + self.stores.samples
+    }
+
+    /// Samples that found the line lost to another CPU: loads of a line another CPU modified, and stores that took the line
+    /// from others.
+    pub fn lost(&self) -> u64 {
+        let count = |levels: &Levels, word| levels.get(word).copied().unwrap_or(0);
+        count(&self.levels, "HITM") + count(&self.store_levels, "TAKEN")
+    }
+
+    /// Whether the bytes touched overlap a member's.
+    pub fn touches(&self, member: &fieldline_layout::Member) -> bool {
+        self.offset < member.bit_end().div_ceil(8)
+            && member.offset() < self.offset.saturating_add(self.size.max(1))
+    }
+}

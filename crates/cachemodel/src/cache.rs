@@ -1,0 +1,96 @@
+//! A set-associative cache with true LRU replacement.
+
+/// No line.
+const EMPTY: u64 = u64::MAX;
+
+/// Which lines are there. Lines are found by number: address divided by line size.
+#[derive(Clone, Debug)]
+pub(super) struct Cache {
+    ways: usize,
+    sets: u64,
+    /// Spreads lines over sets, so that no layout is lucky with the index.
+    spread: u64,
+    /// Lines by set, the last used of each first.
+    lines: Vec<u64>,
+}
+
+impl Cache {
+    /// An empty cache of `bytes`; at least one set.
+    pub(super) fn new(bytes: u64, line: u64, ways: usize, spread: u64) -> Self {
+        let sets = (bytes / line.max(1) / ways.max(1) as u64).max(1);
+        Self { ways: ways.max(1), sets, spread, lines: vec![EMPTY; sets as usize * ways.max(1)] }
+    }
+
+    fn set(&mut self, line: u64) -> &mut [u64] {
+        let set = ((line.wrapping_mul(self.spread) >> 32) % self.sets) as usize;
+        &mut self.lines[set * self.ways..(set + 1) * self.ways]
+    }
+
+    /// Whether a line is there; it counts as used.
+    pub(super) fn hit(&mut self, line: u64) -> bool {
+        let set = self.set(line);
+        let Some(place) = set.iter().position(|known| *known == line) else { return false };
+        set[..=place].rotate_right(1);
+        true
+    }
+
+    /// Puts a line in, which drops the one not used for longest.
+    pub(super) fn fill(&mut self, line: u64) {
+        let set = self.set(line);
+        set.rotate_right(1);
+        set[0] = line;
+    }
+
+    /// Takes a line out.
+    pub(super) fn drop(&mut self, line: u64) {
+        let set = self.set(line);
+        if let Some(place) = set.iter().position(|known| *known == line) {
+            set[place..].rotate_left(1);
+            if let Some(last) = set.last_mut() {
+                *last = EMPTY;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldline_plan::random::Random;
+
+    #[test]
+    fn the_line_not_used_for_longest_goes() {
+        let mut cache = Cache::new(128, 64, 2, 1);
+        cache.fill(1);
+        cache.fill(2);
+        assert!(cache.hit(1));
+        cache.fill(3);
+        assert!(cache.hit(1) && cache.hit(3) && !cache.hit(2));
+        cache.drop(1);
+        cache.fill(4);
+        assert!(cache.hit(3) && cache.hit(4) && !cache.hit(1));
+    }
+
+    /// A fully associative LRU cache hits exactly where fewer other lines than it holds were used since (Mattson and
+    /// others, Evaluation techniques for storage hierarchies, 1970).
+    #[test]
+    fn hits_are_those_of_stack_distances() {
+        let mut random = Random::new(7);
+        for ways in [1, 2, 5, 16] {
+            let mut cache = Cache::new(64 * ways as u64, 64, ways, 0x9e37_79b9_7f4a_7c15);
+            let mut stack: Vec<u64> = Vec::new();
+            for _ in 0..2_000 {
+                let line = random.below(24) as u64;
+                let distance = stack.iter().position(|known| *known == line);
+                assert_eq!(cache.hit(line), distance.is_some_and(|distance| distance < ways));
+                match distance {
+                    Some(distance) => stack[..=distance].rotate_right(1),
+                    None => stack.insert(0, line),
+                }
+                if distance.is_none_or(|distance| distance >= ways) {
+                    cache.fill(line);
+                }
+            }
+        }
+    }
+}

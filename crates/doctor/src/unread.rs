@@ -1,0 +1,23 @@
+//! Machines whose code fieldline doesn't read.
+
+use crate::finding::{Finding, Severity};
+use crate::machine::Machine;
+
+/// Architectures whose machine code `profile` reads.
+const ATTRIBUTED: [&str; 2] = ["x86_64", "amd64"];
+
+/// Says so if fieldline itself is what can't answer. A recording not made yet may be attributed by perf.
+pub(super) fn unread(machine: &Machine, severity: Severity) -> Option<Finding> {
+    let arch = machine.arch.as_deref().filter(|arch| !ATTRIBUTED.contains(arch))?;
+    Some(Finding {
+        key: "architecture".to_owned(),
+        severity,
+        what: format!(
+            "fieldline reads machine code of x86_64 only, so `fieldline profile` attributes nothing of {arch} yet"
+        ),
+        why: format!("the machine's architecture is {arch}"),
+        remedy: "take over perf's own report by type, where this perf makes one, by `fieldline import`"
+            .to_owned(),
+        command: Some("perf report -s type,typeoff,symbol -n --stdio".to_owned()),
+    })
+}

@@ -1,0 +1,97 @@
+//! Files between stages: plans and profiles.
+
+use fieldline_access::AccessProfile;
+use fieldline_check::change::TypeChange;
+use fieldline_check::prediction::PredictionVerdict;
+use fieldline_layout::Layout;
+use fieldline_layout::constraint::{Constraints, Wishes, constraints};
+use fieldline_plan::model::Model;
+use fieldline_plan::place::{Addition, place};
+use fieldline_plan::simulate::{
+    Access, Machine, Object, Population, Rearrangement, Subject, sampled, simulate,
+};
+use fieldline_plan::{Options, Plan, Request, enough};
+
+/// Longer declarations are not searched: a search takes a while by design.
+const SEARCHED: usize = 6;
+
+/// A plan: what `simulate` and `verify` do with it.
+pub fn plan(bytes: &[u8]) {
+    let Ok(plan) = serde_json::from_slice::<Plan>(bytes) else { return };
+    let _ = plan.check_format();
+    let structs = |side: fn(&fieldline_plan::StructPlan) -> Rearrangement| -> Vec<Rearrangement> {
+        plan.structs.iter().map(side).collect()
+    };
+    let objects: Vec<Object> = (0..)
+        .zip(&plan.structs)
+        .map(|(of, plan)| Object { base: 0x1000 + 0x10_0000 * of as u64, size: plan.declared.size, of })
+        .collect();
+    let accesses = (0..64u64).map(|at| Access {
+        cpu: at as usize % 2,
+        address: 0x1000 + at % 4 * 0x10_0000 + at * 24,
+        size: 8,
+        is_store: at % 3 == 0,
+    });
+    let machine = Machine { cpus: 2, line: 64, sizes: [1 << 12, 1 << 13, 1 << 14], gap: 10, block: 16 };
+    for side in [structs(Rearrangement::declared), structs(Rearrangement::chosen)] {
+        let _ = simulate(&machine, &objects, &side, || accesses.clone());
+    }
+    for of in &plan.structs {
+        let _ = (of.order(), of.changes());
+    }
+    let _ = serde_json::to_vec(&plan);
+}
+
+/// A profile: what `plan`, `place`, `merge`, `check` and `simulate` do with it.
+pub fn profile(bytes: &[u8]) {
+    let Ok(profile) = serde_json::from_slice::<AccessProfile>(bytes) else { return };
+    let mut sum = profile.clone();
+    if profile.check_same_program(&sum).is_ok() {
+        sum.merge(profile.clone());
+    }
+    for of in &profile.types {
+        if let Some(layout) = &of.layout {
+            of_struct(&profile, layout);
+        }
+    }
+    let _ = serde_json::to_vec(&sum);
+}
+
+fn of_struct(profile: &AccessProfile, layout: &Layout) {
+    let _ = enough(profile, layout);
+    add(profile, layout);
+    let wishes = Wishes::default();
+    let Ok(units) = constraints(layout, &wishes) else { return };
+    visits(profile, layout, &units);
+    if layout.members.len() <= SEARCHED {
+        let plan = fieldline_plan::plan(profile, &[Request { layout, wishes: &wishes }], &Options::default());
+        for of in &plan.structs {
+            if let Ok(predicted) = of.predicted(layout) {
+                let _ = PredictionVerdict::new(&predicted, layout).holds();
+                let _ = TypeChange::between(layout, &predicted, &[64, 128]);
+            }
+        }
+    }
+}
+
+fn add(profile: &AccessProfile, layout: &Layout) {
+    let Some(member) = layout.members.first() else { return };
+    let addition = Addition {
+        layout,
+        wishes: &Wishes::default(),
+        guards: &[],
+        member,
+        declaration: "int new",
+        align_limit: 8,
+        with: &[0],
+        is_cold: false,
+    };
+    let _ = serde_json::to_vec(&place(&addition, Some(profile), &Options::default()));
+}
+
+fn visits(profile: &AccessProfile, layout: &Layout, units: &Constraints) {
+    let model = Model::new(profile, layout, units, 64);
+    let _ = (model.is_sufficient(), model.lines_per_visit(layout, units, 64));
+    let subjects: [Subject<'_>; 1] = [(&model, layout, units)];
+    let _ = sampled(profile, &subjects, Population { objects: 16, visits: 64 });
+}

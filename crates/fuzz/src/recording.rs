@@ -1,0 +1,65 @@
+//! Recordings: perf.data and the texts that perf prints.
+
+use super::code::idioms;
+use fieldline_debuginfo::Elf;
+use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_doctor::{examine, survey};
+use fieldline_perfdata::perf_data::{Error, Record};
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_profile::perf_types;
+use fieldline_profile::run::{self, Attribution, Joint, Part};
+use fieldline_typeflow::program::Program;
+
+/// A perf.data: its facts, all records and fields of samples, what `doctor` says, and a profile of it.
+pub fn perf_data(bytes: &[u8]) {
+    let _ = SampleFile::of_bytes(bytes.to_vec()).map(read);
+}
+
+/// Text of `perf script`, or of perf's own counts by type.
+pub fn script(bytes: &[u8]) {
+    perf_data(bytes);
+    if let Ok(counts) = perf_types::parse(bytes) {
+        let _ = perf_types::tags(&counts);
+        let _ = perf_types::profile(&counts, "report", None, |_| Vec::new());
+    }
+}
+
+fn read(file: SampleFile) -> Result<(), Error> {
+    let _ = file.kernel_image();
+    let mut records = file.records();
+    while let Some(record) = records.next_record()? {
+        if let Record::Sample(sample) = record {
+            let parts = sample.parts();
+            std::hint::black_box(parts);
+        }
+    }
+    let survey = survey(&file, None)?;
+    let exam = examine(&file, &survey, None);
+    for finding in &exam.findings {
+        let _ = serde_json::to_string(finding);
+    }
+    let _ = attribute(&[file]);
+    Ok(())
+}
+
+/// Attributes samples to a program that may be the one they were taken of, as far as the recording tells.
+fn attribute(files: &[SampleFile]) -> Option<()> {
+    let bytes = idioms();
+    let elf = Elf::parse(&bytes).ok()?;
+    for file in files {
+        let _ = (run::check_build_id(&elf, file), run::check_addresses(&elf, file));
+    }
+    let sections = DebugSections::load(&elf, None).ok()?;
+    let dwarf = Dwarf::new(&sections).ok()?;
+    let mut program = Program::new(&elf, &dwarf).ok()?;
+    let attributions = [Attribution::new(&elf, &mut program, files).ok()?];
+    let parts = [Part { dwarf: &dwarf, attribution: &attributions[0] }];
+    let joint = Joint { attributions: &attributions };
+    let _ = run::coverage(joint, files);
+    let profile = run::profile(&parts, joint, files, &["recording".to_owned()], None).ok()?;
+    for event in &profile.coverage {
+        let lost: u64 = event.unattributed.values().map(|of| of.samples).sum();
+        assert_eq!(event.total.samples, event.attributed.samples + lost, "attribution is total");
+    }
+    serde_json::to_vec(&profile).ok().map(|_| ())
+}

@@ -1,0 +1,121 @@
+//! Types: ELF files with DWARF, and BTF.
+
+use fieldline_debuginfo::btf::{self, Btf};
+use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
+use fieldline_debuginfo::{Elf, FileBytes, Result, module};
+use fieldline_layout::constraint::{Wishes, constraints};
+use fieldline_layout::{Layout, Member, TypeTable, abi, declaration};
+use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::program::Program;
+
+/// Members are asked for at no more offsets than these, of no more types.
+const LOOKED_AT: usize = 512;
+/// Members that layouts are shown of, nested ones included, one more layout aside. A layout may have 65 536, and a few bytes
+/// make one more type that has as many.
+const MEMBERS: usize = 1 << 18;
+/// Names that are looked for, each of which goes over all types.
+const LOOKED_UP: usize = 8;
+
+/// A program, object or module: every type, and what its code tells.
+pub fn dwarf(bytes: &[u8]) {
+    let file = FileBytes::from_vec("fuzzed.ko", bytes.to_vec());
+    let _ = program(&file);
+    if let Ok(Some(linked)) = module::linked(&file) {
+        let _ = program(&linked);
+    }
+}
+
+fn program(file: &FileBytes) -> Result<()> {
+    let elf = Elf::parse(file)?;
+    headers(&elf);
+    if let Ok(Some(section)) = elf.section(".BTF") {
+        btf(&section);
+    }
+    let sections = DebugSections::load(&elf, None)?;
+    let _ = opened(&sections);
+    let dwarf = Dwarf::new(&sections)?;
+    types(&dwarf)?;
+    let mut program = Program::new(&elf, &dwarf)?;
+    program.load_all();
+    let functions = program.symbols.iter().filter(|symbol| symbol.is_function);
+    let functions: Vec<u64> = functions.map(|symbol| symbol.address).take(LOOKED_AT).collect();
+    let answers = Answers::new(&program, &functions[..].into());
+    std::hint::black_box(answers.functions.len());
+    Ok(())
+}
+
+fn headers(elf: &Elf<'_>) {
+    let _ = (elf.alt_link(), elf.debug_link(), elf.build_id(), elf.table_words(), elf.thread_local());
+    let _ = (elf.segments(), elf.text_sections(), elf.data_sections(), elf.bytes_at(0, 16));
+}
+
+fn opened(sections: &DebugSections<'_>) -> Result<()> {
+    let opened = Opened::new(sections)?;
+    let _ = dwarf::has_types_beyond_btf(opened.head());
+    let _ = opened.find_first_many(&["torture", "list_head", "box"])?;
+    let _ = opened.find_typedefs(&["u64", "size_t"])?;
+    Ok(())
+}
+
+fn types(dwarf: &Dwarf<'_>) -> Result<()> {
+    let all = dwarf::index(dwarf)?;
+    let names: Vec<&str> = all.iter().map(|of| of.name.as_ref()).take(LOOKED_AT).collect();
+    let _ = dwarf::find_many(dwarf, &names)?;
+    let mut reader = TypeReader::new(dwarf);
+    for definition in all.iter().take(LOOKED_AT) {
+        let _ = dwarf.path_of(definition.die);
+        let id = reader.read(definition.die)?;
+        let _ = reader.complete(id);
+    }
+    show(reader.table());
+    Ok(())
+}
+
+/// BTF as it stands in /sys/kernel/btf: every type, by itself and upon itself as a base.
+pub fn btf(bytes: &[u8]) {
+    let Ok(base) = btf::parse(bytes, None) else { return };
+    read_btf(&base);
+    if let Ok(split) = btf::parse(bytes, Some(&base)) {
+        read_btf(&split);
+    }
+}
+
+fn read_btf(btf: &Btf<'_>) {
+    for found in btf.definitions().take(LOOKED_UP) {
+        let _ = btf.find(&String::from_utf8_lossy(found.name));
+        let _ = (btf.find_declaration("box"), btf.aggregate_behind(found.id), btf.holders(&[found.id]));
+    }
+    let mut table = TypeTable::new(btf.target());
+    let mut reader = btf::Reader::new(btf);
+    for id in btf.ids() {
+        let _ = reader.read(id, &mut table);
+    }
+    show(&table);
+}
+
+/// What `layout` prints of every type, and what planning asks first.
+fn show(table: &TypeTable) {
+    let mut members = 0;
+    for (id, _) in table.iter().take(LOOKED_AT) {
+        let _ = declaration::declare(table, id, "it");
+        let Some(layout) = Layout::of(table, id) else { continue };
+        members += layout.members.iter().map(nested).sum::<usize>();
+        if members > MEMBERS {
+            return;
+        }
+        let _ = (layout.fingerprint(), abi::disagreement(&layout), layout.cachelines(64));
+        for offset in (0..layout.size).take(LOOKED_AT) {
+            let _ = layout.path_at(offset);
+        }
+        if let Ok(units) = constraints(&layout, &Wishes::default()) {
+            let order = units.members_in(&units.initial_order());
+            let _ = abi::reorder(&layout, &order);
+        }
+        let _ = serde_json::to_vec(&layout);
+    }
+}
+
+/// A member and all within it.
+fn nested(member: &Member) -> usize {
+    1 + member.members.iter().map(nested).sum::<usize>()
+}

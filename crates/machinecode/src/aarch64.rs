@@ -1,0 +1,155 @@
+//! AArch64 machine code to [`Instruction`]s, and to text. Nothing else knows the decoder library for it.
+//!
+//! * `class`: what kinds of instructions there are, and how many bytes they move.
+//! * `operand`: operands of the decoder as registers, values and addresses.
+//! * `effect`: what instructions do to registers.
+//! * `text`: instructions as people read them.
+
+mod class;
+mod effect;
+mod operand;
+pub(crate) mod text;
+
+use crate::machine::{Callee, Flow, Instruction, Memory, Register, Registers};
+use class::Class;
+use operand::{place, register};
+use yaxpeax_arch::{Decoder, U8Reader};
+use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction as Decoded, Opcode, Operand};
+
+/// Bytes of every instruction.
+const LENGTH: u8 = 4;
+/// x0 to x30: what an instruction may write of which nothing is known.
+const ALL: Registers = Registers(0x7fff_ffff);
+/// x0 to x17, which a call of the firmware may change (SMC Calling Convention, Arm DEN 0028, section 2.6).
+const CHANGED_BY_FIRMWARE: Registers = Registers(0x3_ffff);
+/// x0: what a system call returns.
+const CHANGED_BY_SYSTEM: Registers = Registers(1);
+
+/// Decodes instructions.
+#[derive(Default)]
+pub(super) struct Reader {
+    decoder: InstDecoder,
+}
+
+impl Reader {
+    /// All instructions of a stretch of code; see [`crate::insn::InstructionReader::read_all`].
+    pub(super) fn read_all(&mut self, address: u64, code: &[u8]) -> Vec<Instruction> {
+        let words = (0u64..).zip(code.chunks(usize::from(LENGTH)));
+        let at = |index: u64| address.wrapping_add(index.wrapping_mul(u64::from(LENGTH)));
+        let read = |(index, word): (u64, &[u8])| {
+            let nothing = Instruction::new(at(index), word.len() as u8, Flow::Stop);
+            self.read(at(index), word).unwrap_or(nothing)
+        };
+        words.map(read).collect()
+    }
+
+    /// The instruction at the beginning of some code; `None` if there is none.
+    pub(super) fn read(&mut self, address: u64, code: &[u8]) -> Option<Instruction> {
+        let word = code.get(..usize::from(LENGTH))?;
+        if let Ok(decoded) = self.decoder.decode(&mut U8Reader::new(word)) {
+            return Some(convert(&decoded, address));
+        }
+        // An extension the library does not know (SVE, SME, newer ones): whatever it does, the program goes on.
+        let mut unknown = Instruction::new(address, LENGTH, Flow::Next);
+        unknown.written = ALL;
+        is_allocated(word).then_some(unknown)
+    }
+}
+
+/// Whether an instruction may begin with a word: its major group is one of those there are (Arm ARM, C4.1).
+fn is_allocated(word: &[u8]) -> bool {
+    let group = word.get(3).map_or(0, |byte| byte >> 1 & 15);
+    let is_matrix = word.get(3).is_some_and(|byte| byte & 0x80 != 0);
+    match group {
+        0 => is_matrix,
+        1 | 3 => false,
+        _ => true,
+    }
+}
+
+fn convert(decoded: &Decoded, at: u64) -> Instruction {
+    let class = class::of(decoded);
+    let mut instruction = Instruction::new(at, LENGTH, flow(decoded, at));
+    instruction.written = written(decoded, class);
+    if let Some((access, size)) = class::touched(decoded, class)
+        && let Some(place) = place(decoded, at)
+    {
+        let address = place.address;
+        instruction.add_memory(Memory { address, size, access, is_implicit: false });
+        instruction.moves_on = place.moves_on;
+        if let Some(register) = place.spoils {
+            instruction.written.insert(register);
+        }
+    }
+    instruction.effect = effect::of(decoded, class, &instruction);
+    instruction.tests = tested(decoded);
+    instruction.taken_if_zero = match decoded.opcode {
+        Opcode::CBZ | Opcode::Bcc(0) => Some(true),
+        Opcode::CBNZ | Opcode::Bcc(1) => Some(false),
+        _ => None,
+    };
+    instruction
+}
+
+fn flow(decoded: &Decoded, at: u64) -> Flow {
+    use Opcode as O;
+    let target = || {
+        let offset = decoded.operands.iter().find_map(|operand| match operand {
+            Operand::PCOffset(offset) => Some(*offset),
+            _ => None,
+        });
+        at.wrapping_add_signed(offset.unwrap_or(0))
+    };
+    let callee = || register(decoded, 0).map_or(Callee::Memory, Callee::Register);
+    match decoded.opcode {
+        O::B => Flow::Jump(target()),
+        O::Bcc(_) | O::CBZ | O::CBNZ | O::TBZ | O::TBNZ => Flow::Branch(target()),
+        O::BL => Flow::Call(Callee::Direct(target())),
+        O::BLR | O::BLRAA | O::BLRAB | O::BLRAAZ | O::BLRABZ => Flow::Call(callee()),
+        O::BR | O::BRAA | O::BRAB | O::BRAAZ | O::BRABZ => Flow::IndirectJump(callee()),
+        O::RET | O::RETAA | O::RETAB | O::ERET | O::ERETAA | O::ERETAB | O::DRPS => Flow::Return,
+        O::RETAASPPC | O::RETABSPPC | O::RETAASPPCR | O::RETABSPPCR => Flow::Return,
+        O::SVC | O::HVC | O::SMC => Flow::Trap,
+        O::BRK | O::HLT | O::UDF => Flow::Stop,
+        _ => Flow::Next,
+    }
+}
+
+/// Registers that get values, the base of an operand that moves on left out.
+fn written(decoded: &Decoded, class: Class) -> Registers {
+    let places: &[usize] = match class {
+        Class::Nothing | Class::Store | Class::StorePair | Class::StoreVector | Class::Zero => &[],
+        Class::Load | Class::Compute | Class::StoreExclusive | Class::StoreExclusivePair => &[0],
+        Class::LoadPair => &[0, 1],
+        Class::Update => &[1],
+        Class::Compare => &[0],
+        Class::Firmware => return CHANGED_BY_FIRMWARE,
+        Class::System => return CHANGED_BY_SYSTEM,
+    };
+    let mut registers = Registers::default();
+    for place in places {
+        if let Some(register) = register(decoded, *place) {
+            registers.insert(register);
+        }
+        // A pair is named by its first.
+        if let Some(Operand::RegisterPair(_, first)) = decoded.operands.get(*place) {
+            let pair = [usize::from(*first), usize::from(*first) + 1];
+            pair.into_iter().filter_map(Register::new).for_each(|register| registers.insert(register));
+        }
+    }
+    registers
+}
+
+/// The register that an instruction compares with zero.
+fn tested(decoded: &Decoded) -> Option<Register> {
+    let place = match decoded.opcode {
+        Opcode::CBZ | Opcode::CBNZ => 0,
+        Opcode::SUBS if operand::number(decoded, 2) == Some(0) => 1,
+        Opcode::ANDS if operand::is_plain(decoded, 2) && register(decoded, 1) == register(decoded, 2) => 1,
+        _ => return None,
+    };
+    register(decoded, place).filter(|_| operand::is_wide(decoded, place))
+}
+
+#[cfg(test)]
+mod tests;

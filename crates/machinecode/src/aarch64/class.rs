@@ -1,0 +1,216 @@
+//! Kinds of instructions, and what they move between registers and memory.
+//!
+//! Sizes as in the Arm Architecture Reference Manual, C4.1 "A64 instruction set encoding", loads and stores.
+
+use crate::machine::Access;
+use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Opcode, Operand, SIMDSizeCode, SizeCode};
+
+/// What instructions do with their operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Write no register and touch no memory.
+    Nothing,
+    /// Compute the first operand.
+    Compute,
+    /// Load the first operand.
+    Load,
+    /// Load the first two operands.
+    LoadPair,
+    /// Store the first operand.
+    Store,
+    /// Store the first two operands.
+    StorePair,
+    /// Store the second operand, and tell in the first whether they did.
+    StoreExclusive,
+    /// The same with the second and the third.
+    StoreExclusivePair,
+    /// Store vectors, or tags with zeroed memory.
+    StoreVector,
+    /// Zero a block of memory.
+    Zero,
+    /// Change memory by the first operand, and load what was there into the second (LSE).
+    Update,
+    /// Compare memory with the first operand, which gets what was there, and exchange it (LSE).
+    Compare,
+    /// Call the firmware.
+    Firmware,
+    /// Call the system.
+    System,
+}
+
+/// What an instruction is.
+pub(super) fn of(decoded: &Decoded) -> Class {
+    use Opcode as O;
+    match decoded.opcode {
+        O::LDP | O::LDNP | O::LDPSW | O::LDXP | O::LDAXP => Class::LoadPair,
+        O::STP | O::STNP => Class::StorePair,
+        O::STXR | O::STXRB | O::STXRH | O::STLXR | O::STLXRB | O::STLXRH => Class::StoreExclusive,
+        O::STXP | O::STLXP => Class::StoreExclusivePair,
+        O::ST1 | O::ST2 | O::ST3 | O::ST4 | O::STZG | O::STZ2G => Class::StoreVector,
+        O::CAS(_) | O::CASB(_) | O::CASH(_) | O::CASP(_) => Class::Compare,
+        O::HVC | O::SMC => Class::Firmware,
+        O::SVC => Class::System,
+        O::SYS(_) if zeroes(decoded) => Class::Zero,
+        opcode if is_load(opcode) => Class::Load,
+        opcode if is_store(opcode) => Class::Store,
+        opcode if updated(opcode).is_some() => Class::Update,
+        opcode if is_idle(opcode) => Class::Nothing,
+        _ => Class::Compute,
+    }
+}
+
+/// `dc zva` and `dc gzva` (Arm ARM, C5.3): system operations 3, c7, c4, 1 and 4.
+fn zeroes(decoded: &Decoded) -> bool {
+    let Opcode::SYS(operation) = decoded.opcode else { return false };
+    let [_, first, second, _] = &decoded.operands;
+    let place = (first, second) == (&Operand::ControlReg(7), &Operand::ControlReg(4));
+    place && operation.op1() == 3 && matches!(operation.op2(), 1 | 4)
+}
+
+fn is_load(opcode: Opcode) -> bool {
+    use Opcode as O;
+    let is_vector =
+        matches!(opcode, O::LD1 | O::LD2 | O::LD3 | O::LD4 | O::LD1R | O::LD2R | O::LD3R | O::LD4R);
+    is_vector || loaded(opcode).is_some()
+}
+
+/// Bytes of what a load of one register takes; `Some(None)`: as many as the register has.
+fn loaded(opcode: Opcode) -> Option<Option<u16>> {
+    use Opcode as O;
+    Some(match opcode {
+        O::LDR | O::LDUR | O::LDTR | O::LDAR | O::LDLAR | O::LDXR | O::LDAXR | O::LDAPR | O::LDAPUR => None,
+        O::LDRAA | O::LDRAB => Some(8),
+        O::LDRSW | O::LDURSW | O::LDTRSW | O::LDAPURSW => Some(4),
+        O::LDRH | O::LDURH | O::LDTRH | O::LDRSH | O::LDURSH | O::LDTRSH => Some(2),
+        O::LDARH | O::LDLARH | O::LDAXRH | O::LDXRH | O::LDAPRH | O::LDAPURH | O::LDAPURSH => Some(2),
+        O::LDRB | O::LDURB | O::LDTRB | O::LDRSB | O::LDURSB | O::LDTRSB => Some(1),
+        O::LDARB | O::LDLARB | O::LDAXRB | O::LDXRB | O::LDAPRB | O::LDAPURB | O::LDAPURSB => Some(1),
+        _ => return None,
+    })
+}
+
+fn is_store(opcode: Opcode) -> bool {
+    stored(opcode).is_some()
+}
+
+/// The same of what a store of one register gives.
+fn stored(opcode: Opcode) -> Option<Option<u16>> {
+    use Opcode as O;
+    Some(match opcode {
+        O::STR | O::STUR | O::STTR | O::STLR | O::STLLR | O::STLUR => None,
+        O::STRW => Some(4),
+        O::STRH | O::STURH | O::STTRH | O::STLRH | O::STLLRH | O::STLURH => Some(2),
+        O::STRB | O::STURB | O::STTRB | O::STLRB | O::STLLRB | O::STLURB => Some(1),
+        _ => return None,
+    })
+}
+
+/// The same of what an atomic operation (FEAT_LSE) changes.
+fn updated(opcode: Opcode) -> Option<Option<u16>> {
+    use Opcode as O;
+    Some(match opcode {
+        O::SWP(_) | O::LDADD(_) | O::LDCLR(_) | O::LDEOR(_) | O::LDSET(_) => None,
+        O::LDSMAX(_) | O::LDSMIN(_) | O::LDUMAX(_) | O::LDUMIN(_) => None,
+        O::SWPH(_) | O::LDADDH(_) | O::LDCLRH(_) | O::LDEORH(_) | O::LDSETH(_) => Some(2),
+        O::LDSMAXH(_) | O::LDSMINH(_) | O::LDUMAXH(_) | O::LDUMINH(_) => Some(2),
+        O::SWPB(_) | O::LDADDB(_) | O::LDCLRB(_) | O::LDEORB(_) | O::LDSETB(_) => Some(1),
+        O::LDSMAXB(_) | O::LDSMINB(_) | O::LDUMAXB(_) | O::LDUMINB(_) => Some(1),
+        _ => return None,
+    })
+}
+
+/// Whether an instruction's first operand is read, or is none, and no memory is touched. Tags of memory
+/// (FEAT_MTE) are none of it, and neither is what is only fetched early.
+fn is_idle(opcode: Opcode) -> bool {
+    use Opcode as O;
+    let is_branch = matches!(
+        opcode,
+        O::B | O::Bcc(_) | O::CBZ | O::CBNZ | O::TBZ | O::TBNZ | O::BR | O::BLR | O::RET | O::ERET
+    );
+    let is_signed_branch = matches!(
+        opcode,
+        O::BRAA | O::BRAB | O::BRAAZ | O::BRABZ | O::BLRAA | O::BLRAB | O::BLRAAZ | O::BLRABZ
+    );
+    let is_of_system =
+        matches!(opcode, O::CCMP | O::CCMN | O::MSR | O::SYS(_) | O::HINT | O::ISB | O::DSB(_) | O::DMB(_));
+    let is_stop = matches!(opcode, O::BRK | O::HLT | O::UDF);
+    let is_of_memory = matches!(opcode, O::PRFM | O::PRFUM | O::STG | O::ST2G | O::STGM | O::STZGM);
+    is_branch || is_signed_branch || is_of_system || is_stop || is_of_memory
+}
+
+/// What an instruction does to memory, and to how many bytes of it; 0 if that depends on the processor.
+pub(super) fn touched(decoded: &Decoded, class: Class) -> Option<(Access, u16)> {
+    let opcode = decoded.opcode;
+    // As many bytes as are named, or as an operand has.
+    let or_operand =
+        |named: Option<Option<u16>>, place| Some(named?.unwrap_or_else(|| width(decoded, place)));
+    Some(match class {
+        Class::Nothing | Class::Compute | Class::Firmware | Class::System => return None,
+        Class::Load => (Access::Read, or_operand(loaded(opcode), 0).unwrap_or_else(|| vectors(decoded))),
+        Class::LoadPair if opcode == Opcode::LDPSW => (Access::Read, 8),
+        Class::LoadPair => (Access::Read, 2 * width(decoded, 0)),
+        Class::Store => (Access::Write, or_operand(stored(opcode), 0)?),
+        Class::StorePair => (Access::Write, 2 * width(decoded, 0)),
+        Class::StoreExclusive => (Access::Write, exclusive(decoded)),
+        Class::StoreExclusivePair => (Access::Write, 2 * width(decoded, 1)),
+        Class::StoreVector => (Access::Write, vectors(decoded)),
+        Class::Zero => (Access::Write, 0),
+        Class::Update => (Access::ReadWrite, or_operand(updated(opcode), 0)?),
+        Class::Compare => (Access::ReadWrite, compared(decoded)),
+    })
+}
+
+fn exclusive(decoded: &Decoded) -> u16 {
+    match decoded.opcode {
+        Opcode::STXRB | Opcode::STLXRB => 1,
+        Opcode::STXRH | Opcode::STLXRH => 2,
+        _ => width(decoded, 1),
+    }
+}
+
+fn compared(decoded: &Decoded) -> u16 {
+    match decoded.opcode {
+        Opcode::CASB(_) => 1,
+        Opcode::CASH(_) => 2,
+        _ => width(decoded, 0),
+    }
+}
+
+/// Bytes of an operand, both registers of a pair.
+fn width(decoded: &Decoded, place: usize) -> u16 {
+    let of = |size: SizeCode| if size == SizeCode::X { 8 } else { 4 };
+    match decoded.operands.get(place) {
+        Some(Operand::Register(size, _) | Operand::RegisterOrSP(size, _)) => of(*size),
+        Some(Operand::RegisterPair(size, _)) => 2 * of(*size),
+        Some(Operand::SIMDRegister(size, _)) => vector(*size),
+        _ => 0,
+    }
+}
+
+fn vector(size: SIMDSizeCode) -> u16 {
+    match size {
+        SIMDSizeCode::B => 1,
+        SIMDSizeCode::H => 2,
+        SIMDSizeCode::S => 4,
+        SIMDSizeCode::D => 8,
+        SIMDSizeCode::Q => 16,
+    }
+}
+
+/// Bytes a load or store of several vectors moves, or one that zeroes memory with its tags (16 bytes each).
+fn vectors(decoded: &Decoded) -> u16 {
+    use Opcode as O;
+    let is_replicated = matches!(decoded.opcode, O::LD1R | O::LD2R | O::LD3R | O::LD4R);
+    match (decoded.opcode, decoded.operands.first()) {
+        (O::STZG, _) => 16,
+        (O::STZ2G, _) => 32,
+        (_, Some(Operand::SIMDRegisterGroup(_, _, element, count))) if is_replicated => {
+            vector(*element) * u16::from(*count)
+        }
+        (_, Some(Operand::SIMDRegisterGroup(size, _, _, count))) => vector(*size) * u16::from(*count),
+        (_, Some(Operand::SIMDRegisterGroupLane(_, element, count, _))) => {
+            vector(*element) * u16::from(*count)
+        }
+        _ => 0,
+    }
+}

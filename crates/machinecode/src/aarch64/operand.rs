@@ -1,0 +1,133 @@
+//! Operands of the decoder as registers, values and addresses.
+
+use crate::machine::{Address, Register, Segment, Source};
+use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Operand, ShiftStyle, SizeCode};
+
+/// Where an operand in memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Its address.
+    pub(super) address: Address,
+    /// The base, if it moves on by a number.
+    pub(super) moves_on: Option<(Register, i64)>,
+    /// The base, if it moves on by what nobody follows.
+    pub(super) spoils: Option<Register>,
+}
+
+/// A general-purpose register, whatever part of it; number 31 is the zero register, which is none.
+fn general(number: u16) -> Option<Register> {
+    Register::new(usize::from(number)).filter(|register| *register != Register::SP)
+}
+
+/// The same where number 31 is the stack pointer.
+fn with_stack(number: u16) -> Option<Register> {
+    Register::new(usize::from(number))
+}
+
+/// The register that an operand names.
+pub(super) fn register(decoded: &Decoded, place: usize) -> Option<Register> {
+    match decoded.operands.get(place)? {
+        Operand::Register(_, number) | Operand::RegShift(_, _, _, number) => general(*number),
+        Operand::RegisterOrSP(_, number) => with_stack(*number),
+        _ => None,
+    }
+}
+
+/// Whether an operand is a register of 8 bytes.
+pub(super) fn is_wide(decoded: &Decoded, place: usize) -> bool {
+    matches!(
+        decoded.operands.get(place),
+        Some(
+            Operand::Register(SizeCode::X, _)
+                | Operand::RegisterOrSP(SizeCode::X, _)
+                | Operand::RegShift(_, _, SizeCode::X, _)
+        )
+    )
+}
+
+/// Whether an operand is a register that is not shifted.
+pub(super) fn is_plain(decoded: &Decoded, place: usize) -> bool {
+    matches!(
+        decoded.operands.get(place),
+        Some(Operand::Register(..) | Operand::RegisterOrSP(..) | Operand::RegShift(ShiftStyle::LSL, 0, _, _))
+    )
+}
+
+/// The number that an operand is.
+pub(super) fn number(decoded: &Decoded, place: usize) -> Option<i64> {
+    Some(match decoded.operands.get(place)? {
+        Operand::Immediate(number) => i64::from(*number),
+        Operand::Imm64(number) => *number as i64,
+        Operand::Imm16(number) => i64::from(*number),
+        Operand::ImmShift(number, shift) => i64::from(*number).checked_shl(u32::from(*shift))?,
+        Operand::PCOffset(distance) => *distance,
+        _ => return None,
+    })
+}
+
+/// The value of an operand that is a register of 8 bytes, not shifted.
+pub(super) fn source(decoded: &Decoded, place: usize) -> Option<Source> {
+    let is_it = is_wide(decoded, place) && is_plain(decoded, place);
+    is_it.then(|| register(decoded, place).map_or(Source::Number(0), Source::Register))
+}
+
+/// A register that is added with a shift, and what it is multiplied with (see [`Address::scale`]).
+pub(super) fn index(decoded: &Decoded, place: usize) -> Option<(Register, u8)> {
+    match decoded.operands.get(place)? {
+        Operand::RegShift(style, amount, size, number) => {
+            Some((general(*number)?, scale(*style, *amount, *size)))
+        }
+        _ => None,
+    }
+}
+
+fn scale(style: ShiftStyle, amount: u8, size: SizeCode) -> u8 {
+    let whole = size == SizeCode::X && matches!(style, ShiftStyle::LSL | ShiftStyle::UXTX | ShiftStyle::SXTX);
+    if whole { 1u8.checked_shl(u32::from(amount)).unwrap_or(0) } else { 0 }
+}
+
+/// Where the operand in memory is, if the instruction has one.
+pub(super) fn place(decoded: &Decoded, at: u64) -> Option<Place> {
+    decoded.operands.iter().find_map(|operand| place_of(operand, at)).or_else(|| zeroed(decoded))
+}
+
+fn place_of(operand: &Operand, at: u64) -> Option<Place> {
+    let based = |number: u16, displacement: i64| Address {
+        base: with_stack(number),
+        index: None,
+        scale: 1,
+        displacement,
+        segment: Segment::Flat,
+    };
+    let still = |address| Place { address, moves_on: None, spoils: None };
+    Some(match *operand {
+        Operand::RegPreIndex(base, distance, moves) => {
+            let distance = i64::from(distance);
+            let moves_on = with_stack(base).filter(|_| moves).map(|base| (base, distance));
+            Place { moves_on, ..still(based(base, distance)) }
+        }
+        Operand::RegPostIndex(base, distance) => {
+            let moves_on = with_stack(base).map(|base| (base, i64::from(distance)));
+            Place { moves_on, ..still(based(base, 0)) }
+        }
+        Operand::RegPostIndexReg(base, _) => Place { spoils: with_stack(base), ..still(based(base, 0)) },
+        Operand::RegRegOffset(base, index, size, style, amount) => {
+            let index = general(index);
+            let scale = if index.is_some() { scale(style, amount, size) } else { 1 };
+            still(Address { index, scale, ..based(base, 0) })
+        }
+        Operand::PCOffset(distance) => {
+            let displacement = at.wrapping_add_signed(distance) as i64;
+            still(Address { base: None, index: None, scale: 1, displacement, segment: Segment::Flat })
+        }
+        _ => return None,
+    })
+}
+
+/// `dc zva` names the register with the address.
+fn zeroed(decoded: &Decoded) -> Option<Place> {
+    let base = register(decoded, 0)?;
+    let address =
+        Address { base: Some(base), index: None, scale: 1, displacement: 0, segment: Segment::Flat };
+    Some(Place { address, moves_on: None, spoils: None })
+}

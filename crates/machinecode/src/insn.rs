@@ -1,0 +1,54 @@
+//! Machine code to [`Instruction`]s, and to text, of all architectures.
+
+use crate::architecture::Architecture;
+use crate::machine::Instruction;
+use crate::{aarch64, x86};
+
+/// Decodes instructions; keeps what the decoders would otherwise build anew each time.
+pub struct InstructionReader(Decoder);
+
+enum Decoder {
+    X86(Box<x86::Reader>),
+    AArch64(aarch64::Reader),
+}
+
+impl InstructionReader {
+    /// A reader of an architecture's code.
+    pub fn new(architecture: Architecture) -> Self {
+        Self(match architecture {
+            Architecture::X86_64 => Decoder::X86(Box::new(x86::Reader::new())),
+            Architecture::AArch64 => Decoder::AArch64(aarch64::Reader::default()),
+        })
+    }
+
+    /// All instructions of a stretch of code, one after the other. What is no instruction ends it with a
+    /// [`crate::machine::Flow::Stop`] of one byte (x86) or four, and reading goes on behind.
+    pub fn read_all(&mut self, address: u64, code: &[u8]) -> Vec<Instruction> {
+        match &mut self.0 {
+            Decoder::X86(reader) => reader.read_all(address, code),
+            Decoder::AArch64(reader) => reader.read_all(address, code),
+        }
+    }
+
+    /// The instruction at the beginning of some code; `None` if there is none.
+    pub fn read(&mut self, address: u64, code: &[u8]) -> Option<Instruction> {
+        match &mut self.0 {
+            Decoder::X86(reader) => reader.read(address, code),
+            Decoder::AArch64(reader) => reader.read(address, code),
+        }
+    }
+}
+
+/// The instruction at the beginning of some code, which stands at an address, as objdump and perf print it; `None` if
+/// there is none. `name_of` says what stands at an address the instruction names.
+pub fn text(
+    architecture: Architecture,
+    name_of: &dyn Fn(u64) -> Option<String>,
+    address: u64,
+    code: &[u8],
+) -> Option<String> {
+    match architecture {
+        Architecture::X86_64 => x86::text::text(name_of, address, code),
+        Architecture::AArch64 => aarch64::text::text(name_of, address, code),
+    }
+}

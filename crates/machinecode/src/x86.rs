@@ -1,0 +1,465 @@
+//! x86-64 machine code to [`Instruction`]s, and to text. Nothing else knows the decoder library for it.
+
+pub(crate) mod text;
+
+use crate::machine::{
+    Access, Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Segment, Source,
+};
+use iced_x86::{
+    Decoder, DecoderOptions, FlowControl, Instruction as Iced, InstructionInfo, InstructionInfoFactory,
+    Mnemonic, OpAccess, OpKind, Register as IcedRegister,
+};
+
+/// Decodes instructions; keeps what the library would otherwise build anew each time.
+pub(super) struct Reader {
+    factory: InstructionInfoFactory,
+}
+
+impl Reader {
+    /// A reader.
+    pub(super) fn new() -> Self {
+        Self { factory: InstructionInfoFactory::new() }
+    }
+
+    /// All instructions of a stretch of code, one after the other. Bytes that are no instruction end it with a
+    /// [`Flow::Stop`] of one byte, and reading goes on behind.
+    pub(super) fn read_all(&mut self, address: u64, code: &[u8]) -> Vec<Instruction> {
+        let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+        let mut iced = Iced::default();
+        // Four bytes is about the mean length of an instruction.
+        let mut instructions = Vec::with_capacity(code.len() / 4);
+        while decoder.can_decode() {
+            let (position, at) = (decoder.position(), decoder.ip());
+            decoder.decode_out(&mut iced);
+            if iced.is_invalid() {
+                instructions.push(Instruction::new(at, 1, Flow::Stop));
+                if decoder.set_position(position + 1).is_err() {
+                    break;
+                }
+                decoder.set_ip(at.wrapping_add(1));
+                continue;
+            }
+            instructions.push(self.convert(&iced));
+        }
+        instructions
+    }
+
+    /// The instruction at the beginning of some code; `None` if there is none.
+    pub(super) fn read(&mut self, address: u64, code: &[u8]) -> Option<Instruction> {
+        let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+        let iced = decoder.decode();
+        (!iced.is_invalid()).then(|| self.convert(&iced))
+    }
+
+    fn convert(&mut self, iced: &Iced) -> Instruction {
+        let mut instruction = Instruction::new(iced.ip(), iced.len() as u8, flow(iced));
+        let info = self.factory.info(iced);
+        instruction.written = written(info);
+        for memory in operands(iced, info) {
+            instruction.add_memory(memory);
+        }
+        instruction.effect = effect(iced, &instruction);
+        instruction.tests = tested(iced);
+        instruction.taken_if_zero = match iced.mnemonic() {
+            Mnemonic::Je => Some(true),
+            Mnemonic::Jne => Some(false),
+            _ => None,
+        };
+        if moves_stack(&instruction) {
+            instruction.written.remove(Register::RSP);
+        }
+        instruction
+    }
+}
+
+fn moves_stack(instruction: &Instruction) -> bool {
+    matches!(instruction.effect, Effect::Push { .. } | Effect::Pop { .. } | Effect::Leave)
+        || matches!(instruction.flow, Flow::Call(_) | Flow::Return)
+}
+
+/// The 64-bit register that holds a register, if it is general-purpose.
+fn register(iced: IcedRegister) -> Option<Register> {
+    iced.is_gpr().then(|| Register::new(iced.full_register().number()))?
+}
+
+fn written(info: &InstructionInfo) -> Registers {
+    let mut registers = Registers::default();
+    for used in info.used_registers() {
+        let writes = matches!(
+            used.access(),
+            OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+        );
+        if let Some(register) = register(used.register()).filter(|_| writes) {
+            registers.insert(register);
+        }
+    }
+    registers
+}
+
+fn access(access: OpAccess) -> Option<Access> {
+    match access {
+        OpAccess::Read | OpAccess::CondRead => Some(Access::Read),
+        OpAccess::Write | OpAccess::CondWrite => Some(Access::Write),
+        OpAccess::ReadWrite | OpAccess::ReadCondWrite => Some(Access::ReadWrite),
+        OpAccess::None | OpAccess::NoMemAccess => None,
+    }
+}
+
+fn segment(iced: IcedRegister) -> Segment {
+    match iced {
+        IcedRegister::FS => Segment::Fs,
+        IcedRegister::GS => Segment::Gs,
+        _ => Segment::Flat,
+    }
+}
+
+fn operands<'i>(iced: &'i Iced, info: &'i InstructionInfo) -> impl Iterator<Item = Memory> + 'i {
+    let explicit = (0..iced.op_count()).any(|operand| iced.op_kind(operand) == OpKind::Memory);
+    let bit_index = bit_index(iced);
+    info.used_memory().iter().enumerate().filter_map(move |(place, used)| {
+        // The library lists the operand that is written first.
+        let is_explicit = explicit && place == 0;
+        let index = register(used.index());
+        let bits = bit_index.filter(|_| is_explicit);
+        let address = Address {
+            base: register(used.base()),
+            index: index.or(bits),
+            scale: if index.is_none() && bits.is_some() { 0 } else { used.scale() as u8 },
+            displacement: used.displacement() as i64,
+            segment: segment(used.segment()),
+        };
+        Some(Memory {
+            address,
+            size: used.memory_size().size() as u16,
+            access: access(used.access())?,
+            is_implicit: !is_explicit,
+        })
+    })
+}
+
+/// `bt` and its like with the bit's number in a register touch memory as far from the operand as that says.
+fn bit_index(iced: &Iced) -> Option<Register> {
+    let counts_bits = matches!(iced.mnemonic(), Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc);
+    let in_memory = counts_bits && iced.op0_kind() == OpKind::Memory && iced.op1_kind() == OpKind::Register;
+    in_memory.then(|| register(iced.op1_register()))?
+}
+
+fn flow(iced: &Iced) -> Flow {
+    match iced.flow_control() {
+        FlowControl::Next | FlowControl::XbeginXabortXend => Flow::Next,
+        FlowControl::UnconditionalBranch => Flow::Jump(iced.near_branch_target()),
+        FlowControl::ConditionalBranch => Flow::Branch(iced.near_branch_target()),
+        FlowControl::IndirectBranch => Flow::IndirectJump(callee(iced)),
+        FlowControl::IndirectCall => Flow::Call(callee(iced)),
+        FlowControl::Call if is_near_branch(iced) => Flow::Call(Callee::Direct(iced.near_branch_target())),
+        FlowControl::Call | FlowControl::Interrupt => trap(iced),
+        FlowControl::Return => Flow::Return,
+        FlowControl::Exception => Flow::Stop,
+    }
+}
+
+/// `int3` pads functions and stands behind jumps that must not be run past (straight-line speculation).
+fn trap(iced: &Iced) -> Flow {
+    match iced.mnemonic() {
+        Mnemonic::Int3 => Flow::Stop,
+        _ => Flow::Trap,
+    }
+}
+
+fn is_near_branch(iced: &Iced) -> bool {
+    matches!(iced.op0_kind(), OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64)
+}
+
+fn callee(iced: &Iced) -> Callee {
+    match iced.op0_kind() {
+        OpKind::Register => register(iced.op0_register()).map_or(Callee::Memory, Callee::Register),
+        _ => Callee::Memory,
+    }
+}
+
+/// The register that an instruction compares with zero: `test` with itself.
+fn tested(iced: &Iced) -> Option<Register> {
+    let is_test = iced.mnemonic() == Mnemonic::Test && iced.op1_kind() == OpKind::Register;
+    wide(iced, 0).filter(|_| is_test && iced.op0_register() == iced.op1_register())
+}
+
+/// The 64-bit register of an operand.
+fn wide(iced: &Iced, operand: u32) -> Option<Register> {
+    let is_wide = iced.op_kind(operand) == OpKind::Register && iced.op_register(operand).is_gpr64();
+    is_wide.then(|| register(iced.op_register(operand)))?
+}
+
+fn narrow(iced: &Iced, operand: u32) -> Option<Register> {
+    let is_narrow = iced.op_kind(operand) == OpKind::Register && iced.op_register(operand).is_gpr32();
+    is_narrow.then(|| register(iced.op_register(operand)))?
+}
+
+/// The value of an operand of 8 bytes.
+fn source(iced: &Iced, operand: u32) -> Option<Source> {
+    match iced.op_kind(operand) {
+        OpKind::Register => wide(iced, operand).map(Source::Register),
+        OpKind::Memory => (iced.memory_size().size() == 8).then_some(Source::Memory),
+        kind if is_immediate(kind) => Some(Source::Number(iced.immediate(operand) as i64)),
+        _ => None,
+    }
+}
+
+fn is_immediate(kind: OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::Immediate8
+            | OpKind::Immediate16
+            | OpKind::Immediate32
+            | OpKind::Immediate64
+            | OpKind::Immediate8to16
+            | OpKind::Immediate8to32
+            | OpKind::Immediate8to64
+            | OpKind::Immediate32to64
+    )
+}
+
+fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
+    let known = match iced.mnemonic() {
+        Mnemonic::Mov => of_move(iced, instruction),
+        Mnemonic::Lea => wide(iced, 0).map(|to| Effect::Lea { to, address: written_address(iced) }),
+        Mnemonic::Add => of_add(iced, false),
+        Mnemonic::Sub => of_sub(iced),
+        Mnemonic::Inc => wide(iced, 0).map(|to| add(to, 1)),
+        Mnemonic::Dec => wide(iced, 0).map(|to| add(to, -1)),
+        Mnemonic::And => of_and(iced),
+        Mnemonic::Xor => of_same(iced),
+        Mnemonic::Xchg => of_xchg(iced),
+        Mnemonic::Xadd => wide(iced, 1).map(|register| Effect::Exchange { register, is_plain: false }),
+        Mnemonic::Cmpxchg => of_cmpxchg(iced),
+        Mnemonic::Push => Some(Effect::Push { from: source(iced, 0).unwrap_or(Source::Memory) }),
+        Mnemonic::Pop => Some(Effect::Pop { to: wide(iced, 0) }),
+        Mnemonic::Pushfq => Some(Effect::Push { from: Source::Memory }),
+        Mnemonic::Popfq => Some(Effect::Pop { to: None }),
+        Mnemonic::Leave => Some(Effect::Leave),
+        _ if is_choice(iced) => of_choice(iced),
+        _ => None,
+    };
+    known.unwrap_or(Effect::Other)
+}
+
+/// The address written in an instruction.
+fn written_address(iced: &Iced) -> Address {
+    Address {
+        base: register(iced.memory_base()),
+        index: register(iced.memory_index()),
+        scale: iced.memory_index_scale() as u8,
+        displacement: iced.memory_displacement64() as i64,
+        segment: Segment::Flat,
+    }
+}
+
+fn is_choice(iced: &Iced) -> bool {
+    use Mnemonic as M;
+    matches!(
+        iced.mnemonic(),
+        M::Cmova
+            | M::Cmovae
+            | M::Cmovb
+            | M::Cmovbe
+            | M::Cmove
+            | M::Cmovg
+            | M::Cmovge
+            | M::Cmovl
+            | M::Cmovle
+            | M::Cmovne
+            | M::Cmovno
+            | M::Cmovnp
+            | M::Cmovns
+            | M::Cmovo
+            | M::Cmovp
+            | M::Cmovs
+    )
+}
+
+fn of_choice(iced: &Iced) -> Option<Effect> {
+    let (to, from) = (wide(iced, 0)?, source(iced, 1)?);
+    Some(Effect::Choose { to, either: Source::Register(to), or: from })
+}
+
+fn of_move(iced: &Iced, instruction: &Instruction) -> Option<Effect> {
+    if iced.op0_kind() == OpKind::Memory {
+        // A store of fewer bytes spoils what was there, and so needs no source.
+        return instruction
+            .operand()
+            .map(|_| Effect::Store { from: source(iced, 1).unwrap_or(Source::Memory) });
+    }
+    if let Some(to) = wide(iced, 0) {
+        return source(iced, 1).map(|from| Effect::Move { to, from, is_narrow: false });
+    }
+    let to = narrow(iced, 0)?;
+    let from = match iced.op1_kind() {
+        OpKind::Register => Source::Register(narrow(iced, 1)?),
+        OpKind::Memory => return None,
+        _ => Source::Number(i64::from(iced.immediate(1) as u32)),
+    };
+    Some(Effect::Move { to, from, is_narrow: true })
+}
+
+fn of_add(iced: &Iced, subtract: bool) -> Option<Effect> {
+    let to = wide(iced, 0)?;
+    let from = source(iced, 1)?;
+    Some(Effect::Add { to, of: to, from, subtract })
+}
+
+fn add(to: Register, number: i64) -> Effect {
+    Effect::Add { to, of: to, from: Source::Number(number), subtract: false }
+}
+
+fn of_sub(iced: &Iced) -> Option<Effect> {
+    of_same(iced).or_else(|| of_add(iced, true))
+}
+
+/// `xor` and `sub` of a register with itself make zero.
+fn of_same(iced: &Iced) -> Option<Effect> {
+    let both = iced.op0_kind() == OpKind::Register && iced.op1_kind() == OpKind::Register;
+    let same = both && iced.op0_register() == iced.op1_register();
+    let to = wide(iced, 0).or_else(|| narrow(iced, 0)).filter(|_| same)?;
+    Some(Effect::Move { to, from: Source::Number(0), is_narrow: false })
+}
+
+fn of_and(iced: &Iced) -> Option<Effect> {
+    let to = wide(iced, 0)?;
+    match source(iced, 1)? {
+        Source::Number(mask) => Some(Effect::And { to, of: to, mask }),
+        _ => None,
+    }
+}
+
+fn of_xchg(iced: &Iced) -> Option<Effect> {
+    match (iced.op0_kind(), iced.op1_kind()) {
+        (OpKind::Register, OpKind::Register) => Some(Effect::Swap { a: wide(iced, 0)?, b: wide(iced, 1)? }),
+        (OpKind::Memory, _) => Some(Effect::Exchange { register: wide(iced, 1)?, is_plain: true }),
+        _ => Some(Effect::Exchange { register: wide(iced, 0)?, is_plain: true }),
+    }
+}
+
+/// What was in memory is in rax afterwards, whether or not it was exchanged.
+fn of_cmpxchg(iced: &Iced) -> Option<Effect> {
+    let is_wide = iced.op0_kind() == OpKind::Memory && wide(iced, 1).is_some();
+    is_wide.then_some(Effect::Exchange { register: Register::RAX, is_plain: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::architecture::Architecture;
+
+    fn one(code: &[u8]) -> Instruction {
+        let mut reader = Reader::new();
+        let all = reader.read_all(0x1000, code);
+        assert_eq!(all.len(), 1, "{all:?}");
+        all[0]
+    }
+
+    fn register(name: &str) -> Register {
+        let all = (0..16).filter_map(Register::new);
+        all.into_iter().find(|register| Architecture::X86_64.name(*register) == name).unwrap()
+    }
+
+    #[test]
+    fn a_load_names_its_operand() {
+        // mov rax, [rdi+0x138]
+        let load = one(&[0x48, 0x8b, 0x87, 0x38, 0x01, 0, 0]);
+        let memory = load.operand().unwrap();
+        assert_eq!(memory.address.base, Some(Register::RDI));
+        assert_eq!((memory.address.displacement, memory.size, memory.access), (0x138, 8, Access::Read));
+        assert_eq!(load.effect, Effect::Move { to: Register::RAX, from: Source::Memory, is_narrow: false });
+        assert!(load.written.contains(Register::RAX));
+    }
+
+    #[test]
+    fn per_cpu_addresses_are_absolute_in_their_segment() {
+        // decl gs:[rip+0x10]
+        let decrement = one(&[0x65, 0xff, 0x0d, 0x10, 0, 0, 0]);
+        let memory = decrement.operand().unwrap();
+        assert_eq!((memory.address.base, memory.address.displacement), (None, 0x1000 + 7 + 0x10));
+        assert_eq!((memory.address.segment, memory.access, memory.size), (Segment::Gs, Access::ReadWrite, 4));
+    }
+
+    #[test]
+    fn a_call_through_memory_reads_it_and_pushes() {
+        // call [rax+0x18]
+        let call = one(&[0xff, 0x50, 0x18]);
+        assert_eq!(call.flow, Flow::Call(Callee::Memory));
+        let load = call.sampled(Some(false)).unwrap();
+        assert_eq!((load.address.base, load.address.displacement), (Some(Register::RAX), 0x18));
+        let store = call.sampled(Some(true)).unwrap();
+        assert_eq!((store.address.base, store.is_implicit), (Some(Register::RSP), true));
+        assert!(!call.written.contains(Register::RSP));
+    }
+
+    #[test]
+    fn push_and_pop_touch_the_stack() {
+        let push = one(&[0x41, 0x55]);
+        assert_eq!(push.effect, Effect::Push { from: Source::Register(register("r13")) });
+        let memory = push.memory().next().unwrap();
+        assert_eq!((memory.address.base, memory.address.displacement), (Some(Register::RSP), -8));
+        assert!(memory.is_implicit && memory.access == Access::Write);
+        let pop = one(&[0x5d]);
+        assert_eq!(pop.effect, Effect::Pop { to: Some(Register::RBP) });
+        assert_eq!(pop.memory().next().unwrap().address.displacement, 0);
+    }
+
+    #[test]
+    fn locked_and_bit_operations_read_and_write() {
+        // lock add [rcx+0x100], rdx; lock cmpxchg [rdi], edx; bts [rdi], rax
+        let add = one(&[0xf0, 0x48, 0x01, 0x91, 0, 1, 0, 0]);
+        assert_eq!(add.operand().unwrap().access, Access::ReadWrite);
+        let exchange = one(&[0xf0, 0x0f, 0xb1, 0x17]);
+        assert_eq!(exchange.operand().unwrap().size, 4);
+        assert!(exchange.written.contains(Register::RAX));
+        let bits = one(&[0x48, 0x0f, 0xab, 0x07]);
+        let memory = bits.operand().unwrap();
+        assert_eq!((memory.address.index, memory.address.scale), (Some(Register::RAX), 0));
+    }
+
+    #[test]
+    fn zero_is_a_number_however_it_is_made() {
+        let zero = |to| Effect::Move { to, from: Source::Number(0), is_narrow: false };
+        assert_eq!(one(&[0x31, 0xc0]).effect, zero(Register::RAX));
+        assert_eq!(one(&[0x48, 0x29, 0xff]).effect, zero(Register::RDI));
+        // mov edi, 0xffff0000 does not extend the sign; mov rdx, imm32 does.
+        let narrow = one(&[0xbf, 0, 0, 0xff, 0xff]).effect;
+        let number = Source::Number(0xffff_0000);
+        assert_eq!(narrow, Effect::Move { to: Register::RDI, from: number, is_narrow: true });
+        let wide = one(&[0x48, 0xc7, 0xc2, 0x90, 0xf1, 0x10, 0x81]).effect;
+        let number = Source::Number(0xffff_ffff_8110_f190_u64 as i64);
+        assert_eq!(wide, Effect::Move { to: Register::RDX, from: number, is_narrow: false });
+    }
+
+    #[test]
+    fn nops_and_lea_touch_nothing() {
+        assert_eq!(one(&[0x0f, 0x1f, 0x44, 0, 0]).memory().count(), 0);
+        // lea rax, [rdi+0x80]
+        let lea = one(&[0x48, 0x8d, 0x87, 0x80, 0, 0, 0]);
+        let Effect::Lea { to, address } = lea.effect else {
+            panic!("{lea:?}");
+        };
+        assert_eq!((to, address.base, address.displacement), (Register::RAX, Some(Register::RDI), 0x80));
+        assert_eq!(lea.memory().count(), 0);
+    }
+
+    #[test]
+    fn a_test_for_zero_and_the_branch_on_it_are_known() {
+        let mut reader = Reader::new();
+        // test rax, rax; je; test eax, eax; jne
+        let all = reader.read_all(0, &[0x48, 0x85, 0xc0, 0x74, 0x10, 0x85, 0xc0, 0x75, 0x10]);
+        let tests: Vec<_> = all.iter().map(|one| (one.tests, one.taken_if_zero)).collect();
+        let expected = [(Some(Register::RAX), None), (None, Some(true)), (None, None), (None, Some(false))];
+        assert_eq!(tests, expected);
+    }
+
+    #[test]
+    fn garbage_is_stepped_over() {
+        let mut reader = Reader::new();
+        let all = reader.read_all(0x1000, &[0x06, 0x90, 0x48]);
+        assert_eq!(all.iter().map(|one| one.flow).collect::<Vec<_>>(), [Flow::Stop, Flow::Next, Flow::Stop]);
+        assert_eq!(all[1].address, 0x1001);
+        assert_eq!(reader.read(0, &[]), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! What can be wrong with a recording.
+
+use std::{fmt, io};
+
+/// Where in a recording something was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Byte offset, counted from the start of the file, or of the decompressed records.
+    pub offset: u64,
+    /// The offset counts decompressed bytes, since the records come out of `COMPRESSED` ones.
+    pub decompressed: bool,
+}
+
+impl Place {
+    /// A byte of the file itself.
+    #[must_use]
+    pub fn in_file(offset: u64) -> Self {
+        Self { offset, decompressed: false }
+    }
+
+    /// The place `bytes` further on.
+    #[must_use]
+    pub fn plus(self, bytes: u64) -> Self {
+        Self { offset: self.offset.saturating_add(bytes), ..self }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = if self.decompressed { " of the decompressed records" } else { "" };
+        write!(f, "byte {}{of}", self.offset)
+    }
+}
+
+/// Why a recording could not be read. The path is the caller's to add.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused to open or to read the file.
+    #[error("cannot read {what} at byte {offset}")]
+    Io {
+        /// What was being read.
+        what: &'static str,
+        /// Where in the file.
+        offset: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The path names a directory; `perf record --threads` writes such recordings.
+    #[error("is a directory, not a perf.data file{}", if *.is_recording {
+        " (a recording by `perf record --threads`; record without --threads)" } else { "" })]
+    Directory {
+        /// It holds a file named `data`, so it is a recording in directory form.
+        is_recording: bool,
+    },
+    /// The path names a pipe, a socket or a device.
+    #[error("is not a regular file; write the stream to a file first and name that one")]
+    NotRegular,
+    /// The file has no bytes at all.
+    #[error("is empty: `perf record` wrote nothing to it")]
+    Empty,
+    /// The first eight bytes are not those of a recording.
+    #[error("is not a perf.data file: it begins with the bytes {magic:02x?} and not with PERFILE2")]
+    NotPerfData {
+        /// The first bytes, zeros past the end of a shorter file.
+        magic: [u8; 8],
+    },
+    /// The file, a section or a record ends before what it promises.
+    #[error("truncated: {what} at {place} needs {needed} bytes and {available} are left")]
+    Truncated {
+        /// What was being read.
+        what: &'static str,
+        /// Where it starts.
+        place: Place,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes there are.
+        available: u64,
+    },
+    /// A value that no recording can hold.
+    #[error("malformed {what} at {place}: {problem}")]
+    Malformed {
+        /// What was being read.
+        what: &'static str,
+        /// Where it starts.
+        place: Place,
+        /// What is wrong, with the numbers.
+        problem: String,
+    },
+    /// A line of a text that can't be understood. Whoever knows the path writes `PATH:LINE: problem`.
+    #[error("line {line}: {problem}")]
+    Line {
+        /// Which, counted from 1.
+        line: u64,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A valid recording that uses a feature this reader does not know.
+    #[error("unsupported {what} at {place}: {problem}")]
+    Unsupported {
+        /// What was being read.
+        what: &'static str,
+        /// Where it starts.
+        place: Place,
+        /// What is not supported.
+        problem: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn malformed(what: &'static str, place: Place, problem: impl Into<String>) -> Self {
+        Self::Malformed { what, place, problem: problem.into() }
+    }
+
+    pub(crate) fn line(line: u64, problem: String) -> Self {
+        Self::Line { line, problem }
+    }
+
+    pub(crate) fn unsupported(what: &'static str, place: Place, problem: impl Into<String>) -> Self {
+        Self::Unsupported { what, place, problem: problem.into() }
+    }
+}

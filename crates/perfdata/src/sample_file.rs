@@ -1,0 +1,184 @@
+//! A file of samples: a perf.data, or the text of `perf script`. Told by content, never by name.
+
+use crate::perf_data::{Error, Facts, KernelMap, PerfFile, Record, Records, Source, Tally};
+use crate::script::{Landmark, Script, ScriptRecords, Space, is_text};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Bytes looked at to tell text from a perf.data.
+const HEAD: u64 = 4096;
+/// How the files of `perf record` begin, by age and byte order.
+const MAGICS: [&[u8]; 3] = [b"PERFILE2", b"2ELIFREP", b"PERFFILE"];
+
+/// An open file of samples. Its records can be read any number of times.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a run has a handful of them")]
+pub enum SampleFile {
+    /// Written by `perf record`.
+    PerfData(PerfFile),
+    /// Printed by `perf script`.
+    Script(Script),
+}
+
+impl From<PerfFile> for SampleFile {
+    fn from(file: PerfFile) -> Self {
+        Self::PerfData(file)
+    }
+}
+
+impl SampleFile {
+    /// Opens a file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, is neither kind, or is broken.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::of_source(Source::open(path)?)
+    }
+
+    /// A file that is in memory already.
+    ///
+    /// # Errors
+    ///
+    /// As for [`SampleFile::open`].
+    pub fn of_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
+        Self::of_source(Source::Memory(bytes))
+    }
+
+    fn of_source(source: Source) -> Result<Self, Error> {
+        let head = source.bytes(0, source.length().min(HEAD), HEAD, "the file's first bytes")?;
+        if is_text(&head) && !MAGICS.iter().any(|magic| head.starts_with(magic)) {
+            return Script::of_source(source).map(Self::Script);
+        }
+        PerfFile::of_source(source).map(Self::PerfData)
+    }
+
+    /// What the file says about the recording.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        match self {
+            Self::PerfData(file) => file.facts(),
+            Self::Script(file) => file.facts(),
+        }
+    }
+
+    /// The records from the first one on, in file order.
+    #[must_use]
+    pub fn records(&self) -> SampleRecords<'_> {
+        match self {
+            Self::PerfData(file) => SampleRecords::PerfData(file.records()),
+            Self::Script(file) => SampleRecords::Script(file.records()),
+        }
+    }
+
+    /// Gives the records that are no samples, in file order. Samples of a perf.data are stepped over unread.
+    ///
+    /// # Errors
+    ///
+    /// A record cannot be read: the first of them, be it a sample or not.
+    pub fn each_other(&self, mut each: impl FnMut(&Record<'_>)) -> Result<(), Error> {
+        match self {
+            Self::PerfData(file) => others(file, each).map_err(|error| match file.tally() {
+                // A sample in front may be why.
+                Err(first) => first,
+                Ok(_) => error,
+            }),
+            Self::Script(file) => {
+                let mut records = file.records();
+                while let Some(record) = records.next_record()? {
+                    if !matches!(record, Record::Sample(_)) {
+                        each(&record);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The mapping of the kernel image, if it stands in front of the samples.
+    ///
+    /// # Errors
+    ///
+    /// A record cannot be read.
+    pub fn kernel_image(&self) -> Result<Option<KernelMap>, Error> {
+        let mut records = match self {
+            Self::PerfData(file) => return file.kernel_image(),
+            Self::Script(file) => file.records(),
+        };
+        while let Some(record) = records.next_record()? {
+            match record {
+                Record::Mmap(mmap) if mmap.is_kernel_image() => return Ok(Some(KernelMap::new(&mmap))),
+                Record::Sample(_) => return Ok(None),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where a text shows that symbols lay; none of a perf.data, which has mappings.
+    #[must_use]
+    pub fn landmarks(&self) -> Option<&BTreeMap<Space, Landmark>> {
+        match self {
+            Self::PerfData(_) => None,
+            Self::Script(file) => Some(file.landmarks()),
+        }
+    }
+
+    /// What the file's form leaves out, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        match self {
+            Self::PerfData(_) => Vec::new(),
+            Self::Script(file) => file.notes(),
+        }
+    }
+
+    /// Goes over all records once and counts.
+    ///
+    /// # Errors
+    ///
+    /// A record cannot be read.
+    pub fn tally(&self) -> Result<Tally, Error> {
+        let mut tally = Tally::new(self.facts());
+        let mut records = self.records();
+        while let Some(record) = records.next_record()? {
+            tally.add(&record);
+        }
+        Ok(tally)
+    }
+}
+
+fn others(file: &PerfFile, mut each: impl FnMut(&Record<'_>)) -> Result<(), Error> {
+    let mut records = file.records();
+    while let Some(raw) = records.next_raw()? {
+        if !raw.is_sample() {
+            each(&file.parse(raw)?);
+        }
+    }
+    Ok(())
+}
+
+/// The records of a file of samples, in file order.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
+pub enum SampleRecords<'f> {
+    /// Of a perf.data.
+    PerfData(Records<'f>),
+    /// Of a text.
+    Script(ScriptRecords<'f>),
+}
+
+impl SampleRecords<'_> {
+    /// Reads the next record.
+    ///
+    /// # Errors
+    ///
+    /// The record cannot be read.
+    #[inline]
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, Error> {
+        match self {
+            Self::PerfData(records) => records.next_record(),
+            Self::Script(records) => records.next_record(),
+        }
+    }
+}

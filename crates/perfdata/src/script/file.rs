@@ -1,0 +1,258 @@
+//! The text as a recording: facts, records in the order of the lines.
+
+use super::columns::{Columns, Roles};
+use super::front::Front;
+use super::reader::Reader;
+use super::sample_line::{Line, SampleLine};
+use super::survey::Survey;
+use super::symbol::{Landmark, Landmarks, Space, Symbol};
+use super::{about, other};
+use crate::data_source::DataSource;
+use crate::perf_data::{Attr, Endian, Error, Event, EventIndex, Facts, Record, Source};
+use crate::sample::{CpuMode, Sample, SampleFields, SampleLayout, Weight};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Whether the first bytes of a file are text.
+pub(crate) fn is_text(head: &[u8]) -> bool {
+    let is_control = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t' | 0x1b);
+    !head.is_empty() && !head.iter().any(is_control)
+}
+
+/// The text of `perf script`, whichever fields it was asked for. Its records can be read any number of times.
+#[derive(Debug)]
+pub struct Script {
+    source: Source,
+    facts: Facts,
+    /// Events by name; one without a name is that of lines without.
+    events: FxHashMap<String, usize>,
+    roles: Vec<Roles>,
+    landmarks: Landmarks,
+    has_kernel_code: bool,
+    has_short_times: bool,
+    /// It doesn't tell which branches were recorded.
+    has_untold_branches: bool,
+    /// How call chains and branches are kept for [`Sample::parts`].
+    layout: SampleLayout,
+}
+
+impl Script {
+    /// Goes over the text once: which events there are, and which fields their lines have.
+    pub(crate) fn of_source(source: Source) -> Result<Self, Error> {
+        let mut survey = Survey::default();
+        let mut reader = Reader::new(&source);
+        while reader.advance()? {
+            survey.note(&reader)?;
+        }
+        let roles: Vec<Roles> = survey.columns.iter().map(Columns::roles).collect();
+        survey.check_ip(&roles)?;
+        let mut facts = survey.facts;
+        facts.is_finished = true;
+        let named = survey.names.iter().zip(&roles).zip(&survey.fields);
+        facts.events = named.map(|((name, roles), fields)| event(name, roles, *fields)).collect();
+        let has_untold_branches = about::choose_branches(&mut facts.events, &survey.branches);
+        let fields = SampleFields::CALLCHAIN | SampleFields::BRANCH_STACK;
+        Ok(Self {
+            facts,
+            events: survey.events,
+            roles,
+            landmarks: survey.landmarks,
+            has_kernel_code: survey.has_kernel_code,
+            has_short_times: survey.has_short_times,
+            has_untold_branches,
+            layout: SampleLayout::new(&Attr { sample_type: fields, ..Attr::default() }, Endian::Little),
+            source,
+        })
+    }
+
+    /// What the text says of its recording: events, and what `perf script --header` prints.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Where the text shows that symbols lay, by address space; needs the field `symoff`.
+    #[must_use]
+    pub fn landmarks(&self) -> &BTreeMap<Space, Landmark> {
+        &self.landmarks.spaces
+    }
+
+    /// The records from the first line on.
+    #[must_use]
+    pub fn records(&self) -> ScriptRecords<'_> {
+        ScriptRecords { file: self, reader: Reader::new(&self.source) }
+    }
+
+    /// What the text lacks that attribution and profiles use, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let lacks = |has: &dyn Fn(&Roles) -> bool| !self.roles.iter().any(has);
+        let mut fields: Vec<&str> = Vec::new();
+        for (is_absent, field) in [
+            (lacks(&Roles::has_addr), "addr"),
+            (lacks(&Roles::has_data_source), "data_src"),
+            (lacks(&Roles::has_weight), "weight"),
+            (!self.has_field(SampleFields::PERIOD), "period"),
+        ] {
+            if is_absent {
+                fields.push(field);
+            }
+        }
+        if !fields.is_empty() {
+            let (fields, more) = (fields.join(", "), fields.join(",+"));
+            notes.push(format!("the text has no {fields}; if recorded, perf script -F +{more} prints them"));
+        }
+        if self.has_kernel_code && !self.landmarks.spaces.contains_key(&Space::Kernel) {
+            notes.push(
+                "the text does not tell where the kernel lay, so addresses are taken as linked; \
+                 perf script -F +symoff tells"
+                    .to_owned(),
+            );
+        }
+        if self.has_untold_branches {
+            notes.push(
+                "the text does not tell which branches were recorded, so they are taken for all (perf record -b); \
+                 perf script --header tells"
+                    .to_owned(),
+            );
+        }
+        if self.has_short_times {
+            notes.push(
+                "times are in microseconds, so samples closer together have no order; perf script --ns prints \
+                 nanoseconds"
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+
+    fn has_field(&self, field: SampleFields) -> bool {
+        self.facts.events.iter().any(|event| event.attr.sample_type.contains(field))
+    }
+
+    /// The sample in a line and the frames behind it.
+    fn sample<'a>(&'a self, line: &SampleLine<'a>, reader: &'a Reader<'_>) -> Result<Sample<'a>, Error> {
+        let wrong = |problem: String| Error::line(reader.number, problem);
+        let event = self.events.get(line.event.unwrap_or_default()).copied().unwrap_or(usize::MAX);
+        let values = self.roles.get(event).and_then(|roles| roles.values(line, reader.has_frames()));
+        let values =
+            values.ok_or_else(|| wrong("has other fields than the event's lines before it".into()))?;
+        let hexadecimal = |word: Option<&str>| word.map(|word| address(word).map_err(wrong)).transpose();
+        let decimal = |word: Option<&str>| word.map(|word| number(word).map_err(wrong)).transpose();
+        let inline = values.ip.and_then(|index| line.numbers.get(index));
+        let ip = if reader.has_frames() { reader.first_frame()? } else { hexadecimal(inline)? };
+        let symbol = match values.ip {
+            Some(index) => Symbol::parse(line.behind(&reader.line, index)),
+            None => reader.first_symbol(),
+        };
+        let [latency, instruction, retirement] = values.weights;
+        let weight = decimal(latency)?.map(|latency| Weight {
+            latency,
+            instruction_latency: instruction.and_then(|word| word.parse().ok()),
+            retirement_latency: retirement.and_then(|word| word.parse().ok()),
+        });
+        Ok(Sample {
+            event: EventIndex(u32::try_from(event).unwrap_or(u32::MAX)),
+            cpu_mode: cpu_mode(&line.front, ip, symbol.dso),
+            ip,
+            pid: line.front.pid,
+            tid: line.front.tid,
+            time: line.front.time,
+            addr: hexadecimal(values.addr)?,
+            cpu: line.front.cpu,
+            period: line.period.or(decimal(values.period)?).unwrap_or(1),
+            weight,
+            data_source: hexadecimal(values.data_source)?.map(DataSource),
+            dso: symbol.dso,
+            body: &reader.body,
+            layout: Some(&self.layout),
+            ..Sample::default()
+        })
+    }
+}
+
+fn event(name: &str, roles: &Roles, mut fields: SampleFields) -> Event {
+    let has = [
+        (roles.has_ip, SampleFields::IP),
+        (roles.has_addr(), SampleFields::ADDR),
+        (roles.has_data_source(), SampleFields::DATA_SRC),
+        (roles.has_weight(), SampleFields::WEIGHT),
+        (roles.has_period(), SampleFields::PERIOD),
+    ];
+    for (has, field) in has {
+        if has {
+            fields = fields | field;
+        }
+    }
+    let name = if name.is_empty() { "samples" } else { name };
+    Event {
+        name: name.to_owned(),
+        attr: Attr { sample_type: fields, ..about::attr_of_name(name) },
+        ids: vec![],
+    }
+}
+
+pub(super) fn address(word: &str) -> Result<u64, String> {
+    u64::from_str_radix(word, 16).map_err(|_| format!("{word} is not a number of 64 bits"))
+}
+
+fn number(word: &str) -> Result<u64, String> {
+    word.parse().map_err(|_| format!("{word} is not a decimal number of 64 bits"))
+}
+
+fn is_kernel(ip: u64) -> bool {
+    ip >> 63 == 1
+}
+
+/// In whose code a sample is: as printed (`misc`), else as the file's name or the address says.
+pub(super) fn cpu_mode(front: &Front, ip: Option<u64>, dso: Option<&str>) -> CpuMode {
+    if let Some(mode) = front.cpu_mode {
+        return mode;
+    }
+    match (dso.is_some_and(|dso| dso.starts_with("[guest.")), ip) {
+        (true, _) => CpuMode::GuestKernel,
+        (false, Some(ip)) if is_kernel(ip) => CpuMode::Kernel,
+        (false, Some(_)) => CpuMode::User,
+        (false, None) => CpuMode::Unknown,
+    }
+}
+
+/// The records of a text in the order of its lines.
+#[derive(Debug)]
+pub struct ScriptRecords<'f> {
+    file: &'f Script,
+    reader: Reader<'f>,
+}
+
+impl ScriptRecords<'_> {
+    /// Reads the next record.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read, or is another than it was when it was opened.
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, Error> {
+        loop {
+            if !self.reader.advance()? {
+                return Ok(None);
+            }
+            if !Line::is_empty(&self.reader.line) {
+                break;
+            }
+        }
+        let number = self.reader.number;
+        match Line::parse(&self.reader.line) {
+            Line::Sample(line) => {
+                self.file.sample(&line, &self.reader).map(|sample| Some(Record::Sample(sample)))
+            }
+            Line::Other(front, text) => {
+                let wrong = || Error::line(number, "is not of a form that perf script prints".into());
+                other::record(front, text).map(Some).ok_or_else(wrong)
+            }
+            Line::Empty => Ok(Some(Record::Other { kind: 0 })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

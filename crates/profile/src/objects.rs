@@ -1,0 +1,11 @@
+//! Samples to objects: what addresses show of instances of structs in memory.
+//!
+//! * `evidence`: what sampled addresses show of objects.
+//! * `known`: instances of structs in memory.
+//! * `slides`: addresses of several processes.
+//! * `decide`: what a sample touched, by code and address together.
+
+pub mod decide;
+pub mod evidence;
+pub mod known;
+pub mod slides;

@@ -1,0 +1,295 @@
+//! Instances of structs in memory: variables, known from symbols, and objects that samples agree on.
+
+use crate::objects::evidence::{Evidence, PAGE, Votes};
+use crate::objects::slides::Slides;
+use fieldline_typeflow::operands::answers::{Answers, entry};
+use fieldline_typeflow::operands::target::{TypeEntry, TypeIndex};
+use fieldline_typeflow::program::Program;
+use fieldline_typeflow::types::{Place, Shape, Ty, TypeSpace};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// An instance of a struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its type.
+    pub ty: TypeIndex,
+    /// Where it begins.
+    pub base: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Samples that agree on it.
+    pub votes: Votes,
+}
+
+/// How many times stronger evidence must be to overrule other evidence.
+const OVERRULES: u64 = 4;
+
+/// All objects of one recording.
+pub struct Objects<'a> {
+    program: &'a Program<'a>,
+    types: TypeSpace<'a, 'a>,
+    /// Types of [`Answers`] in the space.
+    tys: Vec<Ty>,
+    indices: FxHashMap<Ty, TypeIndex>,
+    /// Recorded address less address as linked.
+    slides: Slides,
+    /// Where each CPU's (or thread's) data begins.
+    per_cpu: BTreeMap<u32, u64>,
+    objects: Vec<Object>,
+    /// Numbers of pages that hold stacks.
+    stacks: FxHashSet<u64>,
+    /// Objects by the pages they touch.
+    pages: FxHashMap<u64, Vec<u32>>,
+    variables: FxHashMap<u64, Option<Place>>,
+}
+
+/// A struct that covers an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cover {
+    /// The struct.
+    pub ty: Ty,
+    /// Bytes from its start to the address.
+    pub offset: u64,
+    /// Samples that agree on it; `None` of a variable, of which there is no doubt.
+    pub samples: Option<u64>,
+}
+
+impl<'a> Objects<'a> {
+    /// Objects that samples agree on. `slides`: recorded address less address as linked.
+    pub fn new(program: &'a Program<'a>, answers: &Answers, evidence: &Evidence, slides: Slides) -> Self {
+        let mut objects = Self {
+            program,
+            types: program.types(),
+            tys: Vec::new(),
+            indices: FxHashMap::default(),
+            slides,
+            per_cpu: evidence.per_cpu_offsets(),
+            objects: Vec::new(),
+            stacks: evidence.stacks.clone(),
+            pages: FxHashMap::default(),
+            variables: FxHashMap::default(),
+        };
+        for (index, entry) in (0u32..).zip(&answers.types) {
+            let ty = entry.die.map_or(Ty::VOID, |die| objects.types.of_die(die));
+            objects.tys.push(ty);
+            objects.indices.insert(ty, TypeIndex(index));
+        }
+        objects.settle(evidence);
+        objects
+    }
+
+    /// Takes candidates, strongest first, unless stronger ones contradict.
+    fn settle(&mut self, evidence: &Evidence) {
+        let mut sizes: FxHashMap<TypeIndex, u64> = FxHashMap::default();
+        for ty in evidence.reached.keys() {
+            let of = self.ty(*ty);
+            sizes.insert(*ty, evidence.size_of(*ty, self.types.size(of)));
+        }
+        let mut candidates: Vec<Object> = evidence
+            .candidates
+            .iter()
+            .filter_map(|((ty, base), votes)| self.candidate(*ty, *base, *votes, sizes.get(ty).copied()?))
+            .filter(|object| !object.pages().any(|page| evidence.stacks.contains(&page)))
+            .collect();
+        candidates.sort_unstable_by_key(|object| {
+            (std::cmp::Reverse(object.votes.samples), object.base, object.size, object.ty)
+        });
+        for candidate in candidates {
+            if self.agrees(&candidate) {
+                let index = self.objects.len() as u32;
+                self.objects.push(candidate);
+                for page in candidate.pages() {
+                    self.pages.entry(page).or_default().push(index);
+                }
+            }
+        }
+    }
+
+    fn candidate(&mut self, ty: TypeIndex, base: u64, votes: Votes, size: u64) -> Option<Object> {
+        let of = self.ty(ty);
+        let aligned = size > 0 && base.is_multiple_of(self.types.align(of));
+        aligned.then_some(Object { ty, base, size, votes })
+    }
+
+    /// Whether a candidate fits among variables and stronger objects: apart from them, in them or around them, or at
+    /// another time.
+    fn agrees(&mut self, candidate: &Object) -> bool {
+        let ty = self.ty(candidate.ty);
+        if let Some((outer, offset)) = self.variable_at(candidate.base) {
+            return self.types.contains(Place { ty: outer, offset: offset as i64 }, ty);
+        }
+        let near: Vec<Object> = candidate.pages().flat_map(|page| self.on_page(page)).collect();
+        near.into_iter().all(|known| {
+            !known.overlaps(candidate) || known.is_apart_in_time(candidate) || self.nest(&known, candidate)
+        })
+    }
+
+    fn on_page(&self, page: u64) -> Vec<Object> {
+        let indices = self.pages.get(&page).map_or(&[][..], Vec::as_slice);
+        indices.iter().filter_map(|index| self.objects.get(*index as usize)).copied().collect()
+    }
+
+    fn nest(&mut self, a: &Object, b: &Object) -> bool {
+        let (outer, inner) = if a.size >= b.size { (a, b) } else { (b, a) };
+        let Some(offset) = inner.base.checked_sub(outer.base) else {
+            return false;
+        };
+        let (outer, inner) = (self.ty(outer.ty), self.ty(inner.ty));
+        self.types.contains(Place { ty: outer, offset: offset as i64 }, inner)
+    }
+
+    /// The type behind an index.
+    pub fn ty(&self, index: TypeIndex) -> Ty {
+        self.tys.get(index.0 as usize).copied().unwrap_or(Ty::VOID)
+    }
+
+    /// The types.
+    pub fn types(&mut self) -> &mut TypeSpace<'a, 'a> {
+        &mut self.types
+    }
+
+    /// The offset of a CPU's (or thread's) data.
+    pub fn per_cpu_offset(&self, owner: u32) -> Option<u64> {
+        self.per_cpu.get(&owner).copied()
+    }
+
+    /// Recorded address less address as linked, of the variables in an address's space.
+    pub fn slide(&self, address: u64) -> u64 {
+        self.slides.at(address)
+    }
+
+    /// Objects that samples agree on, in order of address.
+    pub fn into_objects(mut self) -> Vec<Object> {
+        self.objects.sort_unstable_by_key(|object| (object.base, object.size, object.ty));
+        self.objects
+    }
+
+    /// The variable that covers an address, a per-CPU one too: its type and the offset in it.
+    fn variable_at(&mut self, address: u64) -> Option<(Ty, u64)> {
+        let range = self.program.per_cpu.range.clone();
+        let mut linked = self.per_cpu.values().map(|offset| address.wrapping_sub(*offset));
+        let linked = linked.find(|linked| range.contains(linked));
+        let linked = linked.unwrap_or_else(|| address.wrapping_sub(self.slide(address)));
+        // Below a kernel lies what it allocates, and no variable but the per-CPU ones.
+        if linked < self.program.text_start && !range.contains(&linked) {
+            return None;
+        }
+        let symbol = self.program.symbols.data_at(linked)?;
+        let begin = match self.variables.get(&symbol.address) {
+            Some(known) => *known,
+            None => {
+                let found = self.program.variable_anywhere(symbol.address, &mut self.types);
+                self.variables.insert(symbol.address, found);
+                found
+            }
+        };
+        let mut place = Place { offset: i64::try_from(linked - symbol.address).ok()?, ..begin? };
+        while let Shape::Array { element, .. } = *self.types.shape(place.ty) {
+            let size = self.types.size(element) as i64;
+            place = Place { ty: element, offset: place.offset.checked_rem(size)? };
+        }
+        let is_struct = self.types.is_aggregate(place.ty) && self.types.is_inside(place);
+        is_struct.then_some((place.ty, place.offset as u64))
+    }
+
+    /// Structs that cover an address at a time: a variable, or objects, largest first.
+    pub fn covering(&mut self, address: u64, time: u64) -> Vec<Cover> {
+        if let Some((ty, offset)) = self.variable_at(address) {
+            return vec![Cover { ty, offset, samples: None }];
+        }
+        let indices = self.pages.get(&(address / PAGE)).map_or(&[][..], Vec::as_slice);
+        let on_page = indices.iter().filter_map(|index| self.objects.get(*index as usize));
+        let mut found: Vec<Object> = on_page.filter(|object| object.covers(address)).copied().collect();
+        // Memory is used again: of objects that exclude each other the one nearest in time is meant.
+        let nearest = found.iter().map(|object| object.distance(time)).min().unwrap_or(0);
+        let best = found.iter().copied().find(|object| object.distance(time) == nearest);
+        found.retain(|object| best.is_some_and(|best| self.nest(object, &best)));
+        found.sort_unstable_by_key(|object| (std::cmp::Reverse(object.size), object.base, object.ty));
+        let covers = found.iter().map(|object| Cover {
+            ty: self.ty(object.ty),
+            offset: address - object.base,
+            samples: Some(object.votes.samples),
+        });
+        covers.collect()
+    }
+
+    /// Times from which on another object may be meant by an address, from 0 on; none if there is one answer for all time.
+    pub fn turns(&mut self, address: u64) -> Vec<u64> {
+        let indices = self.pages.get(&(address / PAGE)).map_or(&[][..], Vec::as_slice);
+        let on_page = indices.iter().filter_map(|index| self.objects.get(*index as usize));
+        let found: Vec<Object> = on_page.filter(|object| object.covers(address)).copied().collect();
+        let Some((first, others)) = found.split_first() else { return Vec::new() };
+        let exclude = others.iter().any(|other| self.excludes(other, &found)) || self.excludes(first, &found);
+        if !exclude || self.variable_at(address).is_some() {
+            return Vec::new();
+        }
+        let mut ends: Vec<u64> =
+            found.iter().flat_map(|object| [object.votes.first, object.votes.last]).collect();
+        ends.sort_unstable();
+        let between = ends.windows(2).filter_map(|pair| Some(pair.first()?.midpoint(*pair.last()?)));
+        let turns: Vec<u64> = between.chain(ends.iter().copied()).collect();
+        let mut turns: Vec<u64> = turns.iter().flat_map(|time| [*time, time.saturating_add(1)]).collect();
+        turns.push(0);
+        turns.sort_unstable();
+        turns.dedup();
+        turns
+    }
+
+    /// Whether an object can't be where some others are.
+    fn excludes(&mut self, object: &Object, others: &[Object]) -> bool {
+        others.iter().any(|other| !self.nest(object, other))
+    }
+
+    /// Whether an address is in a page that other samples show to hold a stack.
+    pub fn is_stack(&self, address: u64) -> bool {
+        self.stacks.contains(&(address / PAGE))
+    }
+
+    /// Whether evidence of an object overrules that of another.
+    pub fn overrules(stronger: Option<u64>, weaker: u64) -> bool {
+        stronger.is_none_or(|stronger| stronger >= weaker.saturating_mul(OVERRULES))
+    }
+
+    /// The index of a type, which becomes known to the answers if it is not.
+    pub fn index(&mut self, answers: &mut Answers, ty: Ty) -> TypeIndex {
+        if let Some(known) = self.indices.get(&ty) {
+            return *known;
+        }
+        let entry: TypeEntry = entry(&self.types, ty);
+        let index = answers.intern(entry);
+        self.indices.insert(ty, index);
+        if self.tys.len() <= index.0 as usize {
+            self.tys.resize(index.0 as usize + 1, Ty::VOID);
+        }
+        if let Some(place) = self.tys.get_mut(index.0 as usize).filter(|place| **place == Ty::VOID) {
+            *place = ty;
+        }
+        index
+    }
+}
+
+impl Object {
+    fn pages(&self) -> impl Iterator<Item = u64> + use<> {
+        let end = self.base.saturating_add(self.size.saturating_sub(1));
+        // Nothing larger than this is sampled byte by byte.
+        (self.base / PAGE..=end / PAGE).take(4096)
+    }
+
+    fn covers(&self, address: u64) -> bool {
+        address.checked_sub(self.base).is_some_and(|offset| offset < self.size)
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        self.base < other.base.saturating_add(other.size) && other.base < self.base.saturating_add(self.size)
+    }
+
+    fn is_apart_in_time(&self, other: &Self) -> bool {
+        self.votes.last < other.votes.first || other.votes.last < self.votes.first
+    }
+
+    /// How far a time is from the time the object was seen.
+    fn distance(&self, time: u64) -> u64 {
+        self.votes.first.saturating_sub(time).max(time.saturating_sub(self.votes.last))
+    }
+}

@@ -1,0 +1,340 @@
+//! The source tree a program was built from: the file that declares a struct, what its text allows, and its edits.
+
+use anyhow::{Context, Result, bail};
+use fieldline_layout::constraint::Note;
+use fieldline_layout::layout::Layout;
+use fieldline_layout::types::split_path;
+use fieldline_plan::StructPlan;
+use fieldline_source::{
+    Annotated, Body, Edits, ExpectedMember, Heading, Join, Marked, Marking, Query, Refusal, Reordering,
+    SourceText, startup,
+};
+use std::path::{Component, Path, PathBuf};
+
+/// A file of the tree that declares a struct.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// Path from the top of the tree, with `/`.
+    pub path: String,
+    /// Its content.
+    pub text: Vec<u8>,
+}
+
+/// What debug info says of a struct's declaration.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// The struct's tag.
+    pub name: String,
+    /// The file that declares it, as the compiler recorded it.
+    pub file: Option<String>,
+    /// Its line; 0 when unknown.
+    pub line: u32,
+    /// Name and line of each top-level member in declared order.
+    pub members: Vec<(Option<String>, u32)>,
+}
+
+impl From<&Layout> for Declaration {
+    fn from(layout: &Layout) -> Self {
+        Self {
+            name: split_path(&layout.name).1.to_owned(),
+            file: layout.file.clone(),
+            line: layout.line,
+            members: layout.members.iter().map(|member| (member.name.clone(), member.line)).collect(),
+        }
+    }
+}
+
+impl From<&StructPlan> for Declaration {
+    fn from(plan: &StructPlan) -> Self {
+        Self {
+            name: split_path(&plan.name).1.to_owned(),
+            file: plan.file.clone(),
+            line: plan.line,
+            members: plan.declared.members.iter().map(|member| (member.name.clone(), member.line)).collect(),
+        }
+    }
+}
+
+/// Finds and reads the file that declares a struct.
+pub fn open(tree: &Path, declaration: &Declaration) -> Result<Header> {
+    if !tree.is_dir() {
+        bail!("{}: no folder with a source tree", tree.display());
+    }
+    let declared = declaration.file.as_deref().with_context(|| {
+        format!(
+            "struct {}: debug info does not say which file declares it (BTF never does)",
+            declaration.name
+        )
+    })?;
+    let path = find(tree, declared).with_context(|| {
+        format!(
+            "{}: struct {} is declared in {declared}, which is not in this tree",
+            tree.display(),
+            declaration.name
+        )
+    })?;
+    let text = std::fs::read(tree.join(&path)).with_context(|| tree.join(&path).display().to_string())?;
+    let header = Header { path: slashes(&path), text };
+    let query = query(declaration);
+    if let Err(refusal @ Refusal::NotFound { .. }) = SourceText::new(&header.text).find(&query) {
+        bail!("{}: {refusal}", tree.join(&path).display());
+    }
+    Ok(header)
+}
+
+/// The longest end of a declared path that is a file of the tree: compilers record paths of the build machine.
+fn find(tree: &Path, declared: &str) -> Option<PathBuf> {
+    let parts = normalized(Path::new(declared));
+    (0..parts.len()).find_map(|skip| {
+        let path: PathBuf = parts[skip..].iter().collect();
+        tree.join(&path).is_file().then_some(path)
+    })
+}
+
+/// Names of a path without `.` and with `..` taken back.
+fn normalized(path: &Path) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => parts.push(name.to_string_lossy().into_owned()),
+            Component::ParentDir => {
+                parts.pop();
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+fn slashes(path: &Path) -> String {
+    normalized(path).join("/")
+}
+
+fn query(declaration: &Declaration) -> Query {
+    Query::named(&declaration.name).with_line((declaration.line > 0).then_some(declaration.line))
+}
+
+fn expected(declaration: &Declaration) -> Vec<ExpectedMember> {
+    let member = |(name, line): &(Option<String>, u32)| {
+        let member = name.as_deref().map_or_else(ExpectedMember::unnamed, ExpectedMember::named);
+        member.with_line((*line > 0).then_some(*line))
+    };
+    declaration.members.iter().map(member).collect()
+}
+
+/// What the text says about each member, for the planner, and what else a reader should know.
+pub fn notes(header: &Header, declaration: &Declaration) -> Result<(Vec<Note>, Vec<String>), Refusal> {
+    joined(header, declaration, |join| {
+        let constraints = join.constraints();
+        let note = |place: &fieldline_source::MemberPlace| Note {
+            unit: u32::try_from(place.unit).ok(),
+            guard: u32::try_from(place.guard).ok(),
+            region: Some(place.zone),
+            stuck: place.fixed.as_ref().map(|fixed| {
+                let line = place.fixed_line.unwrap_or(place.line);
+                format!("{fixed} ({}:{line})", header.path)
+            }),
+        };
+        let notes = constraints.members.iter().map(note).collect();
+        Ok((notes, remarks(&header.path, join, &constraints)))
+    })
+}
+
+/// The `#if` conditions around each member, outermost first.
+pub fn guards(header: &Header, declaration: &Declaration) -> Result<Vec<Vec<String>>, Refusal> {
+    joined(header, declaration, |join| {
+        let constraints = join.constraints();
+        let spell = |literal: &fieldline_source::Literal| {
+            if literal.holds { literal.atom.clone() } else { format!("not {}", literal.atom) }
+        };
+        let of_guard = |guard: usize| {
+            let conditions = constraints.guards.get(guard).map_or(&[][..], |path| &path.conditions);
+            conditions.iter().map(spell).collect()
+        };
+        Ok(constraints.members.iter().map(|member| of_guard(member.guard)).collect())
+    })
+}
+
+/// What keeps members together, shuffles them, or keeps them under a condition.
+fn remarks(path: &str, join: &Join<'_, '_, '_>, constraints: &fieldline_source::Constraints) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let definition = join.body().definition();
+    if definition.attributes.iter().any(|attribute| attribute == "__randomize_layout") {
+        let line = definition.line;
+        remarks
+            .push(format!("{path}:{line}: where CONFIG_RANDSTRUCT is set the compiler shuffles its members"));
+    }
+    for unit in constraints.units.iter().filter(|unit| unit.members.len() > 1) {
+        let members = constraints.members.get(unit.members.clone()).unwrap_or_default();
+        let labels: Vec<&str> = members.iter().map(|member| member.label.as_str()).collect();
+        let reason = unit.together.reason();
+        remarks.push(format!("{path}:{}: {} move as one: {reason}", unit.line, labels.join(", ")));
+    }
+    for statement in join.body().statements() {
+        let text = String::from_utf8_lossy(join.body().text(statement));
+        let name = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+        if name.contains("struct_group") {
+            remarks.push(format!("{path}:{}: the members of a {name} move as one", statement.line));
+        } else if name.starts_with("randomized_struct_fields") {
+            remarks.push(format!("{path}:{}: no member passes {name}", statement.line));
+        }
+    }
+    let guarded = constraints.members.iter().filter(|member| member.guard > 0);
+    let lines: Vec<String> = guarded.map(|member| member.line.to_string()).collect();
+    if let Some(first) = lines.first() {
+        let count = lines.len();
+        remarks.push(format!(
+            "{path}:{first}: {count} members stay under their #if conditions, wherever they move"
+        ));
+    }
+    remarks
+}
+
+/// The edits that give the members a new order.
+pub fn reorder(header: &Header, declaration: &Declaration, order: &[usize]) -> Result<Reordering, Refusal> {
+    joined(header, declaration, |join| join.reorder(order))
+}
+
+/// The edits that write headings at members.
+pub fn annotate(
+    header: &Header,
+    declaration: &Declaration,
+    headings: &[Heading],
+) -> Result<Annotated, Refusal> {
+    joined(header, declaration, |join| join.annotate(headings))
+}
+
+fn joined<T>(
+    header: &Header,
+    declaration: &Declaration,
+    work: impl FnOnce(&Join<'_, '_, '_>) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let source = SourceText::new(&header.text);
+    let definition = source.find(&query(declaration))?;
+    let body = Body::parse(&source, &definition)?;
+    work(&Join::new(&body, &expected(declaration))?)
+}
+
+/// The edits that put markers around groups.
+pub fn mark(header: &Header, declaration: &Declaration, markings: &[Marking]) -> Result<Marked, Refusal> {
+    joined(header, declaration, |join| join.mark(markings))
+}
+
+/// A function that checks a struct's groups.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// The function that calls it; none if it is an initcall of its own.
+    pub caller: Option<String>,
+    /// Its text.
+    pub definition: String,
+    /// A call of it.
+    pub call: String,
+}
+
+/// One file's change.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The file as it is.
+    pub header: Header,
+    /// What changes.
+    pub edits: Edits,
+    /// What is written into the edited text.
+    checks: Vec<Check>,
+}
+
+impl Change {
+    /// The change as a unified diff.
+    pub fn diff(&self) -> Result<Vec<u8>> {
+        Ok(fieldline_source::diff::unified(&self.header.path, &self.header.text, &self.text()?))
+    }
+
+    /// The whole new text.
+    pub fn text(&self) -> Result<Vec<u8>> {
+        let mut text = self.edits.apply(&self.header.text);
+        for check in &self.checks {
+            let edits = match &check.caller {
+                Some(caller) => startup::call_in(&text, caller, &check.definition, &check.call)
+                    .with_context(|| self.header.path.clone())?,
+                None => startup::at_end(&text, &check.definition),
+            };
+            text = edits.apply(&text);
+        }
+        Ok(text)
+    }
+}
+
+/// A file before and after a step.
+#[derive(Clone, Debug)]
+pub struct FileChange {
+    /// From the top of the tree.
+    pub path: String,
+    /// The text before.
+    pub old: Vec<u8>,
+    /// The text after.
+    pub new: Vec<u8>,
+}
+
+/// Adds edits to the changes, one change a file.
+pub fn add(changes: &mut Vec<Change>, header: Header, edits: &Edits) -> Result<FileChange> {
+    let path = header.path.clone();
+    change(changes, header, |change| {
+        change.edits.merge(edits).map_err(|overlap| anyhow::anyhow!("{path}: {overlap}"))
+    })
+}
+
+/// Adds a check to the changes.
+pub fn add_check(changes: &mut Vec<Change>, header: Header, check: Check) -> Result<FileChange> {
+    change(changes, header, |change| {
+        change.checks.push(check);
+        Ok(())
+    })
+}
+
+/// The text of a file as changed so far.
+pub fn current(changes: &[Change], header: &Header) -> Result<Vec<u8>> {
+    match changes.iter().find(|change| change.header.path == header.path) {
+        Some(change) => change.text(),
+        None => Ok(header.text.clone()),
+    }
+}
+
+fn change(
+    changes: &mut Vec<Change>,
+    header: Header,
+    work: impl FnOnce(&mut Change) -> Result<()>,
+) -> Result<FileChange> {
+    let path = header.path.clone();
+    let known = changes.iter().position(|change| change.header.path == path);
+    let index = known.unwrap_or_else(|| {
+        changes.push(Change { header, edits: Edits::default(), checks: Vec::new() });
+        changes.len() - 1
+    });
+    let change = changes.get_mut(index).context("no change")?;
+    let old = change.text()?;
+    work(change)?;
+    Ok(FileChange { path, old, new: change.text()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_the_build_machine_are_found_by_their_end() {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tree.path().join("include/linux")).unwrap();
+        std::fs::write(tree.path().join("include/linux/list.h"), "").unwrap();
+        for declared in [
+            "include/linux/list.h",
+            "./include/linux/list.h",
+            "/build/linux-6.1/debian/build/../../include/linux/list.h",
+        ] {
+            assert_eq!(
+                find(tree.path(), declared),
+                Some(PathBuf::from("include/linux/list.h")),
+                "{declared}"
+            );
+        }
+        assert_eq!(find(tree.path(), "include/linux/other.h"), None);
+    }
+}

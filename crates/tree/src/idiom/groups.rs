@@ -1,0 +1,299 @@
+//! Groups as `__cacheline_group_begin` and `_end` tell them: which, under what names, and how aligned.
+
+use super::{Told, elsewhere};
+use crate::header::{self, Declaration, Header};
+use crate::idiom::options::{AlignGroups, Options};
+use anyhow::{Result, bail};
+use fieldline_plan::groups::{Alignment, Group, Kind, Padding};
+use fieldline_plan::{Outcome, Plan, StructPlan};
+use fieldline_source::startup::Assertion;
+use fieldline_source::{Edit, Edits, Marking, Refusal};
+
+/// A group that so many of the visits touch is hot, any other that is marked is warm.
+const HOT: f64 = 0.5;
+
+/// A group to be marked.
+struct Named<'g> {
+    /// Its index in the plan.
+    index: usize,
+    group: &'g Group,
+    name: String,
+    comment: String,
+    align: Align,
+}
+
+/// How its markers align it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Align {
+    Never,
+    Always,
+    /// Where a cacheline has so many bytes.
+    Where(u64),
+}
+
+impl Align {
+    /// The markers of a group.
+    fn markers(self, name: &str) -> (String, String) {
+        let marker = |edge: &str| match self {
+            Self::Never => format!("__cacheline_group_{edge}({name});"),
+            Self::Always => format!("__cacheline_group_{edge}_aligned({name});"),
+            Self::Where(bytes) => format!("__cacheline_group_{edge}_aligned_cond({name}, {bytes});"),
+        };
+        (marker("begin"), marker("end"))
+    }
+}
+
+/// Checks what the user says of groups against the plan.
+pub(super) fn check_args(args: &Options, plan: &Plan) -> Result<()> {
+    match args.align_groups {
+        AlignGroups::Where(bytes) if bytes != plan.build_line => {
+            let line = plan.build_line;
+            bail!(
+                "--align-groups cond:{bytes}: the plan says what alignment costs for lines of {line} B only"
+            );
+        }
+        _ => {}
+    }
+    for given in &args.group_paths {
+        let Some(of) = plan.struct_named(&given.name) else {
+            bail!("--group-path {}: the plan has no such struct", given.name);
+        };
+        let (count, most) = (given.paths.len(), told_groups(of).len());
+        if count > most && of.outcome == Outcome::Moved {
+            bail!("--group-path {}: {count} names are given for {most} groups", given.name);
+        }
+    }
+    Ok(())
+}
+
+/// Puts markers around the groups of a struct in its new order.
+pub(super) fn tell(
+    args: &Options,
+    line: u64,
+    moved: &Header,
+    declaration: &Declaration,
+    of: &StructPlan,
+) -> Result<(Edits, Told), Refusal> {
+    let mut told = Told::default();
+    let mut named = named(args, line, of, &mut told.remarks);
+    if args.align_groups == AlignGroups::Plan {
+        let guards = header::guards(moved, declaration)?;
+        spare_others(of, &guards, line, &mut named, &mut told.remarks);
+    }
+    let markings: Vec<Marking> = named.iter().filter_map(|named| marking(of, named)).collect();
+    if markings.is_empty() {
+        return Ok((Edits::default(), told));
+    }
+    let marked = header::mark(moved, declaration, &markings)?;
+    for (named, result) in named.iter().zip(marked.groups) {
+        match result {
+            Ok(members) => {
+                told.groups.push((named.index, named.name.clone()));
+                told.needs_macros |= matches!(named.align, Align::Where(_));
+                let (group, comment) = (named.name.clone(), named.comment.clone());
+                told.assertions.push(Assertion { group, comment, members });
+            }
+            Err(reason) => told.remarks.push(format!("{} is not marked: {reason}.", named.name)),
+        }
+    }
+    let is_told = |named: &&Named<'_>| told.groups.iter().any(|(index, _)| *index == named.index);
+    let done: Vec<&Named<'_>> = named.iter().filter(is_told).collect();
+    told.remarks.extend(aligned(&done, Align::Always));
+    told.remarks.extend(aligned(&done, Align::Where(line)));
+    told.assertions.retain(|assertion| !assertion.members.is_empty());
+    let mut edits = marked.edits;
+    if !told.groups.is_empty() {
+        include(&mut edits, moved, &mut told.remarks);
+    }
+    Ok((edits, told))
+}
+
+/// Includes the header that defines markers where a file knows nothing of it. That one includes none of the kernel's own
+/// beside the machine's, so that no circle comes of it.
+fn include(edits: &mut Edits, moved: &Header, remarks: &mut Vec<String>) {
+    const LINE: &str = "#include <linux/cache.h>";
+    const START: &[u8] = b"#include <linux/";
+    let text = &moved.text;
+    if memchr::memmem::find(text, b"cacheline_").is_some()
+        || memchr::memmem::find(text, LINE.as_bytes()).is_some()
+    {
+        return;
+    }
+    let mut at = 0;
+    let mut place = None;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        if line.starts_with(START) {
+            place = Some(if line < LINE.as_bytes() { at + line.len() } else { at });
+            if line > LINE.as_bytes() {
+                break;
+            }
+        }
+        at += line.len();
+    }
+    let edit = |at: usize| Edit { range: at..at, replacement: format!("{LINE}\n").into_bytes() };
+    // Markers stand in the struct's body, where no include does.
+    if place.is_none_or(|at| edits.insert(edit(at)).is_err()) {
+        remarks.push("The file includes no <linux/cache.h>, which defines the markers.".to_owned());
+    }
+}
+
+/// Takes the alignment from groups that would cost bytes in a configuration without some members, the least visited
+/// first.
+fn spare_others(
+    of: &StructPlan,
+    guards: &[Vec<String>],
+    line: u64,
+    named: &mut [Named<'_>],
+    remarks: &mut Vec<String>,
+) {
+    let mut order: Vec<usize> = (0..named.len()).filter(|at| named[*at].align != Align::Never).collect();
+    order.sort_by(|one, other| named[*other].group.visits.total_cmp(&named[*one].group.visits));
+    let mut taken: Vec<&Group> = Vec::new();
+    for at in order {
+        taken.push(named[at].group);
+        if let Some(cost) = elsewhere::cost(of, guards, line, &taken) {
+            taken.pop();
+            named[at].align = Align::Never;
+            remarks.push(format!(
+                "{} is not aligned to the cacheline: {} the struct would grow by {} B.",
+                named[at].name, cost.case, cost.bytes
+            ));
+        }
+    }
+}
+
+fn marking(of: &StructPlan, named: &Named<'_>) -> Option<Marking> {
+    let place = |index: &usize| of.chosen.members.iter().position(|placed| placed.index == *index);
+    let (first, last) = (named.group.members.first()?, named.group.members.last()?);
+    let (begin, end) = named.align.markers(&named.name);
+    Some(Marking {
+        name: named.name.clone(),
+        members: place(first)?..place(last)? + 1,
+        comment: named.comment.clone(),
+        begin,
+        end,
+    })
+}
+
+/// Groups worth a marker: touched, and of several members.
+fn told_groups(of: &StructPlan) -> Vec<(usize, &Group)> {
+    let all = of.groups.iter().enumerate();
+    all.filter(|(_, group)| group.kind != Kind::Cold && group.members.len() > 1).collect()
+}
+
+fn named<'g>(args: &Options, line: u64, of: &'g StructPlan, remarks: &mut Vec<String>) -> Vec<Named<'g>> {
+    let groups = told_groups(of);
+    let paths = args.group_paths.iter().find(|given| given.name == of.name);
+    let heat = |group: &Group| if group.visits >= HOT { "hot" } else { "warm" };
+    let access = |group: &Group| if group.kind == Kind::HotReadMostly { "read" } else { "write" };
+    let stem = |number: usize, group: &Group| {
+        let given = paths.and_then(|given| given.paths.get(number)).map(String::as_str);
+        format!("{}_{}_{}", of.name, access(group), given.unwrap_or(heat(group)))
+    };
+    let stems: Vec<String> = groups.iter().enumerate().map(|(at, (_, group))| stem(at, group)).collect();
+    let always = always(of, args.align_groups);
+    let named = groups.iter().zip(&stems).enumerate().map(|(at, ((index, group), stem))| {
+        let alike = |stems: &[String]| stems.iter().filter(|other| *other == stem).count();
+        let number = alike(stems.get(..=at).unwrap_or_default());
+        let name = if alike(&stems) > 1 { format!("{stem}{number}") } else { stem.clone() };
+        let (align, remark) = alignment(args.align_groups, line, of, *index, always == Some(*index));
+        remarks.extend(remark.map(|reason| format!("{name} is not aligned to the cacheline: {reason}.")));
+        let kind = if access(group) == "read" { "read-mostly" } else { "often written" };
+        let mut heat = heat(group).to_owned();
+        heat.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
+        Named { index: *index, group, name, comment: format!("{heat}, {kind}, used together"), align }
+    });
+    named.collect()
+}
+
+/// The one group of a struct that is aligned on all machines: the most visited of those that it costs nothing for any
+/// line size. What several cost together the plan doesn't say.
+fn always(of: &StructPlan, asked: AlignGroups) -> Option<usize> {
+    let is_free = |group: &&(usize, &Group)| {
+        group.1.alignment == Alignment::Aligned && group.1.padding.iter().all(|row| row.aligned == 0)
+    };
+    let free = told_groups(of).into_iter().filter(|group| is_free(&group));
+    let best = free.max_by(|one, other| one.1.visits.total_cmp(&other.1.visits));
+    best.map(|(index, _)| index).filter(|_| asked == AlignGroups::Plan)
+}
+
+/// How a group is aligned, or why it isn't though somebody asks.
+fn alignment(
+    asked: AlignGroups,
+    line: u64,
+    of: &StructPlan,
+    index: usize,
+    is_always: bool,
+) -> (Align, Option<String>) {
+    let Some(group) = of.groups.get(index) else { return (Align::Never, None) };
+    let wanted = match asked {
+        AlignGroups::None => return (Align::Never, None),
+        AlignGroups::Plan if group.alignment == Alignment::None => return (Align::Never, None),
+        AlignGroups::Plan if is_always => Align::Always,
+        AlignGroups::Plan => Align::Where(line),
+        AlignGroups::Where(bytes) => Align::Where(bytes),
+    };
+    match objection(line.max(1), of, group) {
+        Some(reason) => (Align::Never, Some(reason)),
+        None => (wanted, None),
+    }
+}
+
+/// Why aligning a group would move a member from where the plan has it, or cost bytes.
+fn objection(line: u64, of: &StructPlan, group: &Group) -> Option<String> {
+    let costs = |row: &&Padding| row.conditional > 0;
+    let last = group.members.last();
+    let last = of.chosen.members.iter().position(|placed| Some(&placed.index) == last);
+    let next = last.and_then(|last| of.chosen.members.get(last + 1));
+    let end = next.map_or(of.chosen.size, |next| next.offset);
+    if group.first_offset == 0 {
+        Some("it begins the struct, whose own alignment says where that is".to_owned())
+    } else if !group.first_offset.is_multiple_of(line) || !end.is_multiple_of(line) {
+        Some(format!("it doesn't fill lines of {line} B, so that other members would move"))
+    } else {
+        let row = group.padding.iter().find(costs)?;
+        Some(format!("the struct would grow by {} B for lines of {} B", row.conditional, row.line))
+    }
+}
+
+/// A sentence on the groups aligned in one way.
+fn aligned(all: &[&Named<'_>], align: Align) -> Option<String> {
+    let names: Vec<&str> = all.iter().filter(|one| one.align == align).map(|one| one.name.as_str()).collect();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    let how = match align {
+        _ if names.is_empty() => return None,
+        Align::Never => return None,
+        Align::Always => {
+            "to the cacheline, which costs no byte in this configuration for lines of 32 to 256 B".to_owned()
+        }
+        Align::Where(bytes) => format!(
+            "to the cacheline on machines where that has {bytes} B, where it moves no member in the build that was recorded; \
+             machines with other lines pay nothing"
+        ),
+    };
+    Some(format!("{} {verb} aligned {how}.", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn included(text: &str) -> (String, usize) {
+        let (mut edits, mut remarks) = (Edits::default(), Vec::new());
+        let header = Header { path: "s.h".to_owned(), text: text.as_bytes().to_vec() };
+        include(&mut edits, &header, &mut remarks);
+        (String::from_utf8(edits.apply(text.as_bytes())).unwrap(), remarks.len())
+    }
+
+    #[test]
+    fn the_header_of_markers_is_included_in_order_and_once() {
+        let text = "#include <asm/a.h>\n#include <linux/atomic.h>\n#include <linux/types.h>\nstruct s;\n";
+        let new = text.replace("<linux/types.h>", "<linux/cache.h>\n#include <linux/types.h>");
+        assert_eq!(included(text), (new.clone(), 0));
+        assert_eq!(included(&new), (new.clone(), 0));
+        let last = "#include <linux/bug.h>\nstruct s;\n";
+        assert_eq!(included(last).0, "#include <linux/bug.h>\n#include <linux/cache.h>\nstruct s;\n");
+        assert_eq!(included("struct s { int a ____cacheline_aligned; };\n").1, 0);
+        assert_eq!(included("struct s;\n"), ("struct s;\n".to_owned(), 1));
+    }
+}

@@ -1,0 +1,55 @@
+//! What a user may choose about how groups are told.
+
+/// How groups of members are told in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idiom {
+    /// Cacheline group markers around them, and a function run at startup that asserts their members (in kernel trees).
+    Groups,
+    /// A comment above each group, and ____cacheline_aligned at the first member of those that it costs no byte (in
+    /// kernel trees).
+    Plain,
+    /// Not at all: members move, and nothing is added.
+    None,
+}
+
+/// Which groups are aligned to the cacheline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlignGroups {
+    /// Those the plan aligns.
+    Plan,
+    /// None.
+    None,
+    /// All that it costs nothing, where a cacheline has so many bytes.
+    Where(u64),
+}
+
+/// What the names of a struct's groups end in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupPaths {
+    /// The struct.
+    pub name: String,
+    /// In order of place.
+    pub paths: Vec<String>,
+}
+
+/// A function that checks are called from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckIn {
+    /// From the top of the tree.
+    pub file: String,
+    /// Its name.
+    pub function: String,
+}
+
+/// How groups are told.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How groups of members are told; if not given, groups where the tree has their macros, else none.
+    pub idiom: Option<Idiom>,
+    /// Which groups [`Idiom::Groups`] aligns to the cacheline.
+    pub align_groups: AlignGroups,
+    /// What names of groups end in, by struct; hot and warm if not given.
+    pub group_paths: Vec<GroupPaths>,
+    /// The function that calls the checks of groups.
+    pub check_in: Option<CheckIn>,
+}

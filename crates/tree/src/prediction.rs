@@ -1,0 +1,297 @@
+//! The layout that a plan predicts, for the build it was made with and for others.
+
+use fieldline_layout::layout::Role;
+use fieldline_layout::{Layout, Member, abi};
+use fieldline_plan::result::PlacedMember;
+use fieldline_plan::{StructPlan, elsewhere};
+
+/// How names of members that only mark a group begin (include/linux/cache.h).
+const MARKER: &str = "__cacheline_group_";
+
+/// What the plan says of the build it was made with. Markers that the patch put among the members move none of them.
+pub fn of_plan(of: &StructPlan, built: Option<&Layout>) -> Layout {
+    let empty = Layout {
+        kind: "struct".to_owned(),
+        order: fieldline_layout::types::MemberOrder::default(),
+        name: of.name.clone(),
+        size: of.chosen.size,
+        align: 1,
+        explicit_align: None,
+        file: of.file.clone(),
+        line: of.line,
+        members: Vec::new(),
+        items: Vec::new(),
+    };
+    let mut members: Vec<Member> = of.chosen.members.iter().map(member).collect();
+    for (at, mut marker) in markers(&members, built) {
+        let end = at.checked_sub(1).and_then(|before| members.get(before)).map_or(0, Member::bit_end);
+        let align = marker.explicit_align.unwrap_or(1).max(1).saturating_mul(8);
+        marker.bit_offset = end.checked_next_multiple_of(align).unwrap_or(end);
+        members.insert(at, marker);
+    }
+    Layout::from_members(&empty, members, of.chosen.size)
+}
+
+/// Group markers that a build has beyond these members, each with the place where it goes among them and those before
+/// it: behind the member it stands behind.
+fn markers(members: &[Member], built: Option<&Layout>) -> Vec<(usize, Member)> {
+    let mut found: Vec<(usize, Member)> = Vec::new();
+    let mut place = 0;
+    for member in built.into_iter().flat_map(|built| &built.members) {
+        let is_it = |one: &Member| {
+            one.name == member.name && (one.name.is_some() || one.type_name == member.type_name)
+        };
+        let known = members.iter().position(is_it);
+        match known {
+            Some(at) => place = place.max(at + 1),
+            None if member.bit_size == 0 && member.label().starts_with(MARKER) => {
+                found.push((place + found.len(), member.clone()));
+            }
+            None => {}
+        }
+    }
+    found
+}
+
+fn member(placed: &PlacedMember) -> Member {
+    Member {
+        name: placed.name.clone(),
+        type_name: placed.type_name.clone(),
+        bit_offset: placed.bit_offset.unwrap_or_else(|| placed.offset.saturating_mul(8)),
+        bit_size: placed.bit_size.unwrap_or_else(|| placed.size.saturating_mul(8)),
+        bit_field_storage: None,
+        align: 1,
+        explicit_align: None,
+        aligned_type: false,
+        role: Role::Plain,
+        line: placed.line,
+        members: Vec::new(),
+        is_union: false,
+    }
+}
+
+/// What the plan's order gives in a build whose declared layout is known. `None` for a union. Members that `built`
+/// aligns more than they were declared (`patch --idiom plain`) are placed so.
+pub fn of_build(of: &StructPlan, declared: &Layout, built: Option<&Layout>) -> Option<Layout> {
+    let order = order(of, declared);
+    let mut predicted = abi::reorder(declared, &order)?;
+    let mut slots = abi::slots_of(declared);
+    slots.slots = order.iter().filter_map(|index| slots.slots.get(*index).copied()).collect();
+    let new = markers(&predicted.members, built);
+    let mut is_raised = !new.is_empty();
+    let mut members = predicted.members.clone();
+    for (at, marker) in new {
+        // What is marked last stands furthest behind, so each place counts those before it.
+        let at = at.min(members.len());
+        slots.slots.insert(at, abi::Slot::bytes(0, marker.explicit_align.unwrap_or(1)));
+        members.insert(at, marker);
+    }
+    predicted.members = members;
+    for (member, slot) in predicted.members.iter().zip(&mut slots.slots) {
+        let own = member.explicit_align.unwrap_or(1).max(slot.align);
+        let written = built.and_then(|built| written_align(built, member)).filter(|align| *align > own);
+        is_raised |= written.is_some();
+        slot.align = written.unwrap_or(slot.align);
+    }
+    if is_raised {
+        let placement = slots.place();
+        for (member, offset) in predicted.members.iter_mut().zip(&placement.bit_offsets) {
+            member.bit_offset = *offset;
+        }
+        predicted = Layout::from_members(&predicted, predicted.members.clone(), placement.size);
+    }
+    Some(predicted)
+}
+
+/// The alignment in bytes that a build has at a member, beyond its type's.
+fn written_align(built: &Layout, member: &Member) -> Option<u64> {
+    let found = built.members.iter().find(|found| member.name.is_some() && found.name == member.name);
+    found.filter(|found| !found.aligned_type).and_then(|found| found.explicit_align)
+}
+
+/// The build's members in the plan's order. Members the plan doesn't know follow the one whose text is in front of
+/// theirs, which may be absent here; if lines don't tell, the one they are declared behind.
+fn order(of: &StructPlan, declared: &Layout) -> Vec<usize> {
+    let is_same_text = is_same_text(of, declared);
+    let mut leader = None;
+    let mut keyed: Vec<(Option<usize>, usize)> = Vec::new();
+    for (index, member) in declared.members.iter().enumerate() {
+        let in_front = || if is_same_text { in_front(of, member) } else { None };
+        leader = place(of, declared, index).or_else(in_front).or(leader);
+        keyed.push((leader, index));
+    }
+    keyed.sort();
+    keyed.into_iter().map(|(_, index)| index).collect()
+}
+
+/// Whether all members that the plan and a build have are declared at the same lines.
+fn is_same_text(of: &StructPlan, declared: &Layout) -> bool {
+    let named = |member: &&Member| member.name.is_some();
+    declared.members.iter().filter(named).all(|member| {
+        let known = of.declared.members.iter().find(|placed| placed.name == member.name);
+        known.is_none_or(|placed| placed.line == member.line)
+    })
+}
+
+/// Where the plan puts the member whose text is in front of one it doesn't know.
+fn in_front(of: &StructPlan, member: &Member) -> Option<usize> {
+    let lines = of.declared.members.iter().map(|placed| placed.line);
+    let before = of.declared.members.get(elsewhere::in_front(lines, member.line)?)?;
+    of.chosen.members.iter().position(|placed| placed.index == before.index)
+}
+
+/// Where the plan puts a member of a build. Unnamed ones of one kind are told apart by their line, or by their number if
+/// the build is of another source.
+fn place(of: &StructPlan, declared: &Layout, index: usize) -> Option<usize> {
+    let member = declared.members.get(index)?;
+    let mut chosen = of.chosen.members.iter();
+    if member.name.is_some() {
+        return chosen.position(|placed| placed.name == member.name);
+    }
+    let is_alike = |name: &Option<String>, type_name: &str| name.is_none() && type_name == member.type_name;
+    let known: Vec<&PlacedMember> =
+        of.declared.members.iter().filter(|placed| is_alike(&placed.name, &placed.type_name)).collect();
+    let before = declared.members.get(..index).unwrap_or_default();
+    let number = before.iter().filter(|other| is_alike(&other.name, &other.type_name)).count();
+    let own =
+        known.iter().find(|placed| placed.line > 0 && placed.line == member.line).or(known.get(number))?;
+    chosen.position(|placed| placed.index == own.index)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use fieldline_plan::result::Arrangement;
+
+    /// Members of a size that is their alignment, one right behind the other.
+    pub(crate) fn layout(members: &[(&str, u64)]) -> Layout {
+        let mut end = 0;
+        let member = |(name, size): &(&str, u64)| {
+            let placed = PlacedMember {
+                index: 0,
+                name: Some((*name).to_owned()),
+                type_name: "long".to_owned(),
+                offset: end,
+                size: *size,
+                bit_offset: None,
+                bit_size: None,
+                line: 0,
+            };
+            end += size;
+            Member { align: *size, ..super::member(&placed) }
+        };
+        let members: Vec<Member> = members.iter().map(member).collect();
+        let empty = Layout {
+            kind: "struct".to_owned(),
+            order: fieldline_layout::types::MemberOrder::default(),
+            name: "pair".to_owned(),
+            size: 0,
+            align: 8,
+            explicit_align: None,
+            file: None,
+            line: 0,
+            members: Vec::new(),
+            items: Vec::new(),
+        };
+        Layout::from_members(&empty, members, end)
+    }
+
+    fn plan(declared: &Layout, order: &[usize]) -> StructPlan {
+        let chosen = abi::reorder(declared, order).unwrap();
+        let text = serde_json::json!({
+            "name": "pair", "fingerprint": 0, "outcome": "moved", "samples": 0, "needed": 0,
+            "declared": Arrangement::new(declared, 0..declared.members.len()),
+            "chosen": Arrangement::new(&chosen, order.iter().copied()),
+        });
+        serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn unnamed_members_of_one_kind_are_told_apart() {
+        let mut recorded = layout(&[("a", 8), ("b", 4), ("c", 8)]);
+        for (line, member) in (10..).zip(&mut recorded.members).skip(1) {
+            member.name = None;
+            member.line = line;
+        }
+        let of = plan(&recorded, &[2, 1, 0]);
+        let sizes = |layout: &Layout| layout.members.iter().map(Member::size).collect::<Vec<_>>();
+        assert_eq!(sizes(&of_build(&of, &recorded, None).unwrap()), [8, 4, 8]);
+        // One of them is not in this build: its line tells which.
+        recorded.members.remove(1);
+        let predicted = of_build(&of, &recorded, None).unwrap();
+        assert_eq!(predicted.members.iter().map(|member| member.line).collect::<Vec<_>>(), [12, 0]);
+    }
+
+    #[test]
+    fn a_build_with_other_members_has_its_own_prediction() {
+        let recorded = layout(&[("a", 8), ("b", 8), ("c", 8)]);
+        let of = plan(&recorded, &[2, 0, 1]);
+        assert_eq!(of_plan(&of, None).members.iter().map(Member::offset).collect::<Vec<_>>(), [0, 8, 16]);
+        // `b` is not there, `x` follows `a`.
+        let other = layout(&[("a", 8), ("x", 8), ("c", 8)]);
+        let predicted = of_build(&of, &other, None).unwrap();
+        let names: Vec<&str> = predicted.members.iter().map(Member::label).collect();
+        assert_eq!(names, ["c", "a", "x"]);
+        assert_eq!(predicted.size, 24);
+        // An alignment that the patch wrote moves what follows.
+        let mut built = predicted.clone();
+        built.members[1].explicit_align = Some(64);
+        let predicted = of_build(&of, &other, Some(&built)).unwrap();
+        let offsets: Vec<u64> = predicted.members.iter().map(Member::offset).collect();
+        assert_eq!((offsets, predicted.size), (vec![0, 64, 72], 128));
+    }
+
+    #[test]
+    fn a_member_of_that_build_only_follows_the_text_in_front_of_it() {
+        let at_lines = |members: &[(&str, u64)], lines: [u32; 3]| {
+            let mut layout = layout(members);
+            layout.members.iter_mut().zip(lines).for_each(|(member, line)| member.line = line);
+            layout
+        };
+        let of = plan(&at_lines(&[("a", 8), ("b", 8), ("c", 8)], [1, 2, 5]), &[1, 2, 0]);
+        let order = |lines: [u32; 3]| {
+            let predicted = of_build(&of, &at_lines(&[("a", 8), ("x", 8), ("c", 8)], lines), None).unwrap();
+            predicted.members.iter().map(|member| member.label().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(order([1, 3, 5]), ["x", "c", "a"], "b is in front of it, and not there");
+        assert_eq!(order([11, 13, 15]), ["c", "a", "x"], "another text, whose lines say nothing");
+    }
+
+    /// A marker behind `at` members.
+    fn marked(built: &Layout, markers: &[(usize, &str, u64)]) -> Layout {
+        let mut marked = built.clone();
+        for (at, name, align) in markers.iter().rev() {
+            let name = format!("__cacheline_group_{name}");
+            let marker = Member { name: Some(name), bit_size: 0, ..built.members[0].clone() };
+            marked
+                .members
+                .insert(*at, Member { explicit_align: Some(*align).filter(|align| *align > 1), ..marker });
+        }
+        marked
+    }
+
+    fn offsets(layout: &Layout) -> Vec<u64> {
+        layout.members.iter().map(Member::offset).collect()
+    }
+
+    #[test]
+    fn markers_are_predicted_where_the_members_beside_them_lie() {
+        let recorded = layout(&[("a", 8), ("b", 8), ("c", 8)]);
+        let of = plan(&recorded, &[2, 0, 1]);
+        let names = [(1, "begin__g", 1), (2, "end__g", 1), (2, "pad__g", 1)];
+        let built = marked(&abi::reorder(&recorded, &[2, 0, 1]).unwrap(), &names);
+        let predicted = of_plan(&of, Some(&built));
+        let labels: Vec<&str> = predicted.members.iter().map(Member::label).collect();
+        let marks = ["begin__g", "end__g", "pad__g"].map(|name| format!("__cacheline_group_{name}"));
+        assert_eq!(labels, ["c", &marks[0], "a", &marks[1], &marks[2], "b"]);
+        assert_eq!(offsets(&predicted), [0, 8, 8, 16, 16, 16]);
+        // In another build alignments of markers move members.
+        let names = [(1, "begin__g", 64), (2, "end__g", 8), (2, "pad__g", 64)];
+        let built = marked(&abi::reorder(&recorded, &[2, 0, 1]).unwrap(), &names);
+        let predicted = of_build(&of, &recorded, Some(&built)).unwrap();
+        assert_eq!((offsets(&predicted), predicted.size), (vec![0, 64, 64, 72, 128, 128], 192));
+        // Markers that were there before are members like others.
+        let declared = marked(&recorded, &[(1, "begin__g", 1), (2, "end__g", 1)]);
+        assert!(markers(&declared.members, Some(&declared)).is_empty());
+    }
+}

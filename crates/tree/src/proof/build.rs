@@ -1,0 +1,230 @@
+//! One build's proof.
+
+use super::compile::{Compiled, Site, check_read, compile, real};
+use super::judge::{Judged, judge};
+use super::overlay::{Overlay, Patch};
+use super::units::{Unit, Units};
+use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::{Elf, FileBytes, types};
+use fieldline_layout::Layout;
+use fieldline_plan::StructPlan;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What has to be proven.
+#[derive(Clone, Copy, Debug)]
+pub struct Build<'b> {
+    /// The source tree.
+    pub tree: &'b Path,
+    /// The build's folder.
+    pub folder: &'b Path,
+    /// The files that change.
+    pub patch: &'b Patch,
+    /// The structs that the patch changes, each with its file from the top of the tree.
+    pub structs: &'b [(&'b StructPlan, &'b str)],
+    /// Sources that are to be compiled in any case.
+    pub units: &'b [String],
+}
+
+/// What a build showed.
+#[derive(Clone, Debug, Default)]
+pub struct Finding {
+    /// The structs that units show.
+    pub shown: Vec<Shown>,
+    /// Units that no longer compile, with what the compiler said.
+    pub broken: Vec<(String, String)>,
+    /// What a reader should know, a sentence each.
+    pub remarks: Vec<String>,
+    /// The machine's name and bytes of its cachelines.
+    pub machine: (String, u64),
+}
+
+impl Finding {
+    /// Whether everything is as predicted.
+    pub fn holds(&self) -> bool {
+        let judged = self.shown.iter().all(|shown| shown.judged.iter().all(|one| one.verdict.holds()));
+        judged && self.broken.is_empty()
+    }
+}
+
+/// A struct of a build.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The struct.
+    pub name: String,
+    /// The unit that shows it.
+    pub unit: String,
+    /// Its layout against the predicted one.
+    pub judged: Vec<Judged>,
+}
+
+/// A unit compiled without the patch.
+struct Before {
+    unit: Unit,
+    object: PathBuf,
+}
+
+impl Build<'_> {
+    /// Compiles without the patch and with it.
+    pub fn prove(&self) -> Result<Finding> {
+        self.prove_inner().with_context(|| self.folder.display().to_string())
+    }
+
+    fn prove_inner(&self) -> Result<Finding> {
+        let (tree, folder) = (self.tree.canonicalize().context("the tree")?, self.folder.canonicalize()?);
+        let site = Site { tree: &tree, build: &folder, overlay: None };
+        let units = Units::open(&tree, &folder)?;
+        let work =
+            tempfile::Builder::new().prefix("fieldline-build-").tempdir().context("no temporary folder")?;
+        let mut finding = Finding::default();
+        let mut before = self.changed(&units, site, work.path(), &mut finding.remarks)?;
+        before.extend(self.showing(&before, &units, site, work.path())?);
+        let (machine, line) =
+            before.first().map(|first| machine(&first.object)).transpose()?.unwrap_or_default();
+        finding.machine = (machine, line);
+        self.compare(&before, site, &mut finding)?;
+        Ok(finding)
+    }
+
+    /// What must compile whatever it shows: units asked for, and sources that the patch changes where the build has them.
+    fn changed(
+        &self,
+        units: &Units<'_>,
+        site: Site<'_>,
+        work: &Path,
+        remarks: &mut Vec<String>,
+    ) -> Result<Vec<Before>> {
+        let mut wanted = Vec::new();
+        for name in self.units {
+            wanted.push(units.of_source_or_alike(name)?);
+        }
+        for name in self.patch.keys().filter(|name| name.ends_with(".c") && !self.units.contains(name)) {
+            match units.of_source(name)? {
+                Some(unit) => wanted.push(unit),
+                None if self.structs.iter().any(|(_, file)| file == name) => {}
+                None => {
+                    remarks.push(format!("{name} was not compiled there, so the patch of it is not proven"))
+                }
+            }
+        }
+        let compiled = wanted.into_par_iter().enumerate().map(|(index, unit)| {
+            let object = work.join(format!("changed-{index}.o"));
+            match compile(&unit.recipe, site, &object)? {
+                Compiled::Done(_) => Ok(Before { unit, object }),
+                Compiled::Failed(why) => bail!("{} does not compile without the patch:\n{why}", unit.name),
+            }
+        });
+        compiled.collect()
+    }
+
+    /// Units that show the structs that no unit before shows, one a file that declares some.
+    fn showing(
+        &self,
+        known: &[Before],
+        units: &Units<'_>,
+        site: Site<'_>,
+        work: &Path,
+    ) -> Result<Vec<Before>> {
+        let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (of, file) in self.structs {
+            let mut is_shown = false;
+            for before in known {
+                is_shown |= !layouts(&before.object, &of.name)?.is_empty();
+            }
+            if !is_shown {
+                files.entry(file).or_default().push(&of.name);
+            }
+        }
+        let files: Vec<(usize, (&str, Vec<&str>))> = files.into_iter().enumerate().collect();
+        let found = files.into_par_iter().map(|(index, (file, names))| {
+            let place = work.join(format!("shown-{index}.o"));
+            first_showing(units, site, file, &names, &place)
+        });
+        found.collect()
+    }
+
+    /// Compiles with the patch, and holds each struct against the prediction.
+    fn compare(&self, before: &[Before], site: Site<'_>, finding: &mut Finding) -> Result<()> {
+        let inner = |unit: &Unit| real(&unit.recipe.source).strip_prefix(site.tree).map(Path::to_owned).ok();
+        let sources: BTreeSet<PathBuf> = before.iter().filter_map(|before| inner(&before.unit)).collect();
+        let overlay = Overlay::new(site.tree, self.patch, &sources)?;
+        let site = Site { overlay: Some(overlay.path()), ..site };
+        let after = before.par_iter().map(|before| {
+            let object = before.object.with_extension("after.o");
+            Ok((compile(&before.unit.recipe, site, &object)?, object))
+        });
+        let after: Vec<(Compiled, PathBuf)> = after.collect::<Result<_>>()?;
+        let mut done = Vec::new();
+        for (before, (compiled, object)) in before.iter().zip(after) {
+            finding.remarks.extend(remark(&before.unit));
+            match compiled {
+                Compiled::Done(read) => done.push((before, object, read)),
+                Compiled::Failed(why) => finding.broken.push((before.unit.name.clone(), why)),
+            }
+        }
+        for (of, file) in self.structs {
+            for (before, object, read) in &done {
+                let declared = layouts(&before.object, &of.name)?;
+                if declared.is_empty() {
+                    continue;
+                }
+                check_read(read, site, &[file], Path::new(&before.unit.name))?;
+                let judged = judge(of, Some(&declared), &layouts(object, &of.name)?)?;
+                finding.shown.push(Shown { name: of.name.clone(), unit: before.unit.name.clone(), judged });
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first unit that has all the structs of a file.
+fn first_showing(
+    units: &Units<'_>,
+    site: Site<'_>,
+    file: &str,
+    names: &[&str],
+    object: &Path,
+) -> Result<Before> {
+    let mut tried = Vec::new();
+    for unit in units.of_header(file)? {
+        match compile(&unit.recipe, site, object)? {
+            Compiled::Failed(why) => tried.push(format!("{} does not compile: {why}", unit.name)),
+            Compiled::Done(_) => {
+                let mut lacking = Vec::new();
+                for name in names {
+                    if layouts(object, name)?.is_empty() {
+                        lacking.push(*name);
+                    }
+                }
+                if lacking.is_empty() {
+                    return Ok(Before { unit, object: object.to_owned() });
+                }
+                tried.push(format!("{} has no struct {}", unit.name, lacking.join(", ")));
+            }
+        }
+    }
+    let tried = if tried.is_empty() { "no unit is known to read it".to_owned() } else { tried.join("\n") };
+    bail!("{file}: no unit shows struct {}; --unit names one\n{tried}", names.join(", "))
+}
+
+/// A unit that the build never compiled is compiled as another was.
+fn remark(unit: &Unit) -> Option<String> {
+    let borrowed = unit.borrowed.as_ref()?;
+    Some(format!("{} was never compiled there, so it is compiled with the flags of {borrowed}", unit.name))
+}
+
+/// All layouts of a name in an object; none if it has none.
+fn layouts(object: &Path, name: &str) -> Result<Vec<Layout>> {
+    types::with_types(object, None, None, |types| match types.find(name)?.is_empty() {
+        true => Ok(Vec::new()),
+        false => types.layouts(name),
+    })
+}
+
+fn machine(object: &Path) -> Result<(String, u64)> {
+    let file = FileBytes::open(object)?;
+    let elf = Elf::parse(&file)?;
+    Ok((format!("{:?}", elf.machine()).to_lowercase(), elf.cacheline()))
+}

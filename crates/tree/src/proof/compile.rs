@@ -1,0 +1,189 @@
+//! A recipe carried out so that only a folder of ours is written to.
+
+use super::recipe::{Recipe, absolute};
+use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where files of a recipe are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site<'s> {
+    /// The source tree's real path.
+    pub tree: &'s Path,
+    /// The build folder's real path; the tree's if it was built in place.
+    pub build: &'s Path,
+    /// What stands for the tree, if anything does.
+    pub overlay: Option<&'s Path>,
+}
+
+/// What came of compiling.
+#[derive(Clone, Debug)]
+pub(super) enum Compiled {
+    /// The object is there. What was read for it.
+    Done(Vec<PathBuf>),
+    /// What the compiler said.
+    Failed(String),
+}
+
+/// Options that take the next word as the file they write, or that go with it.
+const OUTPUTS: &[&str] = &["-o", "-MF", "-MT", "-MQ", "-MJ"];
+/// Options that write files, leave types out of debug info, or end before there is an object.
+const DROPPED: &[&str] =
+    &["-MMD", "-MD", "-MP", "-MG", "-S", "-c", "-g0", "-gsplit-dwarf", "-fsyntax-only", "-flto"];
+/// As those, with more behind.
+const DROPPED_BEGINNINGS: &[&str] = &["-Wp,-M", "-femit-struct-debug-", "-save-temps", "-flto=", "-ffat-lto"];
+/// Options with a path in the same word or the next one.
+const PATHS: &[&str] = &["-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-I"];
+
+/// Compiles the source of a recipe into an object that tells all types it knows.
+pub(super) fn compile(recipe: &Recipe, site: Site<'_>, object: &Path) -> Result<Compiled> {
+    let read = object.with_extension("d");
+    let (program, arguments) = recipe.words.split_first().context("an empty command")?;
+    let mut command = Command::new(program);
+    command.current_dir(&recipe.folder).env("LC_ALL", "C").args(rewritten(recipe, arguments, site));
+    command.arg("-c").arg("-o").arg(object).arg("-MD").arg("-MF").arg(&read);
+    command.arg("-fno-eliminate-unused-debug-types");
+    let output = command
+        .output()
+        .with_context(|| format!("cannot run {program}, which the build names as its compiler"))?;
+    if !output.status.success() {
+        return Ok(Compiled::Failed(complaint(&String::from_utf8_lossy(&output.stderr))));
+    }
+    let read = std::fs::read_to_string(&read)
+        .with_context(|| format!("{}: the compiler did not say what it read", recipe.source.display()))?;
+    let read = dependencies(&read).into_iter().map(|name| real(&absolute(&recipe.folder, &name))).collect();
+    Ok(Compiled::Done(read))
+}
+
+/// The arguments with paths as `site` has them.
+fn rewritten(recipe: &Recipe, arguments: &[String], site: Site<'_>) -> Vec<OsString> {
+    let mut words = Vec::new();
+    let mut rest = arguments.iter();
+    let moved = |name: &str| site.place(&absolute(&recipe.folder, name)).into_os_string();
+    while let Some(word) = rest.next() {
+        if OUTPUTS.contains(&word.as_str()) {
+            rest.next();
+        } else if is_dropped(word) {
+        } else if PATHS.contains(&word.as_str()) {
+            words.push(word.into());
+            words.extend(rest.next().map(|name| moved(name)));
+        } else if let Some(name) = word.strip_prefix("-I") {
+            words.push([OsString::from("-I"), moved(name)].into_iter().collect());
+        } else if absolute(&recipe.folder, word) == recipe.source {
+            words.push(moved(word));
+        } else {
+            words.push(word.into());
+        }
+    }
+    let has_debug = |word: &String| {
+        word.strip_prefix("-g").is_some_and(|rest| {
+            rest.is_empty()
+                || rest.starts_with(['1', '2', '3'])
+                || rest.starts_with("gdb")
+                || rest.starts_with("dwarf")
+        })
+    };
+    if !arguments.iter().any(has_debug) {
+        words.push("-g".into());
+    }
+    words
+}
+
+fn is_dropped(word: &str) -> bool {
+    DROPPED.contains(&word) || DROPPED_BEGINNINGS.iter().any(|begin| word.starts_with(begin))
+}
+
+impl Site<'_> {
+    /// Where a file is read from: what lies in the tree and is not made by the build may be replaced.
+    fn place(&self, path: &Path) -> PathBuf {
+        let path = real(path);
+        let is_made = self.build != self.tree && path.starts_with(self.build);
+        match (self.overlay, path.strip_prefix(self.tree)) {
+            (Some(overlay), Ok(inner)) if !is_made => overlay.join(inner),
+            _ => path,
+        }
+    }
+}
+
+/// The path without links, or as it is if there is no such file.
+pub(super) fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// The first errors of a compiler's messages, or their end.
+fn complaint(messages: &str) -> String {
+    let errors: Vec<&str> = messages.lines().filter(|line| line.contains("error")).take(3).collect();
+    let last = messages.lines().rev().take(3).collect::<Vec<_>>();
+    let lines = if errors.is_empty() { last.into_iter().rev().collect() } else { errors };
+    if lines.is_empty() { "the compiler failed without a word".to_owned() } else { lines.join("\n") }
+}
+
+/// The files of a make rule as compilers write it, blanks in names escaped.
+fn dependencies(rule: &str) -> Vec<String> {
+    let files = rule.split_once(": ").map_or("", |(_, files)| files);
+    let mut names = vec![String::new()];
+    let mut letters = files.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (letter, letters.peek()) {
+            ('\\', Some(' ' | '#' | '\\')) => {
+                names.last_mut().into_iter().for_each(|name| name.extend(letters.next()))
+            }
+            ('\\', Some('\n')) => {}
+            (blank, _) if blank.is_whitespace() => names.push(String::new()),
+            (letter, _) => names.last_mut().into_iter().for_each(|name| name.push(letter)),
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// Fails unless a unit read each file of a patch that it can know, in place of the tree's.
+pub(super) fn check_read(read: &[PathBuf], site: Site<'_>, wanted: &[&str], unit: &Path) -> Result<()> {
+    let Some(overlay) = site.overlay.map(real) else { return Ok(()) };
+    for path in wanted {
+        if read.contains(&site.tree.join(path)) {
+            bail!("{}: reads {path} by a way that can't be replaced beside the tree", unit.display());
+        }
+        if !read.contains(&overlay.join(path)) {
+            bail!("{}: does not read the changed {path}", unit.display());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_sources_are_replaced_and_nothing_else_is_written() {
+        let words = "cc -Wp,-MMD,k/.b.o.d -I/tree/include -I ./include -include /tree/x.h -DA=/tree -femit-struct-debug-baseonly \
+                     -flto=thin -S -o k/b.s /tree/k/b.c";
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        let recipe =
+            Recipe { folder: "/tree/out".into(), words, source: "/tree/k/b.c".into(), read: Vec::new() };
+        let site = Site {
+            tree: Path::new("/tree"),
+            build: Path::new("/tree/out"),
+            overlay: Some(Path::new("/over")),
+        };
+        let words = rewritten(&recipe, &recipe.words[1..], site);
+        let expected = "-I/over/include -I /tree/out/include -include /over/x.h -DA=/tree /over/k/b.c -g";
+        assert_eq!(words.join(" ".as_ref()), expected);
+        let site = Site { overlay: None, ..site };
+        assert!(rewritten(&recipe, &recipe.words[1..], site).contains(&"/tree/k/b.c".into()));
+    }
+
+    #[test]
+    fn rules_of_make_are_read() {
+        assert_eq!(dependencies("a.o: b.c \\\n  c\\ d.h e.h\n"), ["b.c", "c d.h", "e.h"]);
+        assert!(dependencies("nothing").is_empty());
+    }
+
+    #[test]
+    fn errors_are_told_before_anything_else() {
+        assert_eq!(complaint("in file x\nx.c:1: error: no\nnote: y\n"), "x.c:1: error: no");
+        assert_eq!(complaint("a\nb\n"), "a\nb");
+    }
+}

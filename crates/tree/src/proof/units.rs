@@ -1,0 +1,342 @@
+//! Which units of a build can show a struct.
+
+use super::compile::real;
+use super::recipe::{self, Recipe};
+use anyhow::{Context, Result, bail};
+use std::collections::{BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+
+/// Most commands that are looked at for one that read a header.
+const MOST_COMMANDS: usize = 4000;
+/// Most units that are offered for one header.
+const MOST_UNITS: usize = 6;
+
+/// A unit and how to compile it.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    pub recipe: Recipe,
+    /// Its source from the top of the tree.
+    pub name: String,
+    /// The unit whose command it is compiled with, if the build never compiled it.
+    pub borrowed: Option<String>,
+}
+
+/// What a build folder tells.
+#[derive(Debug)]
+pub(super) struct Units<'u> {
+    tree: &'u Path,
+    build: &'u Path,
+    /// The units of compile_commands.json, where there is one.
+    database: Option<Vec<Recipe>>,
+}
+
+impl<'u> Units<'u> {
+    /// The units of a build folder. Both paths are real ones.
+    pub(super) fn open(tree: &'u Path, build: &'u Path) -> Result<Self> {
+        let path = build.join("compile_commands.json");
+        let database = path.is_file().then(|| recipe::of_database(&path)).transpose()?;
+        Ok(Self { tree, build, database })
+    }
+
+    /// The unit of a source file, from the top of the tree.
+    pub(super) fn of_source(&self, name: &str) -> Result<Option<Unit>> {
+        let source = self.tree.join(name);
+        let mut listed = self.database.iter().flatten();
+        if let Some(recipe) = listed.find(|recipe| real(&recipe.source) == real(&source)) {
+            return Ok(Some(self.unit(recipe.clone())));
+        }
+        for end in ["o", "s"] {
+            let path = command_file(&self.build.join(name), end);
+            if path.as_deref().is_some_and(Path::is_file)
+                && let Some(path) = path
+                && let Some(recipe) = Recipe::of_cmd(self.build, &path)?
+            {
+                return Ok(Some(self.unit(recipe)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The unit of a source file, compiled as its neighbours are if the build never compiled it.
+    pub(super) fn of_source_or_alike(&self, name: &str) -> Result<Unit> {
+        if let Some(unit) = self.of_source(name)? {
+            return Ok(unit);
+        }
+        if !self.tree.join(name).is_file() {
+            bail!("{}: no such file", self.tree.join(name).display());
+        }
+        self.alike(name)?.with_context(|| {
+            format!(
+                "{}: neither compile_commands.json nor a command that compiled a unit",
+                self.build.display()
+            )
+        })
+    }
+
+    /// Units that may show what a header declares, the most promising first.
+    pub(super) fn of_header(&self, header: &str) -> Result<Vec<Unit>> {
+        if header.ends_with(".c") {
+            return Ok(vec![self.of_source_or_alike(header)?]);
+        }
+        let mut units = if self.database.is_some() { self.listed(header) } else { self.readers(header)? };
+        if units.is_empty() && self.database.is_none() {
+            for name in self.includers(header) {
+                units.extend(self.alike(&name)?);
+            }
+        }
+        units.truncate(MOST_UNITS);
+        Ok(units)
+    }
+
+    fn unit(&self, recipe: Recipe) -> Unit {
+        Unit { name: self.name(&recipe.source), recipe, borrowed: None }
+    }
+
+    fn name(&self, source: &Path) -> String {
+        let source = real(source);
+        source.strip_prefix(self.tree).unwrap_or(&source).display().to_string()
+    }
+
+    /// Units of compile_commands.json: those that include the header themselves, then its neighbours, small ones first.
+    fn listed(&self, header: &str) -> Vec<Unit> {
+        let folder = self.tree.join(header);
+        let rank = |recipe: &Recipe| {
+            let is_beside = real(&recipe.source).parent() == folder.parent();
+            (!includes(&recipe.source, header), !is_beside, length(&recipe.source))
+        };
+        let mut recipes: Vec<&Recipe> = self.database.iter().flatten().collect();
+        recipes.sort_by_cached_key(|recipe| rank(recipe));
+        recipes.into_iter().take(MOST_UNITS).map(|recipe| self.unit(recipe.clone())).collect()
+    }
+
+    /// Units whose commands read the header, folder by folder, in each the small ones first.
+    fn readers(&self, header: &str) -> Result<Vec<Unit>> {
+        let wanted = real(&self.tree.join(header));
+        let reads = |recipe: &Recipe| {
+            let mut named = recipe.read.iter().filter(|read| read.file_name() == wanted.file_name());
+            named.any(|read| real(read) == wanted)
+        };
+        let (mut units, mut looked_at) = (Vec::new(), 0);
+        for folder in self.folders(header) {
+            let mut found = Vec::new();
+            for path in commands_in(&folder) {
+                looked_at += 1;
+                found.extend(Recipe::of_cmd(self.build, &path)?.filter(|recipe| reads(recipe)));
+            }
+            found.sort_by_cached_key(|recipe| length(&recipe.source));
+            units.extend(found.into_iter().map(|recipe| self.unit(recipe)));
+            if units.len() >= MOST_UNITS || looked_at > MOST_COMMANDS {
+                break;
+            }
+        }
+        Ok(units)
+    }
+
+    /// Folders of the build: the header's own, what every kernel compiles first (Kbuild: bounds, asm-offsets), then all
+    /// from the top down.
+    fn folders(&self, header: &str) -> Vec<PathBuf> {
+        let own = Path::new(header).parent().unwrap_or(Path::new(""));
+        let mut folders = vec![self.build.join(own)];
+        folders.extend(below(&self.build.join("arch")).into_iter().map(|arch| arch.join("kernel")));
+        folders.push(self.build.join("kernel"));
+        let mut queue = VecDeque::from([self.build.to_owned()]);
+        while let Some(folder) = queue.pop_front() {
+            queue.extend(below(&folder));
+            folders.push(folder);
+        }
+        let mut seen = BTreeSet::new();
+        folders.retain(|folder| seen.insert(folder.clone()));
+        folders
+    }
+
+    /// C files beside and below a header, or anywhere for one that is everybody's, that include it themselves: those a
+    /// makefile names first, small ones first.
+    fn includers(&self, header: &str) -> Vec<String> {
+        let own = Path::new(header).parent().unwrap_or(Path::new(""));
+        let is_public = own.components().any(|part| part.as_os_str() == "include");
+        let top = if is_public { self.tree.join("kernel") } else { self.tree.join(own) };
+        let mut found = Vec::new();
+        let mut queue = VecDeque::from([top]);
+        while let Some(folder) = queue.pop_front() {
+            queue.extend(below(&folder));
+            let names =
+                files_in(&folder).into_iter().filter(|path| path.extension().is_some_and(|end| end == "c"));
+            found.extend(names.filter(|path| includes(path, header)));
+        }
+        found.sort_by_cached_key(|path| (!is_in_makefile(path), length(path), path.clone()));
+        found.iter().take(MOST_UNITS).map(|path| self.name(path)).collect()
+    }
+
+    /// A unit compiled as the nearest one that the build compiled for itself, not as a helper of the build.
+    fn alike(&self, name: &str) -> Result<Option<Unit>> {
+        let source = self.tree.join(name);
+        if let Some(recipe) = self.database.iter().flatten().next() {
+            let borrowed = Some(self.name(&recipe.source));
+            return Ok(Some(Unit { recipe: recipe.for_source(&source), name: name.to_owned(), borrowed }));
+        }
+        let up = Path::new(name).ancestors().skip(1).map(|folder| self.build.join(folder));
+        for folder in up.chain(self.folders(name)) {
+            for path in commands_in(&folder) {
+                let Some(recipe) = Recipe::of_cmd(self.build, &path)? else { continue };
+                if !recipe.words.iter().any(|word| word == "-D__KERNEL__") {
+                    continue;
+                }
+                if !real(&recipe.source).starts_with(self.tree) {
+                    let from = recipe.source.display();
+                    bail!(
+                        "{}: was built from {from}, not from {}",
+                        self.build.display(),
+                        self.tree.display()
+                    );
+                }
+                let borrowed = Some(self.name(&recipe.source));
+                return Ok(Some(Unit {
+                    recipe: recipe.for_source(&source),
+                    name: name.to_owned(),
+                    borrowed,
+                }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// `kernel/fork.c` is made into `kernel/fork.o` by the command in `kernel/.fork.o.cmd`.
+fn command_file(source: &Path, end: &str) -> Option<PathBuf> {
+    let stem = source.file_stem()?.to_str()?;
+    Some(source.with_file_name(format!(".{stem}.{end}.cmd")))
+}
+
+/// The folder's files with commands that made objects or assembler text, by name.
+fn commands_in(folder: &Path) -> Vec<PathBuf> {
+    let is_command = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with('.') && (name.ends_with(".o.cmd") || name.ends_with(".s.cmd"))
+    };
+    files_in(folder).into_iter().filter(is_command).collect()
+}
+
+/// Files of a folder by name; none if it can't be read, since a build need not have one for each folder of the tree.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    entries(folder, |kind| kind.is_file())
+}
+
+/// Folders in a folder by name.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    entries(folder, |kind| kind.is_dir())
+}
+
+fn entries(folder: &Path, wanted: impl Fn(&std::fs::FileType) -> bool) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| wanted(&kind)))
+        .map(|entry| entry.path())
+        .collect();
+    paths.sort();
+    paths
+}
+
+fn length(path: &Path) -> u64 {
+    path.metadata().map_or(u64::MAX, |data| data.len())
+}
+
+/// Whether a file has an `#include` whose name is the end of a header's path.
+fn includes(source: &Path, header: &str) -> bool {
+    let text = std::fs::read(source).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let named = text.lines().filter_map(|line| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim();
+        rest.trim_start_matches(['"', '<']).split(['"', '>']).next()
+    });
+    let header = Path::new(header);
+    named
+        .map(|name| Path::new(name.trim_start_matches("../").trim_start_matches("./")))
+        .any(|name| name.file_name().is_some() && header.ends_with(name))
+}
+
+/// Whether the makefile beside a file names its object.
+fn is_in_makefile(path: &Path) -> bool {
+    let Some(object) = path.file_stem().and_then(|stem| stem.to_str()).map(|stem| format!("{stem}.o")) else {
+        return false;
+    };
+    let makefiles = ["Makefile", "Kbuild"].iter().map(|name| path.with_file_name(name));
+    let names = |text: String| text.split_whitespace().any(|word| word == object);
+    makefiles.filter_map(|path| std::fs::read_to_string(path).ok()).any(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree with a build folder in which only `init/main.c` was compiled.
+    fn build() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = top.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("tree/include/linux/hot.h", "struct hot { int a; };\n");
+        write("tree/net/queue.h", "struct queue { int a; };\n");
+        write("tree/net/Makefile", "obj-y += big.o\n");
+        write("tree/net/big.c", "#include \"queue.h\"\n/* longer */\n");
+        write("tree/net/part.c", "#include \"queue.h\"\n");
+        write("tree/init/main.c", "#include <linux/hot.h>\n");
+        let tree = top.join("tree");
+        let (tree, helper) = (tree.display(), "savedcmd_scripts/a.o := gcc -c -o scripts/a.o scripts/a.c\n");
+        write("out/scripts/.a.o.cmd", helper);
+        write(
+            "out/init/.main.o.cmd",
+            &format!(
+                "savedcmd_init/main.o := gcc -D__KERNEL__ -c -o init/main.o {tree}/init/main.c\n\n\
+                 source_init/main.o := {tree}/init/main.c\n\ndeps_init/main.o := \\\n  {tree}/include/linux/hot.h \\\n\n"
+            ),
+        );
+        folder
+    }
+
+    #[test]
+    fn what_read_a_header_shows_it_and_neighbours_stand_in() {
+        let folder = build();
+        let top = folder.path().canonicalize().unwrap();
+        let (tree, out) = (top.join("tree"), top.join("out"));
+        let units = Units::open(&tree, &out).unwrap();
+        let names =
+            |units: Vec<Unit>| units.into_iter().map(|unit| (unit.name, unit.borrowed)).collect::<Vec<_>>();
+        assert_eq!(
+            names(units.of_header("include/linux/hot.h").unwrap()),
+            [("init/main.c".to_owned(), None)]
+        );
+        // What the makefile names comes before what is smaller.
+        let borrowed = Some("init/main.c".to_owned());
+        let expected = [("net/big.c".to_owned(), borrowed.clone()), ("net/part.c".to_owned(), borrowed)];
+        assert_eq!(names(units.of_header("net/queue.h").unwrap()), expected);
+        assert!(units.of_source("net/big.c").unwrap().is_none());
+        assert!(units.of_source_or_alike("net/none.c").is_err());
+    }
+
+    #[test]
+    fn a_build_of_another_tree_is_refused() {
+        let (folder, other) = (build(), build());
+        let tree = folder.path().canonicalize().unwrap().join("tree");
+        let out = other.path().canonicalize().unwrap().join("out");
+        let error = Units::open(&tree, &out).unwrap().of_header("net/queue.h").unwrap_err();
+        assert!(error.to_string().contains("was built from"), "{error}");
+    }
+
+    #[test]
+    fn a_header_is_included_by_the_end_of_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.c");
+        for (text, is_included) in [
+            ("#include <linux/x.h>", true),
+            (" # include \"x.h\"", true),
+            ("#include <net/x.h>", false),
+            ("x.h", false),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(includes(&path, "include/linux/x.h"), is_included, "{text}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What elsewhere in the tree depends on the order of members: the files that can know a struct are searched, and what
+//! is found becomes limits of the plan and remarks on it.
+
+mod elsewhere;
+
+use anyhow::{Context, Result};
+use elsewhere::Waiting;
+use fieldline_layout::constraint::{Pin, Wishes};
+use fieldline_layout::{Layout, Member};
+use fieldline_source::uses::{Demand, Findings, Subject, Use, uses};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Folders at the top of a kernel tree whose code is none of the kernel's, or is not C.
+const OTHER_CODE: &[&str] = &["Documentation", "LICENSES", "rust", "samples", "scripts", "tools", "usr"];
+/// Larger files are tables: register lists, fonts.
+const LARGEST: u64 = 1 << 20;
+
+/// A struct and the file of the tree that declares it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Declared<'d> {
+    pub layout: &'d Layout,
+    /// Path from the top of the tree, with `/`.
+    pub header: &'d str,
+}
+
+/// Uses of one struct by file, in order of paths.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    uses: Vec<(String, Use)>,
+}
+
+/// Searches a tree for uses of structs.
+pub(crate) fn find(tree: &Path, structs: &[Declared<'_>]) -> Result<Vec<Found>> {
+    let subjects: Vec<Subject> = structs.iter().map(|of| subject(of.layout)).collect();
+    let mut files = files_below(tree, "", structs).with_context(|| tree.display().to_string())?;
+    files.sort_unstable();
+    let by_file = files.par_iter().map(|path| {
+        // A file that vanishes or can't be read says nothing; the header itself was read before.
+        let text = read_up_to(&tree.join(path), LARGEST).unwrap_or_default();
+        let wanted = structs.iter().zip(&subjects).map(|(of, subject)| match is_in_scope(path, of.header) {
+            true => uses(path, &text, subject),
+            false => Findings::default(),
+        });
+        wanted.collect::<Vec<Findings>>()
+    });
+    let mut found = vec![Found::default(); structs.len()];
+    let mut waiting = Vec::new();
+    for (path, findings) in files.iter().zip(by_file.collect::<Vec<_>>()) {
+        for (number, (of, findings)) in found.iter_mut().zip(findings).enumerate() {
+            of.uses.extend(findings.uses.into_iter().map(|of| (path.clone(), of)));
+            let awaited = findings.awaited.into_iter();
+            waiting.extend(awaited.map(|awaited| Waiting { of: number, path: path.clone(), awaited }));
+        }
+    }
+    for (of, path, found_there) in elsewhere::follow(tree, &files, (structs, &subjects), waiting) {
+        if let Some(of) = found.get_mut(of) {
+            of.uses.push((path, found_there));
+        }
+    }
+    for of in &mut found {
+        of.uses.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.cmp(&other.1)));
+        of.uses.dedup();
+    }
+    Ok(found)
+}
+
+/// C files below a folder of the tree that any of the structs can be known in.
+fn files_below(tree: &Path, folder: &str, structs: &[Declared<'_>]) -> std::io::Result<Vec<String>> {
+    let mut files = Vec::new();
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(tree.join(folder))? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        let may_know = |of: &Declared<'_>| kind.is_dir() || is_in_scope(&path, of.header);
+        if path.starts_with('.') || !structs.iter().any(may_know) {
+            continue;
+        }
+        if kind.is_dir() && structs.iter().any(|of| is_on_the_way(&path, of.header)) {
+            folders.push(path);
+        } else if kind.is_file() && is_c(&path) {
+            files.push(path);
+        }
+    }
+    let below = folders.par_iter().map(|folder| files_below(tree, folder, structs));
+    for more in below.collect::<std::io::Result<Vec<Vec<String>>>>()? {
+        files.extend(more);
+    }
+    Ok(files)
+}
+
+/// What a file holds; nothing of those larger than so many bytes.
+pub(crate) fn read_up_to(path: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    if size <= largest {
+        text.reserve_exact(size as usize + 1);
+        file.take(largest).read_to_end(&mut text)?;
+    }
+    Ok(text)
+}
+
+fn is_c(path: &str) -> bool {
+    path.ends_with(".c") || path.ends_with(".h")
+}
+
+/// Whether a file can know what a header declares: a header below `include` is known everywhere, one of an
+/// architecture in all code but other architectures', any other in its own folder and below.
+fn is_in_scope(path: &str, header: &str) -> bool {
+    let top = path.split('/').next().unwrap_or_default();
+    if OTHER_CODE.contains(&top) {
+        return false;
+    }
+    let arch =
+        |path: &str| path.strip_prefix("arch/").and_then(|rest| rest.split('/').next().map(str::to_owned));
+    let is_public = header.starts_with("include/") || header.contains("/include/");
+    match (is_public, arch(header), arch(path)) {
+        (true, Some(own), Some(other)) => own == other,
+        (true, ..) => true,
+        (false, ..) => path.starts_with(folder_of(header)),
+    }
+}
+
+/// Whether a folder holds files in scope, or leads to some.
+fn is_on_the_way(folder: &str, header: &str) -> bool {
+    let inside = format!("{folder}/");
+    is_in_scope(&inside, header) || folder_of(header).starts_with(&inside)
+}
+
+/// The folder of a path, with `/`; empty at the top.
+fn folder_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |end| &path[..=end])
+}
+
+fn subject(layout: &Layout) -> Subject {
+    let members = layout.members.iter().enumerate();
+    let members = members.flat_map(|(number, member)| {
+        names(std::slice::from_ref(member)).into_iter().map(move |name| (name, number))
+    });
+    Subject { tag: layout.name.clone(), members: members.collect(), leads: leads(&layout.members) }
+}
+
+/// Names that code can say: of unnamed structs and unions those inside.
+pub(crate) fn names(members: &[Member]) -> Vec<String> {
+    let names = members.iter().flat_map(|member| match &member.name {
+        Some(name) => vec![name.clone()],
+        None => names(&member.members),
+    });
+    names.collect()
+}
+
+/// Tags of the structs that begin with the first byte.
+fn leads(members: &[Member]) -> Vec<String> {
+    let Some(first) = members.iter().find(|member| member.bit_size > 0) else { return Vec::new() };
+    let own =
+        first.type_name.strip_prefix("struct ").filter(|_| first.bit_offset == 0 && first.name.is_some());
+    let tag = own.filter(|tag| tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'));
+    let mut leads: Vec<String> = tag.into_iter().map(str::to_owned).collect();
+    if tag.is_some() || first.name.is_none() && !first.is_union {
+        leads.extend(self::leads(&first.members));
+    }
+    leads
+}
+
+impl Found {
+    /// Adds limits to what is wished; gives remarks, a sentence each.
+    pub(crate) fn add_to(&self, wishes: &mut Wishes, layout: &Layout) -> Vec<String> {
+        let mut limits: BTreeMap<(usize, bool), Vec<String>> = BTreeMap::new();
+        let mut remarks = Vec::new();
+        let (mut files, mut members) = (BTreeSet::new(), BTreeSet::new());
+        for (path, of) in &self.uses {
+            let place = format!("{path}:{}", of.line);
+            match of.demand {
+                Demand::Assembler => {
+                    files.insert(path.as_str());
+                    members.extend(of.members.iter().map(String::as_str));
+                }
+                Demand::Size => {
+                    wishes.is_sized = true;
+                    remarks.push(remark(&place, of));
+                }
+                Demand::Remark => remarks.push(remark(&place, of)),
+                demand => {
+                    for member in limited(demand, of, layout) {
+                        let limit = limits.entry((member, demand == Demand::Offset)).or_default();
+                        limit.push(format!("{} ({place})", of.what));
+                    }
+                }
+            }
+        }
+        for ((member, keeps_offset), reasons) in limits {
+            let pins = if keeps_offset { &mut wishes.keep } else { &mut wishes.held };
+            pins.push(Pin { member, reason: in_short(&reasons) });
+        }
+        remarks.extend(assembler(&files, &members));
+        remarks
+    }
+}
+
+/// That assembler code follows the members by constants made anew from these files.
+fn assembler(files: &BTreeSet<&str>, members: &BTreeSet<&str>) -> Option<String> {
+    let first = files.first()?;
+    let more = match files.len() {
+        1 => String::new(),
+        count => format!(" and {} more files", count - 1),
+    };
+    let members: Vec<&str> = members.iter().copied().collect();
+    Some(format!(
+        "{first}{more}: assembler code reads {}; the build generates their offsets anew",
+        members.join(", ")
+    ))
+}
+
+fn remark(place: &str, of: &Use) -> String {
+    match of.members.is_empty() {
+        true => format!("{place}: {}", of.what),
+        false => format!("{place}: {}: {}", of.members.join(", "), of.what),
+    }
+}
+
+/// Members that a use limits, by declared index.
+fn limited(demand: Demand, of: &Use, layout: &Layout) -> Vec<usize> {
+    let named = |name: &String| layout.members.iter().position(|member| has_name(member, name));
+    match demand {
+        Demand::First => layout.members.iter().position(|member| member.bit_size > 0).into_iter().collect(),
+        Demand::Positions(count) => (0..count.min(layout.members.len())).collect(),
+        _ => of.members.iter().filter_map(named).collect(),
+    }
+}
+
+/// Whether code says a name for a member or, if that is unnamed, for something in it.
+fn has_name(member: &Member, name: &str) -> bool {
+    match &member.name {
+        Some(own) => own == name,
+        None => member.members.iter().any(|inner| has_name(inner, name)),
+    }
+}
+
+/// The first reason, and how many more there are.
+fn in_short(reasons: &[String]) -> String {
+    match reasons {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first, rest @ ..] => format!("{first}, likewise in {} more places", rest.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_known_where_they_can_be_included() {
+        let known = |path: &str, header: &str| is_in_scope(path, header);
+        assert!(known("mm/slub.c", "include/linux/mm_types.h"));
+        assert!(known("arch/arm64/kernel/traps.c", "include/linux/sched.h"));
+        assert!(!known("tools/perf/util/map.c", "include/linux/sched.h"));
+        assert!(known("kernel/sched/fair.c", "kernel/sched/sched.h"));
+        assert!(!known("kernel/schedule.c", "kernel/sched/sched.h"));
+        assert!(!known("mm/slub.c", "kernel/sched/sched.h"));
+        assert!(known("mm/slub.c", "arch/x86/include/asm/processor.h"));
+        assert!(!known("arch/arm64/kernel/traps.c", "arch/x86/include/asm/processor.h"));
+        assert!(
+            is_on_the_way("kernel", "kernel/sched/sched.h") && !is_on_the_way("mm", "kernel/sched/sched.h")
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! A function with all that does not change while its states are found.
+
+use super::facts::{Facts, Schedule};
+use super::graph::{Graph, index_of};
+use super::world::World;
+use crate::program::Program;
+use crate::types::Ty;
+use fieldline_debuginfo::dwarf::scopes::{ScopeReader, Scopes};
+use fieldline_debuginfo::dwarf::survey::Function;
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::{Callee, Flow, Instruction, Registers};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Longest function that is analysed, in bytes; longer ones are no functions.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A function, decoded.
+pub struct Code {
+    /// Instructions by address.
+    pub instructions: Vec<Instruction>,
+    /// Index of the instruction that is entered first.
+    pub entry: u32,
+    /// Blocks.
+    pub graph: Graph,
+    /// Variables.
+    pub facts: Facts,
+    /// When facts apply.
+    pub schedule: Schedule,
+    /// Scopes, variables and calls as DWARF has them.
+    pub scopes: Scopes,
+    /// What calls return, by address of the call: type a pointer points to.
+    pub returned: FxHashMap<u64, Option<Ty>>,
+    /// The struct that what the function returns points to.
+    pub returns: Ty,
+    /// What arguments of calls point to, by address of the call: structs, or [`Ty::VOID`].
+    pub passed: FxHashMap<u64, Rc<[Ty]>>,
+    /// Registers that calls may change, where they are fewer than a callee may in general.
+    clobbered: FxHashMap<u64, Registers>,
+    /// Registers that any other call may change.
+    clobbered_in_general: Registers,
+}
+
+impl Code {
+    /// Reads a function of the world's unit; `None` if its DIE can't be read or it has no code.
+    pub fn read(
+        world: &mut World<'_>,
+        scopes: &ScopeReader<'_, '_>,
+        reader: &mut InstructionReader,
+        function: &Function,
+    ) -> Option<Self> {
+        let scopes = scopes.read(function.die).ok()?;
+        let instructions = instructions(world.program, reader, &function.ranges);
+        if instructions.is_empty() {
+            return None;
+        }
+        let calls = Calls::new(world, &scopes, &instructions);
+        let patches = &world.program.patches;
+        let jumps = |address| patches.jumps_at(address).collect();
+        let graph = Graph::new(&instructions, function.entry(), jumps, |instruction| {
+            calls.never.contains(&instruction.address)
+        });
+        let facts = Facts::new(world.program.architecture, &scopes, &mut world.types);
+        let schedule = schedule(&facts, &instructions, &graph);
+        Some(Self {
+            entry: index_of(&instructions, function.entry()).unwrap_or(0),
+            instructions,
+            graph,
+            facts,
+            schedule,
+            scopes,
+            returned: calls.returned,
+            returns: world.returned_struct(function.die),
+            passed: calls.passed,
+            clobbered: calls.clobbered,
+            clobbered_in_general: world.program.architecture.caller_saved(),
+        })
+    }
+
+    /// Whether an instruction of it is at an address.
+    pub fn has(&self, address: u64) -> bool {
+        index_of(&self.instructions, address).is_some()
+    }
+
+    /// Registers that a call may change.
+    pub fn clobbered(&self, call: &Instruction) -> Registers {
+        self.clobbered.get(&call.address).copied().unwrap_or(self.clobbered_in_general)
+    }
+}
+
+/// The instructions of a function with some ranges of code, by address, as the kernel may have patched them.
+pub fn instructions(
+    program: &Program<'_>,
+    reader: &mut InstructionReader,
+    ranges: &[Range<u64>],
+) -> Vec<Instruction> {
+    let mut ranges = ranges.to_vec();
+    ranges.sort_by_key(|range| range.start);
+    let mut instructions: Vec<Instruction> = Vec::new();
+    for range in ranges {
+        // Ranges of one function that overlap are none a compiler writes.
+        let apart = instructions.last().is_none_or(|last| last.end() <= range.start);
+        if apart && range.end - range.start <= MAX_BYTES {
+            let code = program.image.code(range.start, range.end);
+            instructions.extend(reader.read_all(range.start, code));
+        }
+    }
+    for instruction in &mut instructions {
+        *instruction = program.helpers.resolve(*instruction);
+        instruction.flow = match instruction.flow {
+            Flow::Stop if program.patches.only_warns(instruction.address) => Flow::Next,
+            // What may be patched not to jump is followed both ways.
+            Flow::Jump(target) if program.patches.may_be_gone(instruction.address) => Flow::Branch(target),
+            flow => flow,
+        };
+    }
+    instructions
+}
+
+fn schedule(facts: &Facts, instructions: &[Instruction], graph: &Graph) -> Schedule {
+    let mut fresh = vec![false; instructions.len()];
+    let firsts = graph.blocks.iter().map(|block| block.first as usize);
+    let calls = (1usize..).zip(instructions);
+    let calls =
+        calls.filter(|(_, instruction)| matches!(instruction.flow, Flow::Call(_))).map(|(behind, _)| behind);
+    for index in firsts.chain(calls) {
+        if let Some(fresh) = fresh.get_mut(index) {
+            *fresh = true;
+        }
+    }
+    let addresses = instructions.iter().map(|instruction| instruction.address);
+    Schedule::new(&facts.facts, addresses.zip(fresh))
+}
+
+/// Whether a callee takes the parameters it is declared with. Compilers make copies of functions that take fewer, and
+/// name them with a suffix (`.isra.0`, `.constprop.0`).
+fn has_all_parameters(world: &World<'_>, callee: Callee) -> bool {
+    let Callee::Direct(target) = callee else {
+        return true;
+    };
+    let symbol = world.program.symbols.function_at(target);
+    symbol.is_some_and(|symbol| !symbol.name.contains('.'))
+}
+
+/// What is known of a function's calls.
+#[derive(Default)]
+struct Calls {
+    returned: FxHashMap<u64, Option<Ty>>,
+    never: FxHashSet<u64>,
+    passed: FxHashMap<u64, Rc<[Ty]>>,
+    clobbered: FxHashMap<u64, Registers>,
+}
+
+impl Calls {
+    fn new(world: &mut World<'_>, scopes: &Scopes, instructions: &[Instruction]) -> Self {
+        let mut calls = Self::default();
+        for instruction in instructions {
+            if let Flow::Call(callee) = instruction.flow {
+                calls.add(world, scopes, instruction, callee);
+            }
+        }
+        calls
+    }
+
+    fn add(&mut self, world: &mut World<'_>, scopes: &Scopes, instruction: &Instruction, callee: Callee) {
+        let site = scopes.call_to(instruction.end());
+        let die = site.and_then(|site| site.callee).or_else(|| match callee {
+            Callee::Direct(target) => world.function_die(target),
+            _ => None,
+        });
+        let declared = die.map(|die| world.declared(die));
+        let architecture = world.program.architecture;
+        let mut fewer = architecture.changed_by_calling();
+        if site.is_none() && scopes.has_all_calls {
+            // Assembly: what it changes the compiler does not read afterwards.
+            self.clobbered.insert(instruction.address, fewer);
+        } else if matches!(callee, Callee::Direct(target) if world.is_local(target)) {
+            // Of a function in the same unit the compiler knows what it changes (gcc's -fipa-ra), and reads the rest.
+            if declared.as_ref().is_none_or(|declared| declared.is_wide) {
+                fewer.insert(architecture.second_result());
+            }
+            self.clobbered.insert(instruction.address, fewer);
+        }
+        if let Some(declared) = declared {
+            self.returned.insert(instruction.address, declared.target);
+            if declared.never {
+                self.never.insert(instruction.address);
+            }
+            if declared.parameters.iter().any(|ty| *ty != Ty::VOID) && has_all_parameters(world, callee) {
+                self.passed.insert(instruction.address, declared.parameters);
+            }
+        }
+    }
+}

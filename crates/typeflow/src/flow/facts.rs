@@ -1,0 +1,266 @@
+//! What DWARF says of registers and stack slots: variables at their places, as facts for the data flow.
+
+use super::value::{Origin, Pointer, Value};
+use crate::types::{Place, Shape, Ty, TypeSpace};
+use fieldline_debuginfo::dwarf::locations::{Place as VariablePlace, PlaceRange};
+use fieldline_debuginfo::dwarf::scopes::{Scopes, Variable};
+use fieldline_machinecode::architecture::Architecture;
+use fieldline_machinecode::machine::Register;
+use std::collections::BTreeSet;
+
+/// Where a fact is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A register.
+    Register(Register),
+    /// Memory at a register's value plus a distance.
+    Memory(Register, i64),
+    /// Memory at a distance from the canonical frame address.
+    Frame(i64),
+}
+
+/// A pointer is somewhere while the program is between two addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// First instruction address.
+    pub begin: u64,
+    /// First address behind.
+    pub end: u64,
+    /// Where the pointer is.
+    pub subject: Subject,
+    /// What it points to.
+    pub place: Place,
+    /// Bytes of the type it points to: of two facts about one pointer that of the larger type tells more.
+    pub size: u64,
+}
+
+/// A variable that is no pointer lies in the frame while the program is between two addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// First instruction address.
+    pub begin: u64,
+    /// First address behind.
+    pub end: u64,
+    /// Where the variable is.
+    pub subject: Subject,
+    /// Its type.
+    pub ty: Ty,
+}
+
+/// All facts of a function.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    architecture: Architecture,
+    /// Sorted by begin.
+    pub facts: Vec<Fact>,
+    /// Sorted by begin.
+    pub regions: Vec<Region>,
+    /// Static variables of the function: address and type.
+    pub statics: Vec<(u64, Ty)>,
+    /// Structs that variables of the function point to or are.
+    pub subjects: BTreeSet<Ty>,
+}
+
+impl Facts {
+    /// The facts of a function's variables.
+    pub fn new(architecture: Architecture, scopes: &Scopes, types: &mut TypeSpace<'_, '_>) -> Self {
+        let mut facts = Self { architecture, ..Self::default() };
+        for variable in &scopes.variables {
+            facts.add_variable(scopes, variable, types);
+        }
+        let shown = scopes.variables.iter().map(|variable| variable.ty);
+        for die in shown.chain(scopes.hidden.iter().copied()) {
+            let ty = types.of_die(die);
+            let ty = types.pointee(ty).unwrap_or(ty);
+            if types.is_aggregate(ty) {
+                facts.subjects.insert(ty);
+            }
+        }
+        facts.facts.sort_by_key(|fact| (fact.begin, fact.end));
+        facts.regions.sort_by_key(|region| (region.begin, region.end));
+        facts
+    }
+
+    fn add_variable(&mut self, scopes: &Scopes, variable: &Variable, types: &mut TypeSpace<'_, '_>) {
+        let ty = types.of_die(variable.ty);
+        let telling = match types.shape(ty) {
+            Shape::Pointer { target, .. } => is_telling(types, *target),
+            Shape::Aggregate { .. } | Shape::Array { .. } => true,
+            Shape::Void | Shape::Word { .. } | Shape::Function { .. } => false,
+        };
+        let lies = variable.places.iter().any(|range| !matches!(range.place, VariablePlace::Value { .. }));
+        if !telling && !lies {
+            return;
+        }
+        for range in &variable.places {
+            if range.end != u64::MAX {
+                // A variable that has a fixed address only for a while is a copy of another that lies there.
+                if !matches!(range.place, VariablePlace::Static { .. }) {
+                    self.add(range, ty, telling, types);
+                }
+                continue;
+            }
+            // An expression holds wherever the variable is in scope.
+            let scope = scopes.scopes.get(variable.scope as usize);
+            for code in scope.map_or(&[][..], |scope| &scope.ranges) {
+                let (begin, end) = (code.start, code.end);
+                self.add(&PlaceRange { begin, end, ..*range }, ty, telling, types);
+            }
+        }
+    }
+
+    fn add(&mut self, range: &PlaceRange, ty: Ty, telling: bool, types: &TypeSpace<'_, '_>) {
+        let pointee = types.pointee(ty);
+        let subject = match range.place {
+            VariablePlace::Value { register, .. } => {
+                self.architecture.of_dwarf(register).map(Subject::Register)
+            }
+            VariablePlace::Memory { register, offset } => {
+                let register = self.architecture.of_dwarf(register);
+                register.map(|register| Subject::Memory(register, offset))
+            }
+            VariablePlace::Frame { offset } => Some(Subject::Frame(offset)),
+            VariablePlace::Static { address } => {
+                self.statics.push((address, ty));
+                None
+            }
+            VariablePlace::FrameValue { .. } | VariablePlace::Constant { .. } => None,
+        };
+        let Some(subject) = subject else { return };
+        let (begin, end) = (range.begin, range.end);
+        if !matches!(range.place, VariablePlace::Value { .. }) {
+            self.regions.push(Region { begin, end, subject, ty });
+        }
+        let offset = match range.place {
+            // The register holds the variable's value less the constant.
+            VariablePlace::Value { offset, .. } => offset.checked_neg(),
+            _ => Some(0),
+        };
+        let place = pointee.zip(offset).map(|(ty, offset)| Place { ty, offset });
+        if let Some(place) = place.filter(|_| telling) {
+            self.facts.push(Fact { begin, end, subject, place, size: types.size(place.ty) });
+        }
+    }
+}
+
+/// Whether a pointer to a type tells anything: `void *` and `char *` are used for everything.
+fn is_telling(types: &TypeSpace<'_, '_>, target: Ty) -> bool {
+    match types.shape(target) {
+        Shape::Void => false,
+        Shape::Word { size, .. } => *size > 1,
+        _ => true,
+    }
+}
+
+/// A value with a fact applied, and what the fact taught about where the value was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refined {
+    /// The value.
+    pub value: Value,
+    /// If the fact knew more: the origin, and what the value is a place of.
+    pub learned: Option<(Origin, Place)>,
+}
+
+/// Applies a fact to a value. What shows the larger whole wins: a variable of a generic type (`struct list_head *`)
+/// does not hide that the data flow knows what it is embedded in, and the other way round. Where neither is part of
+/// the other the program has cast, and the variable is believed.
+pub fn refine(types: &mut TypeSpace<'_, '_>, value: Value, fact: Place) -> Refined {
+    let taken = |origin| Value::to(fact, origin);
+    let keep = Refined { value, learned: None };
+    match value {
+        Value::Stack(_) | Value::Frame | Value::PerCpuOffset => keep,
+        Value::Number(_) if !value.is_null() => keep,
+        Value::Number(_) | Value::Null => Refined { value: taken(0), learned: None },
+        Value::Word(origin) => {
+            Refined { value: taken(origin), learned: (origin != 0).then_some((origin, fact)) }
+        }
+        Value::Pointer(pointer) => refine_pointer(types, pointer, fact),
+    }
+}
+
+fn refine_pointer(types: &mut TypeSpace<'_, '_>, pointer: Pointer, fact: Place) -> Refined {
+    let value = Value::Pointer(pointer);
+    let Some(place) = pointer.place() else {
+        // Of a number somewhere in a struct the struct is what counts.
+        let value = if types.is_aggregate(fact.ty) { Value::to(fact, 0) } else { value };
+        return Refined { value, learned: None };
+    };
+    // A pointer to a number says less than one into a struct, be the number signed or not.
+    let is_number = !types.is_aggregate(fact.ty) && types.is_aggregate(place.ty) && types.is_inside(place);
+    if place == fact || is_number || types.encloses(place, fact) {
+        return Refined { value, learned: None };
+    }
+    if types.encloses(fact, place) {
+        return Refined {
+            value: Value::to(fact, pointer.origin),
+            learned: (pointer.origin != 0).then_some((pointer.origin, fact)),
+        };
+    }
+    Refined { value: Value::to(fact, 0), learned: None }
+}
+
+/// Facts to apply before each instruction: those that begin there, and at instructions marked fresh all that hold.
+#[derive(Clone, Debug, Default)]
+pub struct Schedule {
+    /// For each instruction where its facts begin in `facts`; one more at the end.
+    starts: Vec<u32>,
+    facts: Vec<u32>,
+}
+
+impl Schedule {
+    /// `addresses` of instructions, sorted, and whether all facts that hold must be applied anew.
+    pub fn new(facts: &[Fact], addresses: impl Iterator<Item = (u64, bool)>) -> Self {
+        let mut schedule = Self::default();
+        let (mut active, mut next): (Vec<u32>, usize) = (Vec::new(), 0);
+        for (address, is_fresh) in addresses {
+            schedule.starts.push(schedule.facts.len() as u32);
+            let begun = active.len();
+            while let Some(fact) = facts.get(next).filter(|fact| fact.begin <= address) {
+                if fact.end > address {
+                    active.push(next as u32);
+                }
+                next += 1;
+            }
+            let apply = if is_fresh { 0 } else { begun };
+            let holds = |fact: &u32| facts.get(*fact as usize).is_some_and(|fact| fact.end > address);
+            let new = active.get(apply..).unwrap_or(&[]).iter().copied().filter(holds);
+            let first = schedule.facts.len();
+            schedule.facts.extend(new);
+            if let Some(new) = schedule.facts.get_mut(first..) {
+                new.sort_by_key(|fact| facts.get(*fact as usize).map(|fact| fact.size));
+            }
+            if is_fresh {
+                active.retain(holds);
+            }
+        }
+        schedule.starts.push(schedule.facts.len() as u32);
+        schedule
+    }
+
+    /// Indices of the facts to apply before an instruction.
+    pub fn at(&self, instruction: usize) -> &[u32] {
+        let range = self.starts.get(instruction).zip(self.starts.get(instruction + 1));
+        range.and_then(|(first, past)| self.facts.get(*first as usize..*past as usize)).unwrap_or(&[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_apply_where_they_begin_and_where_things_are_fresh() {
+        let fact = |begin, end| Fact {
+            begin,
+            end,
+            subject: Subject::Frame(0),
+            place: Place { ty: Ty::VOID, offset: 0 },
+            size: 0,
+        };
+        let facts = [fact(0, 30), fact(12, 22), fact(13, 14)];
+        let addresses = [(0, true), (10, false), (15, false), (20, true), (25, true)];
+        let schedule = Schedule::new(&facts, addresses.into_iter());
+        let at: Vec<&[u32]> = (0..6).map(|index| schedule.at(index)).collect();
+        assert_eq!(at, [&[0][..], &[], &[1], &[0, 1], &[0], &[]]);
+    }
+}

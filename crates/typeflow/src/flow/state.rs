@@ -1,0 +1,163 @@
+//! What is known of all registers and of the stack at one instruction.
+
+use super::value::{Origin, Value, join};
+use crate::types::TypeSpace;
+use fieldline_machinecode::architecture::Architecture;
+use fieldline_machinecode::machine::Register;
+
+/// How many stack slots are followed; the rest is not known.
+const MAX_SLOTS: usize = 256;
+
+/// Values of registers and stack slots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    registers: [Value; Register::COUNT],
+    /// Slots of 8 bytes by distance from the canonical frame address; sorted.
+    slots: Vec<(i64, Value)>,
+}
+
+/// A register or stack slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Location {
+    /// A register.
+    Register(Register),
+    /// The 8 bytes at a distance from the canonical frame address.
+    Slot(i64),
+}
+
+impl State {
+    /// Nothing is known.
+    pub fn unknown() -> Self {
+        Self { registers: [Value::UNKNOWN; Register::COUNT], slots: Vec::new() }
+    }
+
+    /// At the entry of a function: the stack pointer is near the frame address.
+    pub fn entry(architecture: Architecture) -> Self {
+        let mut state = Self::unknown();
+        let stack = Value::Stack(architecture.entry_stack());
+        state.set(Location::Register(architecture.stack()), stack);
+        state
+    }
+
+    /// A register's value.
+    pub fn register(&self, register: Register) -> Value {
+        self.registers.get(register.index()).copied().unwrap_or(Value::UNKNOWN)
+    }
+
+    /// A location's value.
+    pub fn get(&self, location: Location) -> Value {
+        match location {
+            Location::Register(register) => self.register(register),
+            Location::Slot(offset) => match self.slots.binary_search_by_key(&offset, |(slot, _)| *slot) {
+                Ok(index) => self.slots.get(index).map_or(Value::UNKNOWN, |(_, value)| *value),
+                Err(_) => Value::UNKNOWN,
+            },
+        }
+    }
+
+    /// Gives a location a value.
+    pub fn set(&mut self, location: Location, value: Value) {
+        match location {
+            Location::Register(register) => {
+                if let Some(place) = self.registers.get_mut(register.index()) {
+                    *place = value;
+                }
+            }
+            Location::Slot(offset) => {
+                self.spoil(offset, 8);
+                let place = self.slots.partition_point(|(slot, _)| *slot < offset);
+                if value != Value::UNKNOWN && self.slots.len() < MAX_SLOTS {
+                    self.slots.insert(place, (offset, value));
+                }
+            }
+        }
+    }
+
+    /// Forgets slots that overlap some bytes.
+    pub fn spoil(&mut self, offset: i64, size: u64) {
+        let end = offset.saturating_add_unsigned(size);
+        self.slots.retain(|(slot, _)| slot.saturating_add(8) <= offset || *slot >= end);
+    }
+
+    /// Locations that may hold something known.
+    pub fn locations(&self) -> impl Iterator<Item = (Location, Value)> + '_ {
+        let registers = (0..Register::COUNT).filter_map(Register::new);
+        let registers = registers.map(|register| (Location::Register(register), self.register(register)));
+        registers.chain(self.slots.iter().map(|(slot, value)| (Location::Slot(*slot), *value)))
+    }
+
+    /// Joins another state into this one; whether it changed. `meeting` gives the origin of a location's value where
+    /// those of the two states differ; `read` makes a pointer of a number that is a variable's address.
+    pub fn join(
+        &mut self,
+        other: &Self,
+        types: &mut TypeSpace<'_, '_>,
+        meeting: impl Fn(Location) -> Origin,
+        mut read: impl FnMut(&mut TypeSpace<'_, '_>, Value) -> Value,
+    ) -> bool {
+        let mut changed = false;
+        for index in 0..Register::COUNT {
+            let (Some(register), Some(mine)) = (Register::new(index), self.registers.get_mut(index)) else {
+                continue;
+            };
+            let theirs = other.register(register);
+            if *mine != theirs {
+                let at = Location::Register(register);
+                let joined = join_read(types, *mine, theirs, meeting(at), &mut read);
+                changed |= joined != *mine;
+                *mine = joined;
+            }
+        }
+        changed | self.join_slots(other, types, meeting, read)
+    }
+
+    /// Makes unknown what differs from another state; whether it changed.
+    pub fn forget_differences(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        for (mine, theirs) in self.registers.iter_mut().zip(&other.registers) {
+            if mine != theirs && *mine != Value::UNKNOWN {
+                *mine = Value::UNKNOWN;
+                changed = true;
+            }
+        }
+        let before = self.slots.len();
+        self.slots.retain(|(slot, mine)| other.get(Location::Slot(*slot)) == *mine);
+        changed | (self.slots.len() != before)
+    }
+
+    fn join_slots(
+        &mut self,
+        other: &Self,
+        types: &mut TypeSpace<'_, '_>,
+        meeting: impl Fn(Location) -> Origin,
+        mut read: impl FnMut(&mut TypeSpace<'_, '_>, Value) -> Value,
+    ) -> bool {
+        let mut changed = false;
+        self.slots.retain_mut(|(slot, mine)| {
+            let theirs = other.get(Location::Slot(*slot));
+            if *mine != theirs {
+                let joined = join_read(types, *mine, theirs, meeting(Location::Slot(*slot)), &mut read);
+                changed |= joined != *mine;
+                *mine = joined;
+            }
+            *mine != Value::UNKNOWN
+        });
+        changed
+    }
+}
+
+/// Joins two values; numbers that are addresses of variables as pointers if only that helps.
+fn join_read(
+    types: &mut TypeSpace<'_, '_>,
+    a: Value,
+    b: Value,
+    meeting: Origin,
+    read: &mut impl FnMut(&mut TypeSpace<'_, '_>, Value) -> Value,
+) -> Value {
+    let is_address = |value: Value| matches!(value, Value::Number(_)) && !value.is_null();
+    if is_address(a) || is_address(b) {
+        let (a, b) = (read(types, a), read(types, b));
+        return join(types, a, b, meeting);
+    }
+    join(types, a, b, meeting)
+}

@@ -1,0 +1,13 @@
+//! What registers hold along a function, and which type and offset an instruction touches.
+//!
+//! * `types`: types of debug info as values with places in them.
+//! * `program`: functions, symbols and code of a program.
+//! * `flow`: what registers and the stack hold along a function.
+//! * `calls`: what callers hand to functions, and who calls them.
+//! * `operands`: targets of operands in memory, with the reason where there is none.
+
+pub mod calls;
+pub mod flow;
+pub mod operands;
+pub mod program;
+pub mod types;

@@ -1,0 +1,105 @@
+//! What an operand in memory is, as far as the code tells.
+
+use crate::operands::reason::Reason;
+use fieldline_debuginfo::dwarf::DieRef;
+use fieldline_layout::types::AggregateKind;
+use fieldline_machinecode::machine::{Access, Memory};
+
+/// Index of a type in [`crate::operands::answers::Answers::types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeIndex(pub u32);
+
+/// A type that operands are of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeName {
+    /// Tag of a struct, or a number's or pointer's type as C spells it.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// struct, union or class; `None` for a number or pointer.
+    pub kind: Option<AggregateKind>,
+}
+
+/// A type and where it is defined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeEntry {
+    /// Name and size.
+    pub name: TypeName,
+    /// A DIE that defines it.
+    pub die: Option<DieRef>,
+}
+
+/// What an operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target<T> {
+    /// A byte of a type.
+    Place {
+        /// The outermost type the code shows.
+        ty: T,
+        /// Bytes from its start.
+        offset: u64,
+    },
+    /// Some byte of a type.
+    Within {
+        /// The outermost type the code shows.
+        ty: T,
+    },
+    /// Some element of an array in a type: offset + index × stride.
+    Element {
+        /// The outermost type the code shows.
+        ty: T,
+        /// Bytes from its start to the place in the first element.
+        offset: u64,
+        /// Bytes from one element to the next.
+        stride: u64,
+        /// How many elements, if it is known.
+        count: Option<u64>,
+    },
+    /// Something unknown.
+    Unknown(Reason),
+}
+
+impl<T> Target<T> {
+    /// The same with the type renamed.
+    pub fn map<U>(self, rename: impl FnOnce(T) -> U) -> Target<U> {
+        match self {
+            Self::Place { ty, offset } => Target::Place { ty: rename(ty), offset },
+            Self::Within { ty } => Target::Within { ty: rename(ty) },
+            Self::Element { ty, offset, stride, count } => {
+                Target::Element { ty: rename(ty), offset, stride, count }
+            }
+            Self::Unknown(reason) => Target::Unknown(reason),
+        }
+    }
+}
+
+/// A place whose address does not depend on pointers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fixed {
+    /// Address as linked.
+    pub address: u64,
+    /// Whether each CPU has its own, at the address plus the CPU's offset.
+    pub per_cpu: bool,
+}
+
+/// An operand with what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand<T> {
+    /// What is done to it.
+    pub access: Access,
+    /// Bytes.
+    pub size: u16,
+    /// Whether it goes with the instruction rather than being written in it.
+    pub is_implicit: bool,
+    /// What it is.
+    pub target: Target<T>,
+    /// Where it is, if that does not depend on pointers.
+    pub fixed: Option<Fixed>,
+}
+
+impl<T> Operand<T> {
+    /// An operand of an instruction.
+    pub fn new(memory: &Memory, target: Target<T>, fixed: Option<Fixed>) -> Self {
+        Self { access: memory.access, size: memory.size, is_implicit: memory.is_implicit, target, fixed }
+    }
+}

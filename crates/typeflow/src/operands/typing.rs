@@ -1,0 +1,185 @@
+//! Targets of all instructions of a function.
+
+use crate::flow::address::Spot;
+use crate::flow::code::Code;
+use crate::flow::solve::Solution;
+use crate::flow::state::State;
+use crate::flow::transfer::region_at;
+use crate::flow::world::World;
+use crate::operands::reason::Reason;
+use crate::operands::target::{Fixed, Operand, Target};
+use crate::types::{Place, Shape, Ty};
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::{Instruction, Memory};
+
+/// An instruction's operands in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Typed<T> {
+    /// Address of the instruction.
+    pub address: u64,
+    /// Its bytes.
+    pub length: u8,
+    /// Its operands, those written in it first. Instructions that the kernel may put there count with it.
+    pub operands: Vec<Operand<T>>,
+}
+
+/// The operands of all instructions of a function that touch memory, by address.
+pub fn typed(
+    world: &mut World<'_>,
+    code: &Code,
+    solution: &Solution<'_>,
+    reader: &mut InstructionReader,
+) -> Vec<Typed<Ty>> {
+    let mut all = Vec::new();
+    solution.walk(world, &mut |world, index, state| {
+        let Some(instruction) = code.instructions.get(index) else { return };
+        patched(world, code, state, instruction, reader, &mut all);
+        let operands: Vec<_> = instruction
+            .memory()
+            .map(|memory| operand(world, code, state, instruction.address, memory))
+            .collect();
+        if !operands.is_empty() {
+            all.push(Typed { address: instruction.address, length: instruction.length, operands });
+        }
+    });
+    join_same(all)
+}
+
+/// Entries of one address as one, those that were found first in front.
+fn join_same(mut all: Vec<Typed<Ty>>) -> Vec<Typed<Ty>> {
+    all.sort_by_key(|typed| typed.address);
+    let mut joined: Vec<Typed<Ty>> = Vec::with_capacity(all.len());
+    for typed in all {
+        match joined.last_mut().filter(|last| last.address == typed.address) {
+            Some(last) => last.operands.extend(typed.operands),
+            None => joined.push(typed),
+        }
+    }
+    joined
+}
+
+/// Instructions the kernel may put in place of this one. Their operands are seen with the state before the first.
+fn patched(
+    world: &mut World<'_>,
+    code: &Code,
+    state: &State,
+    instruction: &Instruction,
+    reader: &mut InstructionReader,
+    all: &mut Vec<Typed<Ty>>,
+) {
+    let program = world.program;
+    let begin = instruction.address;
+    let mut others: Vec<Typed<Ty>> = Vec::new();
+    for alternative in program.patches.alternatives_at(begin).filter(|entry| entry.original == begin) {
+        let end = alternative.replacement + u64::from(alternative.replacement_length);
+        let bytes = program.image.code(alternative.replacement, end);
+        for other in reader.read_all(begin, bytes) {
+            // Its address may count from where the instruction stands, which is elsewhere.
+            let movable = other.memory().filter(|memory| memory.address.base.is_some());
+            let operands: Vec<_> = movable.map(|memory| operand(world, code, state, begin, memory)).collect();
+            if !operands.is_empty() {
+                others.push(Typed { address: other.address, length: other.length, operands });
+            }
+        }
+    }
+    // Of several others the one that names its operand is more likely meant than one that only pushes.
+    others.sort_by_key(|typed| typed.operands.iter().all(|operand| operand.is_implicit));
+    all.extend(others);
+}
+
+fn operand(world: &mut World<'_>, code: &Code, state: &State, at: u64, memory: &Memory) -> Operand<Ty> {
+    let spot = world.spot(state, &memory.address);
+    let fixed = match spot {
+        Spot::Fixed { address, per_cpu } => Some(Fixed { address, per_cpu }),
+        _ => None,
+    };
+    let target = match spot {
+        // Whatever way the program came, the stack pointer points to the stack.
+        Spot::Unknown if memory.address.base == Some(world.program.architecture.stack()) => {
+            Target::Unknown(Reason::Stack)
+        }
+        spot => target(world, code, state, at, spot),
+    };
+    Operand::new(memory, target, fixed)
+}
+
+fn target(world: &mut World<'_>, code: &Code, state: &State, at: u64, spot: Spot) -> Target<Ty> {
+    match spot {
+        Spot::Unknown => Target::Unknown(Reason::UnknownPointer),
+        Spot::Frame => Target::Unknown(Reason::Stack),
+        Spot::Stack(offset) => stack(world, code, state, at, offset),
+        Spot::Pointer(pointer) => match pointer.place() {
+            Some(place) => {
+                let place = world.around(place).unwrap_or(place);
+                of_place(world, place)
+            }
+            None => Target::Within { ty: pointer.ty },
+        },
+        Spot::Fixed { .. } => match world.place(spot) {
+            Some(place) => of_place(world, place),
+            None => Target::Unknown(Reason::UnknownPointer),
+        },
+        Spot::Element(pointer) => {
+            pointer.first().map_or(Target::Within { ty: pointer.ty }, |place| element(world, place))
+        }
+        Spot::FixedElement { address, per_cpu } => match world.place(Spot::Fixed { address, per_cpu }) {
+            Some(place) => element(world, place),
+            None => Target::Unknown(Reason::UnknownPointer),
+        },
+    }
+}
+
+/// A struct in the frame counts as such; all else on the stack is spilled registers and numbers.
+fn stack(world: &mut World<'_>, code: &Code, state: &State, at: u64, offset: i64) -> Target<Ty> {
+    let place = region_at(state, &code.facts.regions, at, offset);
+    let inside = place.filter(|place| world.types.is_inside(*place));
+    match inside.map(|place| of_place(world, place)) {
+        Some(Target::Place { ty, offset }) if world.types.is_aggregate(ty) => Target::Place { ty, offset },
+        _ => Target::Unknown(Reason::Stack),
+    }
+}
+
+/// A place in its outermost struct; in an array of structs the element is that.
+fn of_place(world: &mut World<'_>, place: Place) -> Target<Ty> {
+    let mut place = place;
+    while let Shape::Array { element, .. } = *world.types.shape(place.ty) {
+        let size = world.types.size(element) as i64;
+        if size <= 0 {
+            return Target::Unknown(Reason::NoDefinition);
+        }
+        place = Place { ty: element, offset: place.offset.rem_euclid(size) };
+    }
+    if world.types.size(place.ty) == 0 {
+        return Target::Unknown(Reason::NoDefinition);
+    }
+    match u64::try_from(place.offset) {
+        Ok(offset) if world.types.is_inside(place) => Target::Place { ty: place.ty, offset },
+        _ => Target::Unknown(Reason::OutsideType),
+    }
+}
+
+/// Some element of the array at a place.
+fn element(world: &mut World<'_>, place: Place) -> Target<Ty> {
+    let Some(array) = world.types.array_at(place) else {
+        return match world.types.shape(place.ty) {
+            // A pointer to numbers or pointers points to an array of them.
+            Shape::Word { .. } | Shape::Pointer { .. } => {
+                let size = world.types.size(place.ty).max(1) as i64;
+                of_place(world, Place { offset: place.offset.rem_euclid(size), ..place })
+            }
+            Shape::Void => Target::Unknown(Reason::UnknownPointer),
+            _ => Target::Within { ty: place.ty },
+        };
+    };
+    // Of an array that is in nothing the element is the whole. Of structs in a struct it is what can be told for sure.
+    if matches!(world.types.shape(place.ty), Shape::Array { .. }) || world.types.is_aggregate(array.element) {
+        return of_place(world, Place { ty: array.element, offset: array.offset });
+    }
+    let offset = array.array.saturating_add(array.offset);
+    match u64::try_from(offset) {
+        Ok(offset) => {
+            Target::Element { ty: place.ty, offset, stride: array.stride.unsigned_abs(), count: array.count }
+        }
+        Err(_) => Target::Unknown(Reason::OutsideType),
+    }
+}

@@ -1,0 +1,75 @@
+//! Assembly that compilers call in place of instructions, by the names kernels give it
+//! (arch/x86/lib/retpoline.S, arch/x86/kernel/ftrace_64.S).
+
+use super::symbols::Symbols;
+use fieldline_machinecode::architecture::Architecture;
+use fieldline_machinecode::machine::{Access, Address, Callee, Flow, Instruction, Memory, Register, Segment};
+use rustc_hash::FxHashMap;
+
+/// What a helper does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Helper {
+    /// Returns to the caller's caller.
+    Return,
+    /// Calls or jumps where a register points to.
+    Indirect(Register),
+    /// Nothing the program can see: tracing.
+    Nothing,
+}
+
+/// What a return reads. Kernels patch jumps to a helper that returns to be returns.
+const RETURN_ADDRESS: Memory = Memory {
+    address: Address {
+        base: Some(Register::RSP),
+        index: None,
+        scale: 1,
+        displacement: 0,
+        segment: Segment::Flat,
+    },
+    size: 8,
+    access: Access::Read,
+    is_implicit: true,
+};
+
+/// Helpers by address.
+#[derive(Clone, Debug, Default)]
+pub struct Helpers(FxHashMap<u64, Helper>);
+
+impl Helpers {
+    /// Finds helpers among a program's symbols.
+    pub fn new(symbols: &Symbols<'_>) -> Self {
+        let helpers = symbols.iter().filter_map(|symbol| Some((symbol.address, helper(symbol.name)?)));
+        Self(helpers.collect())
+    }
+
+    /// The instruction with a helper's effect in place of the call of it.
+    pub fn resolve(&self, mut instruction: Instruction) -> Instruction {
+        let (target, is_call) = match instruction.flow {
+            Flow::Call(Callee::Direct(target)) => (target, true),
+            Flow::Jump(target) => (target, false),
+            _ => return instruction,
+        };
+        if self.0.get(&target) == Some(&Helper::Return) && !is_call {
+            instruction.add_memory(RETURN_ADDRESS);
+        }
+        instruction.flow = match (self.0.get(&target), is_call) {
+            (Some(Helper::Return), false) => Flow::Return,
+            (Some(Helper::Indirect(register)), true) => Flow::Call(Callee::Register(*register)),
+            (Some(Helper::Indirect(register)), false) => Flow::IndirectJump(Callee::Register(*register)),
+            (Some(Helper::Nothing), true) => Flow::Next,
+            _ => return instruction,
+        };
+        instruction
+    }
+}
+
+fn helper(name: &str) -> Option<Helper> {
+    match name {
+        "__x86_return_thunk" => return Some(Helper::Return),
+        "__fentry__" | "mcount" => return Some(Helper::Nothing),
+        _ => {}
+    }
+    let register = name.strip_prefix("__x86_indirect_thunk_")?;
+    let mut registers = (0..Register::COUNT).filter_map(Register::new);
+    registers.find(|known| Architecture::X86_64.name(*known) == register).map(Helper::Indirect)
+}

@@ -1,0 +1,394 @@
+//! Canonical types, read out of DWARF on demand.
+//!
+//! Units repeat the definitions of the structs they use. Here a struct is known by kind, name and size, so that facts
+//! of several units speak of the same type.
+
+use super::definitions::Definitions;
+use super::place::Place;
+use fieldline_debuginfo::dwarf::{DieRef, Dwarf, TypeReader};
+use fieldline_layout::types::{AggregateKind, Type, TypeId, split_path};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// How deep pointers and functions may nest until the rest does not matter.
+const MAX_DEPTH: u32 = 12;
+
+/// A canonical type of a [`TypeSpace`]. Types of different spaces must not be mixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ty(u32);
+
+impl Ty {
+    /// `void`, and what could not be read.
+    pub const VOID: Self = Self(0);
+}
+
+/// What a type is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Nothing that is known.
+    Void,
+    /// A number.
+    Word {
+        /// Name.
+        name: Rc<str>,
+        /// Bytes.
+        size: u64,
+    },
+    /// A pointer.
+    Pointer {
+        /// What it points to.
+        target: Ty,
+        /// Bytes.
+        size: u64,
+    },
+    /// Elements one behind the other; of several dimensions, of the inner ones.
+    Array {
+        /// Type of an element.
+        element: Ty,
+        /// How many, if it is known.
+        count: Option<u64>,
+    },
+    /// A struct, union or class; see [`TypeSpace::members`].
+    Aggregate {
+        /// struct, union or class.
+        kind: AggregateKind,
+        /// Its tag, or the typedef of an anonymous one.
+        name: Option<Rc<str>>,
+        /// Bytes; 0 if it is nowhere defined.
+        size: u64,
+        /// Tells anonymous ones apart: the DIE.
+        anonymous: Option<DieRef>,
+    },
+    /// Code.
+    Function {
+        /// What it returns.
+        returns: Ty,
+    },
+}
+
+/// A member of an aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Where it begins, in bytes.
+    pub offset: u64,
+    /// Bytes; of a bit-field the bytes that hold a bit of it.
+    pub size: u64,
+    /// Its type.
+    pub ty: Ty,
+    /// Whether it is a bit-field.
+    pub is_bit_field: bool,
+}
+
+/// Canonical types of a program.
+pub struct TypeSpace<'a, 's> {
+    dwarf: &'a Dwarf<'s>,
+    definitions: &'a Definitions,
+    reader: TypeReader<'a, 's>,
+    shapes: Vec<Shape>,
+    known: FxHashMap<Shape, Ty>,
+    of_ids: FxHashMap<TypeId, Ty>,
+    of_dies: FxHashMap<DieRef, Ty>,
+    /// Where aggregates are defined.
+    dies: FxHashMap<Ty, DieRef>,
+    members: FxHashMap<Ty, Rc<[Member]>>,
+    aligns: FxHashMap<Ty, u64>,
+    pub(super) contained: FxHashMap<(Ty, i64, Ty), bool>,
+    pub(super) positions: FxHashMap<(Ty, Ty), Rc<[i64]>>,
+    pub(super) commons: FxHashMap<(Place, Place), Option<(Ty, Option<i64>)>>,
+    pub(super) leaves: FxHashMap<(Ty, i64, u16), Option<Ty>>,
+}
+
+impl<'a, 's> TypeSpace<'a, 's> {
+    /// A space that knows [`Ty::VOID`] only.
+    pub fn new(dwarf: &'a Dwarf<'s>, definitions: &'a Definitions) -> Self {
+        Self {
+            dwarf,
+            definitions,
+            reader: TypeReader::new(dwarf),
+            shapes: vec![Shape::Void],
+            known: FxHashMap::default(),
+            of_ids: FxHashMap::default(),
+            of_dies: FxHashMap::default(),
+            dies: FxHashMap::default(),
+            members: FxHashMap::default(),
+            aligns: FxHashMap::default(),
+            contained: FxHashMap::default(),
+            positions: FxHashMap::default(),
+            commons: FxHashMap::default(),
+            leaves: FxHashMap::default(),
+        }
+    }
+
+    /// The type of a type's DIE; [`Ty::VOID`] if it can't be read.
+    pub fn of_die(&mut self, die: DieRef) -> Ty {
+        if let Some(known) = self.of_dies.get(&die) {
+            return *known;
+        }
+        let ty = match self.reader.read_name(die) {
+            Ok(id) => self.of_id(id, MAX_DEPTH),
+            Err(_) => Ty::VOID,
+        };
+        self.of_dies.insert(die, ty);
+        ty
+    }
+
+    /// The struct of a name, if its definition was met.
+    pub fn named(&mut self, name: &str) -> Option<Ty> {
+        let die = self.definitions.find(self.dwarf, name)?;
+        Some(self.of_die(die)).filter(|ty| *ty != Ty::VOID)
+    }
+
+    /// What a type is.
+    pub fn shape(&self, ty: Ty) -> &Shape {
+        self.shapes.get(ty.0 as usize).unwrap_or(&Shape::Void)
+    }
+
+    /// Where an aggregate is defined, so that other spaces can read it.
+    pub fn die(&self, ty: Ty) -> Option<DieRef> {
+        self.dies.get(&ty).copied()
+    }
+
+    /// Size in bytes; 0 if it has none.
+    pub fn size(&self, ty: Ty) -> u64 {
+        match self.shape(ty) {
+            Shape::Void | Shape::Function { .. } => 0,
+            Shape::Word { size, .. } | Shape::Pointer { size, .. } | Shape::Aggregate { size, .. } => *size,
+            Shape::Array { element, count } => self.size(*element).saturating_mul(count.unwrap_or(0)),
+        }
+    }
+
+    /// Alignment of a struct in bytes; 1 of anything else.
+    pub fn align(&mut self, ty: Ty) -> u64 {
+        if let Some(known) = self.aligns.get(&ty) {
+            return *known;
+        }
+        let align = self.read_align(ty);
+        self.aligns.insert(ty, align);
+        align
+    }
+
+    fn read_align(&mut self, ty: Ty) -> u64 {
+        let die = self.die(ty).filter(|_| self.is_aggregate(ty));
+        let id = die.and_then(|die| self.reader.read(die).ok());
+        id.map_or(1, |id| self.reader.table().align_of(id)).max(1)
+    }
+
+    /// What a pointer points to.
+    pub fn pointee(&self, ty: Ty) -> Option<Ty> {
+        match self.shape(ty) {
+            Shape::Pointer { target, .. } => Some(*target),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a struct, union or class.
+    pub fn is_aggregate(&self, ty: Ty) -> bool {
+        matches!(self.shape(ty), Shape::Aggregate { .. })
+    }
+
+    /// Name of a struct, union, class or number.
+    pub fn name(&self, ty: Ty) -> Option<&str> {
+        match self.shape(ty) {
+            Shape::Word { name, .. } => Some(name),
+            Shape::Aggregate { name, .. } => name.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Whether a pointer to a type may be one into something larger: numbers, and structs that others hold by value.
+    pub fn may_be_part(&self, ty: Ty) -> bool {
+        match self.shape(ty) {
+            Shape::Aggregate { name: Some(name), .. } => self.definitions.is_embedded(split_path(name).1),
+            _ => true,
+        }
+    }
+
+    /// A type as C spells it, for people.
+    pub fn spelled(&self, ty: Ty) -> String {
+        match self.shape(ty) {
+            Shape::Void => "void".to_owned(),
+            Shape::Word { name, .. } => name.to_string(),
+            Shape::Pointer { target, .. } => format!("{} *", self.spelled(*target)),
+            Shape::Array { element, count: Some(count) } => format!("{}[{count}]", self.spelled(*element)),
+            Shape::Array { element, count: None } => format!("{}[]", self.spelled(*element)),
+            Shape::Aggregate { kind, name, .. } => format!("{kind} {}", name.as_deref().unwrap_or("{...}")),
+            Shape::Function { returns } => format!("{} ()", self.spelled(*returns)),
+        }
+    }
+
+    /// Members of an aggregate by offset. Empty for anything else.
+    pub fn members(&mut self, ty: Ty) -> Rc<[Member]> {
+        if let Some(known) = self.members.get(&ty) {
+            return Rc::clone(known);
+        }
+        let members: Rc<[Member]> = self.read_members(ty).into();
+        self.members.insert(ty, Rc::clone(&members));
+        members
+    }
+
+    fn read_members(&mut self, ty: Ty) -> Vec<Member> {
+        let Some(die) = self.die(ty) else {
+            return Vec::new();
+        };
+        let Ok(id) = self.reader.read(die) else {
+            return Vec::new();
+        };
+        let Some(aggregate) = self.reader.table().aggregate(id) else {
+            return Vec::new();
+        };
+        let places: Vec<_> = aggregate
+            .members
+            .iter()
+            .filter(|member| !member.is_static)
+            .map(|member| (member.bit_offset, member.bit_field, member.ty))
+            .collect();
+        let mut members: Vec<Member> = places
+            .into_iter()
+            .map(|(bit_offset, bit_field, id)| self.member(bit_offset, bit_field, id))
+            .collect();
+        members.sort_by_key(|member| member.offset);
+        members
+    }
+
+    fn member(&mut self, bit_offset: u64, bit_field: Option<u64>, id: TypeId) -> Member {
+        let ty = self.of_id(id, MAX_DEPTH);
+        let offset = bit_offset / 8;
+        let size = match bit_field {
+            Some(width) => (bit_offset % 8).saturating_add(width).div_ceil(8),
+            None => self.size(ty),
+        };
+        Member { offset, size, ty, is_bit_field: bit_field.is_some() }
+    }
+
+    fn of_id(&mut self, id: TypeId, depth: u32) -> Ty {
+        if let Some(known) = self.of_ids.get(&id) {
+            return *known;
+        }
+        let Some(depth) = depth.checked_sub(1) else {
+            return Ty::VOID;
+        };
+        let (ty, is_final) = match self.convert(id, depth) {
+            Some((shape, die)) => (self.intern(shape, die), true),
+            None => (Ty::VOID, depth > 0),
+        };
+        if is_final {
+            self.of_ids.insert(id, ty);
+        }
+        ty
+    }
+
+    /// The shape of a type, and of an aggregate the DIE that defines it.
+    fn convert(&mut self, id: TypeId, depth: u32) -> Option<(Shape, Option<DieRef>)> {
+        let (stripped, alias) = self.strip(id);
+        let shape = match self.reader.table().get(stripped) {
+            Type::Void | Type::Qualified { .. } | Type::Tag { .. } | Type::Typedef { .. } => Shape::Void,
+            Type::Base(base) => Shape::Word { name: Rc::from(&*base.name), size: base.size },
+            Type::Enum(enumeration) => Shape::Word {
+                name: Rc::from(enumeration.name.as_deref().or(alias.as_deref()).unwrap_or("enum")),
+                size: enumeration.size,
+            },
+            Type::Unspecified(name) => Shape::Word { name: Rc::from(&**name), size: 0 },
+            Type::Pointer { target, size, .. } => {
+                let (target, size) = (*target, *size);
+                let target = self.of_id(target, depth);
+                Shape::Pointer { target, size }
+            }
+            Type::Array { element, dimensions, .. } => {
+                let (element, dimensions) = (*element, dimensions.clone());
+                return Some((self.array(element, &dimensions, depth), None));
+            }
+            Type::Function(prototype) => {
+                let returns = prototype.returns;
+                let returns = self.of_id(returns, depth);
+                Shape::Function { returns }
+            }
+            Type::Aggregate(_) => return self.aggregate(stripped, alias),
+        };
+        Some((shape, None))
+    }
+
+    /// A type without typedefs and qualifiers, and the name the last typedef gave it.
+    fn strip(&self, id: TypeId) -> (TypeId, Option<Rc<str>>) {
+        let table = self.reader.table();
+        let stripped = table.strip(id);
+        let (mut at, mut alias) = (id, None);
+        for _ in 0..64 {
+            match table.get(at) {
+                Type::Typedef { name, target } => {
+                    alias = Some(Rc::from(&**name));
+                    at = *target;
+                }
+                Type::Qualified { target, .. } | Type::Tag { target, .. } => at = *target,
+                _ => break,
+            }
+        }
+        (stripped, alias)
+    }
+
+    fn array(&mut self, element: TypeId, dimensions: &[Option<u64>], depth: u32) -> Shape {
+        let mut element = self.of_id(element, depth);
+        let (outer, inner) = match dimensions.split_first() {
+            Some((outer, inner)) => (*outer, inner),
+            None => (None, &[][..]),
+        };
+        for count in inner.iter().rev() {
+            element = self.intern(Shape::Array { element, count: *count }, None);
+        }
+        Shape::Array { element, count: outer }
+    }
+
+    fn aggregate(&mut self, id: TypeId, alias: Option<Rc<str>>) -> Option<(Shape, Option<DieRef>)> {
+        let own = self.reader.die_of(id);
+        let Type::Aggregate(aggregate) = self.reader.table().get(id) else {
+            return None;
+        };
+        let (kind, size) = (aggregate.kind, aggregate.size);
+        let name = aggregate.name.as_deref().map(|name| self.in_scope(own, name));
+        let is_declaration = aggregate.is_declaration;
+        let Some(name) = name.or(alias) else {
+            let shape = Shape::Aggregate { kind, name: None, size, anonymous: own };
+            return Some((shape, own));
+        };
+        let (die, size) = match is_declaration {
+            true => self.defined_elsewhere(&name).unzip(),
+            false => (own, Some(size)),
+        };
+        let size = size.unwrap_or(0);
+        let shape = Shape::Aggregate { kind, name: Some(name), size, anonymous: None };
+        Some((shape, die))
+    }
+
+    /// A name with the namespaces and classes around it, which tell types of one name apart.
+    fn in_scope(&self, die: Option<DieRef>, name: &str) -> Rc<str> {
+        match die.and_then(|die| self.dwarf.path_of(die)) {
+            Some(path) => Rc::from(format!("{path}::{name}")),
+            None => Rc::from(name),
+        }
+    }
+
+    fn defined_elsewhere(&mut self, name: &str) -> Option<(DieRef, u64)> {
+        let (path, bare) = split_path(name);
+        let die = self.definitions.find(self.dwarf, bare)?;
+        if self.dwarf.path_of(die).as_deref() != path {
+            return None;
+        }
+        let id = self.reader.read_name(die).ok()?;
+        Some((die, self.reader.table().size_of(id)))
+    }
+
+    fn intern(&mut self, shape: Shape, die: Option<DieRef>) -> Ty {
+        if let Some(known) = self.known.get(&shape) {
+            return *known;
+        }
+        if shape == Shape::Void {
+            return Ty::VOID;
+        }
+        let ty = Ty(u32::try_from(self.shapes.len()).unwrap_or(0));
+        self.shapes.push(shape.clone());
+        self.known.insert(shape, ty);
+        if let Some(die) = die {
+            self.dies.insert(ty, die);
+        }
+        ty
+    }
+}

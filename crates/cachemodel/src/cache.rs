@@ -56,7 +56,6 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_plan::random::Random;
 
     #[test]
     fn the_line_not_used_for_longest_goes() {
@@ -75,12 +74,16 @@ mod tests {
     /// others, Evaluation techniques for storage hierarchies, 1970).
     #[test]
     fn hits_are_those_of_stack_distances() {
-        let mut random = Random::new(7);
+        let mut state = 7_u64;
         for ways in [1, 2, 5, 16] {
             let mut cache = Cache::new(64 * ways as u64, 64, ways, 0x9e37_79b9_7f4a_7c15);
             let mut stack: Vec<u64> = Vec::new();
             for _ in 0..2_000 {
-                let line = random.below(24) as u64;
+                // Marsaglia, Xorshift RNGs, 2003.
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                let line = state % 24;
                 let distance = stack.iter().position(|known| *known == line);
                 assert_eq!(cache.hit(line), distance.is_some_and(|distance| distance < ways));
                 match distance {

@@ -1,6 +1,6 @@
 //! What CI runs.
 
-use crate::shell::{self, root, say};
+use crate::tools::shell::{self, root, say};
 use anyhow::Result;
 use std::process::Command;
 

@@ -1,8 +1,16 @@
 //! Tests on a real kernel.
 
+pub(crate) mod packing;
+pub(crate) mod parity;
+pub(crate) mod permutations;
+pub(crate) mod regressions;
+pub(crate) mod source;
+
 use crate::fixtures::synthetic;
-use crate::shell::{self, say};
-use crate::{builds, emulated, inputs, packing, parity, permutations, regressions, source};
+use crate::research::emulated;
+use crate::tools::builds;
+use crate::tools::inputs::{self, TARGETS, with_dwarf};
+use crate::tools::shell::{self, say};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::btf::{self, Kind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
@@ -11,8 +19,6 @@ use fieldline_layout::{Layout, abi};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The structs of the first job, which acceptance names; nothing that is shipped knows them.
-pub(crate) const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
 /// A unit whose functions work on them.
 const UNIT: &str = "kernel/sched/fair.c";
 
@@ -56,13 +62,6 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     }
     say(&format!("\nkernel: {passed} passed, {failed} failed"));
     Ok(failed == 0)
-}
-
-pub(crate) fn with_dwarf<T>(vmlinux: &Path, work: impl FnOnce(&Dwarf<'_>) -> Result<T>) -> Result<T> {
-    let file = FileBytes::open(vmlinux)?;
-    let elf = Elf::parse(&file)?;
-    let sections = DebugSections::load(&elf, None)?;
-    work(&Dwarf::new(&sections)?)
 }
 
 /// The placement rules give the offsets and size that debug info states, for every struct.

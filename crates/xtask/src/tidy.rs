@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 mod tests {
-    use crate::shell::root;
+    use crate::tools::shell::root;
     use std::path::{Path, PathBuf};
 
     /// Sources of a crate without its tests folder.

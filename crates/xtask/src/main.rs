@@ -51,6 +51,7 @@ const VERBS: &[Verb] = &[
         "attribution of AArch64 programs run under qemu against where their objects lie (qemu, cross compilers)",
         emulated::run,
     ),
+    ("tidy", "prove that crates, files and names are laid as docs/ARCHITECTURE.md says", tidy::run),
     ("fuzz", "write the seeds of the fuzz targets, out of the fixtures", fuzz::run),
     ("fixtures", "build the demo's program and recording again (gcc, valgrind)", fixtures::run),
 ];

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::{Elf, FileBytes, types};
 use fieldline_layout::layout::Layout;
-use fieldline_plan::{Options as PlanOptions, Outcome as Planned, Plan, Request, StructPlan};
+use fieldline_plan::{Outcome as Planned, Plan, PlanOptions, Request, StructPlan};
 use fieldline_tree::header::{self, Change, Declaration};
 use fieldline_tree::idiom::options::Options;
 use fieldline_tree::idiom::{self, Manner};

@@ -1,7 +1,5 @@
 //! What the writer writes, the reader reads back: in both modes, both byte orders, packed and not.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
-
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, Mode, PerfFile, Record};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};

@@ -4,17 +4,13 @@
 //! where it is installed). Compares recordings of our writer, the fixtures, and those that
 //! `FIELDLINE_PERF_FILES` names, separated by colons; these must lie under the root.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
-
-mod rows;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::rows::{self, COLUMNS, common_fields, our_rows};
 use fieldline_perfdata::perf_data::{Attr, Endian, PerfFile};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::writer::{CounterValues, Packing, Recording, SampleValues};
-use rows::{COLUMNS, common_fields, our_rows};
 
 /// A row of `perf script` in our form: name first, times in nanoseconds, the data source in figures only.
 fn row_of_perf(line: &str, fields: SampleFields) -> String {

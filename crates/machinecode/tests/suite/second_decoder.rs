@@ -2,13 +2,6 @@
 //!
 //! Runs over the code of the fixtures, and over that of the kernel `FIELDLINE_VMLINUX` names, where it is set.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "helpers of tests may fail as tests do"
-)]
-
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;

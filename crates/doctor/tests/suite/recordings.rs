@@ -1,12 +1,5 @@
 //! Recordings with a known truth, where `FIELDLINE_DATA` names the folder that has them unpacked.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "helpers of tests may fail as tests do"
-)]
-
 use std::path::PathBuf;
 
 use fieldline_doctor::blind_spots::{BlindSpot, blind_spots};

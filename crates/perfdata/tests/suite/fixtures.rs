@@ -1,11 +1,7 @@
 //! Recordings made by `perf record` itself; `fixtures/perf/README.md` says how. The expectations beside
 //! them are what `perf script` printed.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
-
-mod rows;
-
-use fieldline_doctor::blind_spots::{BlindSpot, blind_spots};
+use crate::rows;
 use fieldline_perfdata::perf_data::{Error, Mode, PerfFile, Record};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 
@@ -168,18 +164,6 @@ fn grouped_counters_grow() {
         }
     });
     assert!(count > 20);
-}
-
-#[test]
-fn a_clock_recording_is_said_to_be_blind() {
-    for name in ["clock.data", "packed-stream.data"] {
-        let file = open(name);
-        let spots = blind_spots(file.facts(), &file.tally().unwrap());
-        let clock = BlindSpot::ClockEvent { event: "cpu-clock".to_owned() };
-        assert!(spots.contains(&clock), "{name}: {spots:?}");
-        let keys: Vec<_> = spots.iter().map(BlindSpot::key).collect();
-        assert!(keys.contains(&"no-addresses") && keys.contains(&"no-data-source"), "{name}: {keys:?}");
-    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::objects::evidence::{Evidence, PAGE, Votes};
 use crate::objects::slides::Slides;
-use fieldline_typeflow::operands::answers::{Answers, entry};
+use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::operands::target::{TypeEntry, TypeIndex};
 use fieldline_typeflow::program::Program;
 use fieldline_typeflow::types::{Place, Shape, Ty, TypeSpace};
@@ -256,7 +256,7 @@ impl<'a> Objects<'a> {
         if let Some(known) = self.indices.get(&ty) {
             return *known;
         }
-        let entry: TypeEntry = entry(&self.types, ty);
+        let entry = TypeEntry::of(&self.types, ty);
         let index = answers.intern(entry);
         self.indices.insert(ty, index);
         if self.tys.len() <= index.0 as usize {

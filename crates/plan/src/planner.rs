@@ -26,7 +26,7 @@ use crate::tidy::{moved, tidy};
 use crate::visits::Visits;
 use choice::{choose, smallest};
 use fieldline_access::AccessProfile;
-use fieldline_layout::constraint::{self, Constraints, Refusal, Wishes, constraints};
+use fieldline_layout::constraint::{self, Constraints, ReorderRefusal, Wishes, constraints};
 use fieldline_layout::{Layout, abi};
 use forecast::{Counts, digits};
 use matrix::Matrix;
@@ -122,9 +122,9 @@ fn unfit(model: &Model) -> Option<(Outcome, String)> {
 }
 
 /// A plan that refuses, and says what holds each member if nothing may move.
-pub(crate) fn refused(layout: &Layout, wishes: &Wishes, refusal: &Refusal) -> StructPlan {
+pub(crate) fn refused(layout: &Layout, wishes: &Wishes, refusal: &ReorderRefusal) -> StructPlan {
     let mut result = unchanged(layout, Outcome::Refused, &refusal.to_string());
-    if let (Refusal::Fixed, Ok(limits)) = (refusal, constraint::limits(layout, wishes)) {
+    if let (ReorderRefusal::Fixed, Ok(limits)) = (refusal, constraint::limits(layout, wishes)) {
         result.held = held(&limits);
     }
     result

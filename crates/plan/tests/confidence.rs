@@ -5,7 +5,7 @@ mod common;
 
 use common::{Workload, layout};
 use fieldline_access::access::AccessProfile;
-use fieldline_access::blocks::BlockCount;
+use fieldline_access::access::BlockCount;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Wishes;
 use fieldline_plan::planner::{Options, Request, plan_struct};

@@ -9,7 +9,7 @@ use crate::operands::typing::Typed;
 use crate::program::Program;
 use crate::types::{Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
-use fieldline_debuginfo::dwarf::survey::Function;
+use fieldline_debuginfo::dwarf::code::Function;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 use super::*;
 use fieldline_debuginfo::btf;
 use fieldline_layout::types::{
-    Aggregate, AggregateKind, Base, Encoding, MemberDecl, PointerKind, Prototype, Target,
+    Aggregate, AggregateKind, Base, Encoding, MemberDecl, PointerKind, Prototype, TargetMachine,
 };
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn pointer(table: &mut TypeTable, target: TypeId) -> TypeId {
 
 #[test]
 fn anonymous_structs_that_hold_each_other_end() {
-    let mut table = TypeTable::new(Target::default());
+    let mut table = TypeTable::new(TargetMachine::default());
     let inner = table.push(Type::Void);
     table.set(inner, aggregate(None, 16, vec![member(None, inner, 0), member(None, inner, 64)]));
     let outer = table.push(aggregate(Some("outer"), 16, vec![member(Some("x"), inner, 0)]));
@@ -62,7 +62,7 @@ fn anonymous_structs_that_hold_each_other_end() {
 
 #[test]
 fn an_anonymous_struct_that_points_to_itself_ends() {
-    let mut table = TypeTable::new(Target::default());
+    let mut table = TypeTable::new(TargetMachine::default());
     let inner = table.push(Type::Void);
     let to_inner = pointer(&mut table, inner);
     table.set(inner, aggregate(None, 8, vec![member(Some("next"), to_inner, 0)]));
@@ -72,7 +72,7 @@ fn an_anonymous_struct_that_points_to_itself_ends() {
 
 #[test]
 fn an_array_of_itself_ends() {
-    let mut table = TypeTable::new(Target::default());
+    let mut table = TypeTable::new(TargetMachine::default());
     let array = table.push(Type::Void);
     table.set(array, Type::Array { element: array, dimensions: vec![Some(2)], is_vector: false });
     let outer = table.push(aggregate(Some("outer"), 8, vec![member(Some("x"), array, 0)]));
@@ -81,7 +81,7 @@ fn an_array_of_itself_ends() {
 
 #[test]
 fn prototypes_that_take_each_other_twice_end() {
-    let mut table = TypeTable::new(Target::default());
+    let mut table = TypeTable::new(TargetMachine::default());
     let mut taken = base(&mut table, "int", 4);
     for _ in 0..200 {
         let parameters = vec![(None, taken), (None, taken), (None, taken)];
@@ -94,7 +94,7 @@ fn prototypes_that_take_each_other_twice_end() {
 
 #[test]
 fn sizes_and_offsets_at_their_limits_are_printed() {
-    let mut table = TypeTable::new(Target::default());
+    let mut table = TypeTable::new(TargetMachine::default());
     let huge = base(&mut table, "huge", u64::MAX);
     let small = base(&mut table, "small", 1);
     let members =
@@ -105,7 +105,7 @@ fn sizes_and_offsets_at_their_limits_are_printed() {
 
 #[test]
 fn padding_beyond_16_bits_is_printed_as_it_is() {
-    let mut table = TypeTable::new(Target::default());
+    let mut table = TypeTable::new(TargetMachine::default());
     let small = base(&mut table, "char", 1);
     let Type::Aggregate(wide) = aggregate(Some("wide"), 131_072, vec![member(Some("a"), small, 0)]) else {
         unreachable!("a struct");
@@ -117,7 +117,7 @@ fn padding_beyond_16_bits_is_printed_as_it_is() {
 
 #[test]
 fn a_struct_is_packed_if_one_printed_before_holds_it_at_an_odd_offset() {
-    let mut table = TypeTable::new(Target::default());
+    let mut table = TypeTable::new(TargetMachine::default());
     let (int, char) = (base(&mut table, "int", 4), base(&mut table, "char", 1));
     let inner = table.push(aggregate(Some("inner"), 4, vec![member(Some("x"), int, 0)]));
     // The hole at the end keeps the outer one from being packed itself.

@@ -1,6 +1,6 @@
 //! How names may stand in DIEs: as offsets into string sections, or in place.
 
-use super::units::Dwarf;
+use crate::dwarf::bytes::units::Dwarf;
 use gimli::{DwForm, Section};
 use memchr::memmem;
 use rustc_hash::FxHashMap;

@@ -3,12 +3,12 @@
 //! Finding all units of a vmlinux touches a page for each of thousands of headers, which takes longer than reading a
 //! struct that stands in the first of them, as most of a kernel's do.
 
-use super::abbrev::refers_elsewhere;
 use super::find::find_first_many;
-use super::index::Definition;
-use super::sections::DebugSections;
+use super::index::DwarfDefinition;
 use super::typedefs::find_typedefs;
-use super::units::{DieRef, Dwarf};
+use crate::dwarf::bytes::abbrev::refers_elsewhere;
+use crate::dwarf::bytes::sections::DebugSections;
+use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 use std::sync::OnceLock;
 
@@ -66,7 +66,7 @@ impl<'s> Opened<'s> {
     ///
     /// # Errors
     /// If a unit that may hold it is broken.
-    pub fn find_first(&self, name: &str) -> Result<Option<Definition>> {
+    pub fn find_first(&self, name: &str) -> Result<Option<DwarfDefinition>> {
         Ok(self.find_first_many(&[name])?.pop().flatten())
     }
 
@@ -74,7 +74,7 @@ impl<'s> Opened<'s> {
     ///
     /// # Errors
     /// As [`Self::find_first`].
-    pub fn find_first_many(&self, names: &[&str]) -> Result<Vec<Option<Definition>>> {
+    pub fn find_first_many(&self, names: &[&str]) -> Result<Vec<Option<DwarfDefinition>>> {
         self.early_or_late(names, find_first_many, |found| found.die)
     }
 

@@ -1,10 +1,9 @@
 //! Typedefs by name, found as `find` finds definitions.
 
 use super::find::{CHUNK, Wanted, candidates, distinct, name_of, next_to_look_at, open, unit_definers};
-use super::index::broken;
-use super::scan::UnitScan;
 use super::spelling::{MAX_ATTEMPTS, Spellings};
-use super::units::{DieRef, Dwarf};
+use crate::dwarf::bytes::scan::UnitScan;
+use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 use rayon::prelude::*;
 
@@ -114,7 +113,7 @@ fn walk(
     let mut at = scan.root;
     while !scan.is_end(at) && !names.is_empty() && past.is_none_or(|past| at < past) {
         let Some(seen) = scan.die(at) else {
-            at = scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
+            at = scan.null_end(at).ok_or_else(|| dwarf.broken(unit, at))?;
             continue;
         };
         if seen.shape.tag == gimli::DW_TAG_typedef
@@ -124,7 +123,7 @@ fn walk(
             names.swap_remove(place);
             found.push((name, DieRef { unit, offset: at }));
         }
-        at = next_to_look_at(&scan, seen, at, places).ok_or_else(|| broken(dwarf, unit, at))?;
+        at = next_to_look_at(&scan, seen, at, places).ok_or_else(|| dwarf.broken(unit, at))?;
     }
     Ok(())
 }

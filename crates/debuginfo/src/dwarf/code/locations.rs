@@ -1,12 +1,12 @@
 //! Where a variable is while the program is at some instruction.
 
-use super::R;
-use super::units::Dwarf;
+use crate::dwarf::bytes::sections::R;
+use crate::dwarf::bytes::units::Dwarf;
 use gimli::{AttributeValue as Value, Expression, Operation, Unit};
 
 /// Where a variable is, or what its value is (DWARF 5 section 2.6). Registers have DWARF numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum VariablePlace {
     /// Its value is a register's plus a constant (DW_OP_regN; DW_OP_bregN c, DW_OP_stack_value).
     Value {
         /// The register.
@@ -51,7 +51,7 @@ pub struct PlaceRange {
     /// First address behind.
     pub end: u64,
     /// The place.
-    pub place: Place,
+    pub place: VariablePlace,
 }
 
 /// What DW_OP_fbreg counts from (DW_AT_frame_base).
@@ -92,7 +92,11 @@ enum Base {
 
 /// Reads an expression that is a sum of one base and constants; `None` for any other, so also for a variable in
 /// pieces (DW_OP_piece) and one that is worth more than a lookup (DW_OP_deref, DW_OP_entry_value).
-pub(crate) fn place(expression: Expression<R<'_>>, unit: &Unit<R<'_>>, frame: FrameBase) -> Option<Place> {
+pub(crate) fn place(
+    expression: Expression<R<'_>>,
+    unit: &Unit<R<'_>>,
+    frame: FrameBase,
+) -> Option<VariablePlace> {
     let mut operations = expression.operations(unit.encoding());
     let (mut sum, mut offset): (Option<Base>, i64) = (None, 0);
     let mut pending: Option<i64> = None;
@@ -103,7 +107,7 @@ pub(crate) fn place(expression: Expression<R<'_>>, unit: &Unit<R<'_>>, frame: Fr
         match operation {
             Operation::Register { register } if sum.is_none() => {
                 let whole = operations.next().ok()?.is_none();
-                return whole.then_some(Place::Value { register: register.0, offset: 0 });
+                return whole.then_some(VariablePlace::Value { register: register.0, offset: 0 });
             }
             Operation::RegisterOffset { register, offset: distance, .. } if sum.is_none() => {
                 (sum, offset) = (Some(Base::Register(register.0)), distance);
@@ -136,19 +140,19 @@ pub(crate) fn place(expression: Expression<R<'_>>, unit: &Unit<R<'_>>, frame: Fr
     None
 }
 
-fn memory(base: Base, offset: i64) -> Option<Place> {
+fn memory(base: Base, offset: i64) -> Option<VariablePlace> {
     Some(match base {
-        Base::Register(register) => Place::Memory { register, offset },
-        Base::Cfa => Place::Frame { offset },
-        Base::Address => Place::Static { address: offset as u64 },
+        Base::Register(register) => VariablePlace::Memory { register, offset },
+        Base::Cfa => VariablePlace::Frame { offset },
+        Base::Address => VariablePlace::Static { address: offset as u64 },
     })
 }
 
-fn value(base: Option<Base>, offset: i64) -> Option<Place> {
+fn value(base: Option<Base>, offset: i64) -> Option<VariablePlace> {
     Some(match base? {
-        Base::Register(register) => Place::Value { register, offset },
-        Base::Cfa => Place::FrameValue { offset },
-        Base::Address => Place::Constant { value: offset as u64 },
+        Base::Register(register) => VariablePlace::Value { register, offset },
+        Base::Cfa => VariablePlace::FrameValue { offset },
+        Base::Address => VariablePlace::Constant { value: offset as u64 },
     })
 }
 

@@ -2,22 +2,21 @@
 //!
 //! Only the DIEs directly below the unit (or a namespace) are looked at; their descendants are stepped over.
 
-use super::abbrev::Attr;
-use super::code_ranges::code_ranges;
-use super::scan::{Raw, Seen, UnitScan};
-use super::units::{DieRef, Dwarf};
+use super::ranges::code_ranges;
+use crate::dwarf::bytes::abbrev::{Attr, kind_of};
+use crate::dwarf::bytes::scan::{Raw, Seen, UnitScan};
+use crate::dwarf::bytes::sections::R;
+use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 use gimli::{AttributeValue as Value, DwTag, Operation, Unit};
 use std::ops::Range;
 
 /// How deep namespaces may nest.
 const MAX_DEPTH: u32 = 16;
-/// How often a DIE may refer to the one that holds its name.
-const MAX_ORIGINS: u32 = 4;
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum NameKind {
     /// A function, declared or defined.
     Function,
     /// A variable, declared or defined.
@@ -55,7 +54,7 @@ pub struct Survey {
     /// Begin, end and index of the function, sorted.
     ranges: Vec<(u64, u64, u32)>,
     /// Hash of a name, kind and offset of the DIE; sorted.
-    names: Vec<(u64, Kind, u32)>,
+    names: Vec<(u64, NameKind, u32)>,
     /// Address and offset of the DIE of variables with a fixed address; sorted.
     variables: Vec<(u64, u32)>,
     /// Hashes of the names of structs that other structs hold by value; sorted.
@@ -96,7 +95,7 @@ impl Survey {
     }
 
     /// The first DIE of a kind with a name, or with that as the linker's name.
-    pub fn named(&self, dwarf: &Dwarf<'_>, kind: Kind, name: &[u8]) -> Option<DieRef> {
+    pub fn named(&self, dwarf: &Dwarf<'_>, kind: NameKind, name: &[u8]) -> Option<DieRef> {
         let key = (hash(name), kind);
         let first = self.names.partition_point(|(hash, kind, _)| (*hash, *kind) < key);
         let same = self.names.get(first..)?.iter();
@@ -109,7 +108,7 @@ impl Survey {
     }
 
     /// Hashes (see [`name_hash`]) and DIEs of all names of a kind.
-    pub fn names(&self, kind: Kind) -> impl Iterator<Item = (u64, DieRef)> + '_ {
+    pub fn names(&self, kind: NameKind) -> impl Iterator<Item = (u64, DieRef)> + '_ {
         let named = self.names.iter().filter(move |(_, of, _)| *of == kind);
         named.map(|(hash, _, offset)| {
             let offset = *offset as usize;
@@ -140,7 +139,7 @@ impl Survey {
 struct Walk<'w, 's> {
     dwarf: &'w Dwarf<'s>,
     scan: &'w UnitScan<'s>,
-    parsed: &'w Unit<super::R<'s>>,
+    parsed: &'w Unit<R<'s>>,
     unit: u32,
     found: Survey,
 }
@@ -163,20 +162,20 @@ impl Walk<'_, '_> {
     fn look_at(&mut self, at: usize, seen: Seen<'_>, depth: u32) {
         match seen.shape.tag {
             gimli::DW_TAG_subprogram => {
-                self.name(Kind::Function, at, seen);
+                self.name(NameKind::Function, at, seen);
                 if !seen.shape.has(Attr::Declaration) {
                     self.function(at);
                 }
             }
             gimli::DW_TAG_variable => {
-                self.name(Kind::Variable, at, seen);
+                self.name(NameKind::Variable, at, seen);
                 if !seen.shape.has(Attr::Declaration) {
                     self.variable(at);
                 }
             }
             gimli::DW_TAG_namespace => drop(self.children(at, depth)),
             tag if is_aggregate(tag) && !seen.shape.has(Attr::Declaration) => {
-                self.name(Kind::Aggregate, at, seen);
+                self.name(NameKind::Aggregate, at, seen);
                 self.members(seen, depth);
             }
             _ => {}
@@ -211,11 +210,7 @@ impl Walk<'_, '_> {
                 | gimli::DW_TAG_volatile_type
                 | gimli::DW_TAG_array_type => {}
                 tag if is_aggregate(tag) => {
-                    let name = match self.scan.get(seen, Attr::Name) {
-                        Raw::Inline(bytes) => bytes,
-                        Raw::Str(form, value) => self.dwarf.string(self.unit, form, value)?,
-                        _ => return None,
-                    };
+                    let name = self.dwarf.raw_string(self.unit, self.scan.get(seen, Attr::Name))?;
                     self.found.embedded.push(hash(name));
                     return Some(());
                 }
@@ -225,32 +220,17 @@ impl Walk<'_, '_> {
         None
     }
 
-    fn name(&mut self, kind: Kind, at: usize, seen: Seen<'_>) {
-        let bytes = match self.scan.get(seen, Attr::Name) {
-            Raw::Inline(bytes) => Some(bytes),
-            Raw::Str(form, value) => self.dwarf.string(self.unit, form, value),
-            // A definition may leave its name to its declaration.
-            _ if kind == Kind::Variable && !seen.shape.has(Attr::Declaration) => {
-                let die = DieRef { unit: self.unit, offset: at };
-                self.dwarf.name_of(die)
-            }
-            _ => None,
-        };
-        if let (Some(bytes), Ok(offset)) = (bytes, u32::try_from(at)) {
-            self.found.names.push((hash(bytes), kind, offset));
-        }
-        self.linkage_name(kind, at, seen);
-    }
-
-    /// What the linker calls it, in languages where that is another name.
-    fn linkage_name(&mut self, kind: Kind, at: usize, seen: Seen<'_>) {
-        let bytes = match self.scan.get(seen, Attr::LinkageName) {
-            Raw::Inline(bytes) => Some(bytes),
-            Raw::Str(form, value) => self.dwarf.string(self.unit, form, value),
-            _ => None,
-        };
-        if let (Some(bytes), Ok(offset)) = (bytes, u32::try_from(at)) {
-            self.found.names.push((hash(bytes), kind, offset));
+    fn name(&mut self, kind: NameKind, at: usize, seen: Seen<'_>) {
+        let own = self.dwarf.raw_string(self.unit, self.scan.get(seen, Attr::Name));
+        // A definition may leave its name to its declaration.
+        let leaves =
+            kind == NameKind::Variable && !seen.shape.has(Attr::Declaration) && !seen.shape.has(Attr::Name);
+        let name = if leaves { self.dwarf.name_of(DieRef { unit: self.unit, offset: at }) } else { own };
+        // What the linker calls it, in languages where that is another name.
+        let linkage = self.dwarf.raw_string(self.unit, self.scan.get(seen, Attr::LinkageName));
+        if let Ok(offset) = u32::try_from(at) {
+            let names = [name, linkage].into_iter().flatten();
+            self.found.names.extend(names.map(|name| (hash(name), kind, offset)));
         }
     }
 
@@ -284,7 +264,7 @@ impl Walk<'_, '_> {
 }
 
 fn is_aggregate(tag: DwTag) -> bool {
-    super::index::kind_of(tag).is_some()
+    kind_of(tag).is_some()
 }
 
 /// The hash [`Survey::names`] gives of a name.
@@ -302,121 +282,4 @@ fn hash(name: &[u8]) -> u64 {
         hash ^= hash >> 29;
     }
     hash
-}
-
-impl<'s> Dwarf<'s> {
-    /// The name of a DIE, or of the DIE it stems from (DW_AT_abstract_origin, DW_AT_specification).
-    pub fn name_of(&self, die: DieRef) -> Option<&'s [u8]> {
-        let mut die = die;
-        for _ in 0..=MAX_ORIGINS {
-            let entry = self.die(die).ok()?;
-            if let Some(value) = entry.attr_value(gimli::DW_AT_name) {
-                return self.name_bytes(die.unit, value);
-            }
-            die = self.origin(die, &entry)?;
-        }
-        None
-    }
-
-    /// What the linker calls a DIE, where that differs from its name (DW_AT_linkage_name).
-    pub fn linkage_name_of(&self, die: DieRef) -> Option<&'s [u8]> {
-        self.along_origins(die, |entry, unit| {
-            let value = entry.attr_value(gimli::DW_AT_linkage_name);
-            self.name_bytes(unit, value.or_else(|| entry.attr_value(gimli::DW_AT_MIPS_linkage_name))?)
-        })
-    }
-
-    fn name_bytes(&self, unit: u32, value: Value<super::R<'s>>) -> Option<&'s [u8]> {
-        let dwarf = self.dwarf_of(self.entry(unit).ok()?.space);
-        let reader = match value {
-            Value::String(reader) => return Some(reader.slice()),
-            Value::DebugStrRef(offset) => dwarf.string(offset),
-            Value::DebugStrRefSup(offset) => dwarf.sup_string(offset),
-            Value::DebugLineStrRef(offset) => dwarf.line_string(offset),
-            other => dwarf.attr_string(&self.unit(unit).ok()?, other),
-        };
-        reader.ok().map(|reader| reader.slice())
-    }
-
-    /// The DIE a DIE stems from.
-    pub(crate) fn origin(
-        &self,
-        die: DieRef,
-        entry: &gimli::DebuggingInformationEntry<super::R<'s>>,
-    ) -> Option<DieRef> {
-        let value = entry
-            .attr_value(gimli::DW_AT_abstract_origin)
-            .or_else(|| entry.attr_value(gimli::DW_AT_specification))?;
-        self.resolve(die.unit, &value)
-    }
-
-    /// The type of a DIE or of the DIE it stems from: of a variable its type, of a function what it returns.
-    /// `None` for void.
-    pub fn type_die(&self, die: DieRef) -> Option<DieRef> {
-        self.along_origins(die, |entry, unit| {
-            let value = entry.attr_value(gimli::DW_AT_type)?;
-            self.resolve(unit, &value)
-        })
-    }
-
-    /// Types of a function's parameters, in order; `None` for one without.
-    pub fn parameter_types(&self, function: DieRef) -> Vec<Option<DieRef>> {
-        let mut die = function;
-        for _ in 0..=MAX_ORIGINS {
-            let parameters = self.parameters(die).unwrap_or_default();
-            if !parameters.is_empty() {
-                return parameters.into_iter().map(|parameter| self.type_die(parameter)).collect();
-            }
-            let origin = self.die(die).ok().and_then(|entry| self.origin(die, &entry));
-            match origin {
-                Some(origin) => die = origin,
-                None => break,
-            }
-        }
-        Vec::new()
-    }
-
-    /// The parameters of a function, which stand in front of all else in it.
-    fn parameters(&self, function: DieRef) -> Result<Vec<DieRef>> {
-        let abbreviations = self.abbreviations(function.unit)?;
-        let header = &self.entry(function.unit)?.header;
-        let error = |error| self.error_at(function, &error);
-        let mut entries =
-            header.entries_raw(abbreviations, Some(gimli::UnitOffset(function.offset))).map_err(error)?;
-        let mut entry = gimli::DebuggingInformationEntry::null();
-        entries.read_entry(&mut entry).map_err(error)?;
-        let mut parameters = Vec::new();
-        while !entries.is_empty() && entries.next_depth() == 1 {
-            let offset = entries.next_offset().0;
-            let present = entries.read_entry(&mut entry).map_err(error)?;
-            if !present || entry.tag() != gimli::DW_TAG_formal_parameter {
-                break;
-            }
-            parameters.push(DieRef { unit: function.unit, offset });
-        }
-        Ok(parameters)
-    }
-
-    /// Whether a function never returns (DW_AT_noreturn).
-    pub fn is_noreturn(&self, die: DieRef) -> bool {
-        let found = self.along_origins(die, |entry, _| entry.attr_value(gimli::DW_AT_noreturn));
-        found == Some(Value::Flag(true))
-    }
-
-    /// What the first of a DIE and the DIEs it stems from says.
-    fn along_origins<T>(
-        &self,
-        die: DieRef,
-        say: impl Fn(&gimli::DebuggingInformationEntry<super::R<'s>>, u32) -> Option<T>,
-    ) -> Option<T> {
-        let mut die = die;
-        for _ in 0..=MAX_ORIGINS {
-            let entry = self.die(die).ok()?;
-            if let Some(found) = say(&entry, die.unit) {
-                return Some(found);
-            }
-            die = self.origin(die, &entry)?;
-        }
-        None
-    }
 }

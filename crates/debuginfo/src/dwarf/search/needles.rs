@@ -4,7 +4,7 @@
 //! looked up in a small table of marks that says no nearly always.
 
 use super::spelling::Spellings;
-use super::units::{Dwarf, UnitEntry};
+use crate::dwarf::bytes::units::{Dwarf, UnitEntry};
 use gimli::DwForm;
 use memchr::arch::all::packedpair::HeuristicFrequencyRank;
 use memchr::memmem;

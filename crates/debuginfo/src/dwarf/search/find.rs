@@ -6,13 +6,13 @@
 //! the struct it shows has the signature of a definition found for certain; otherwise the unit is walked to the place.
 //! Many names share each pass: over the strings, over the units' bytes, and along a unit that is walked.
 
-use super::abbrev::{Attr, Definer, definers};
-use super::index::{Definition, broken, defined_kind, unify};
+use super::index::{self, DwarfDefinition, defined_kind, unify};
 use super::needles::{Hit, Needles};
-use super::scan::{self, Raw, Seen, UnitScan};
 use super::signature::Signer;
 use super::spelling::{MAX_ATTEMPTS, Spellings};
-use super::units::{DieRef, Dwarf};
+use crate::dwarf::bytes::abbrev::{Attr, Definer, definers};
+use crate::dwarf::bytes::scan::{self, Seen, UnitScan};
+use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 use gimli::Section;
 use memchr::memmem;
@@ -27,7 +27,7 @@ pub(super) const CHUNK: usize = 32;
 ///
 /// # Errors
 /// If a unit that may hold one is broken.
-pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<Definition>> {
+pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<DwarfDefinition>> {
     Ok(find_many(dwarf, &[name])?.pop().unwrap_or_default())
 }
 
@@ -35,7 +35,7 @@ pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<Definition>> {
 ///
 /// # Errors
 /// As [`find`].
-pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<Definition>>> {
+pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefinition>>> {
     let (distinct, places) = distinct(names);
     let spellings = Spellings::new(dwarf, &distinct);
     let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
@@ -47,7 +47,7 @@ pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<Definition
         }
         let wanted = Wanted::new(dwarf, &spellings, attempt, open, false);
         // Chunks are found in parallel but joined in order, so that the first definition is the file's first.
-        let parts: Result<Vec<Vec<Vec<Definition>>>> =
+        let parts: Result<Vec<Vec<Vec<DwarfDefinition>>>> =
             units.par_chunks(CHUNK).map(|chunk| find_in_units(dwarf, chunk, &wanted)).collect();
         for part in parts? {
             for (known, more) in found.iter_mut().zip(part) {
@@ -67,7 +67,7 @@ pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<Definition
 ///
 /// # Errors
 /// If a unit that may hold one is broken.
-pub fn find_first(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<Definition>> {
+pub fn find_first(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<DwarfDefinition>> {
     Ok(find_first_many(dwarf, &[name])?.pop().flatten())
 }
 
@@ -75,7 +75,7 @@ pub fn find_first(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<Definition>> {
 ///
 /// # Errors
 /// As [`find_first`].
-pub fn find_first_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<Definition>>> {
+pub fn find_first_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<DwarfDefinition>>> {
     let (distinct, places) = distinct(names);
     let spellings = Spellings::new(dwarf, &distinct);
     let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
@@ -108,7 +108,7 @@ pub(super) fn open(spellings: &Spellings<'_>, attempt: usize, is_wanted: impl Fn
 }
 
 /// Walks everything for names that were not found but may stand where no attempt looked.
-fn walk_all(dwarf: &Dwarf<'_>, spellings: &Spellings<'_>, found: &mut [Vec<Definition>]) -> Result<()> {
+fn walk_all(dwarf: &Dwarf<'_>, spellings: &Spellings<'_>, found: &mut [Vec<DwarfDefinition>]) -> Result<()> {
     let is_open = |name: usize| {
         found[name].is_empty() && spellings.get(name as u32).is_some_and(|spelling| !spelling.complete)
     };
@@ -116,7 +116,7 @@ fn walk_all(dwarf: &Dwarf<'_>, spellings: &Spellings<'_>, found: &mut [Vec<Defin
         return Ok(());
     }
     let open: Vec<bool> = (0..found.len()).map(is_open).collect();
-    for definition in super::index(dwarf)? {
+    for definition in index::index(dwarf)? {
         let name = spellings.index(definition.name.as_bytes()).map(|name| name as usize);
         if let Some(name) = name.filter(|name| open[*name]) {
             found[name].push(definition);
@@ -131,18 +131,19 @@ fn find_firsts(
     units: &[u32],
     spellings: &Spellings<'_>,
     (attempt, mut open): (usize, Vec<u32>),
-    found: &mut [Vec<Definition>],
+    found: &mut [Vec<DwarfDefinition>],
 ) -> Result<()> {
     let (mut rest, mut batch) = (units, 1);
     while !rest.is_empty() && !open.is_empty() {
         let (now, later) = rest.split_at(batch.min(rest.len()));
         let wanted = Wanted::new(dwarf, spellings, attempt, open.clone(), true);
-        let parts: Result<Vec<Vec<Vec<Definition>>>> =
+        let parts: Result<Vec<Vec<Vec<DwarfDefinition>>>> =
             now.par_chunks(CHUNK).map(|chunk| find_in_units(dwarf, chunk, &wanted)).collect();
         for (known, first) in parts?.into_iter().flat_map(|part| (0..).zip(part).collect::<Vec<(usize, _)>>())
         {
             if found[known].is_empty() {
-                found[known].extend(first.into_iter().next().map(|first| Definition { units: 1, ..first }));
+                found[known]
+                    .extend(first.into_iter().next().map(|first| DwarfDefinition { units: 1, ..first }));
             }
         }
         open.retain(|name| found[*name as usize].is_empty());
@@ -181,8 +182,12 @@ impl<'w, 'n> Wanted<'w, 'n> {
 }
 
 /// The definitions of each name in some units.
-fn find_in_units(dwarf: &Dwarf<'_>, units: &[u32], wanted: &Wanted<'_, '_>) -> Result<Vec<Vec<Definition>>> {
-    let mut found: Vec<Vec<Definition>> = vec![Vec::new(); wanted.spellings.len()];
+fn find_in_units(
+    dwarf: &Dwarf<'_>,
+    units: &[u32],
+    wanted: &Wanted<'_, '_>,
+) -> Result<Vec<Vec<DwarfDefinition>>> {
+    let mut found: Vec<Vec<DwarfDefinition>> = vec![Vec::new(); wanted.spellings.len()];
     for &unit in units {
         let mut open = Open { dwarf, unit, wanted, names: Vec::new(), candidates: Some(Vec::new()) };
         if wanted.spellings.indexed {
@@ -210,13 +215,13 @@ struct Open<'w, 's, 'n> {
     candidates: Option<Vec<usize>>,
 }
 
-impl Open<'_, '_, '_> {
-    fn is_wanted(&self, name: u32, found: &[Vec<Definition>]) -> bool {
+impl<'s> Open<'_, 's, '_> {
+    fn is_wanted(&self, name: u32, found: &[Vec<DwarfDefinition>]) -> bool {
         !self.wanted.is_first_enough || found[name as usize].is_empty()
     }
 
     /// Looks at what the hits may mean, name after name, and walks the unit once for those that need proof.
-    fn find(&mut self, hits: &[Hit], found: &mut [Vec<Definition>]) -> Result<()> {
+    fn find(&mut self, hits: &[Hit], found: &mut [Vec<DwarfDefinition>]) -> Result<()> {
         let definers = unit_definers(self.dwarf, self.unit);
         let mut signer = None;
         for hits in hits.chunk_by(|one, other| one.name == other.name) {
@@ -255,7 +260,7 @@ impl Open<'_, '_, '_> {
     }
 
     /// Walks the DIEs of the unit: all of them, or only as far as needed to tell which candidates are DIEs.
-    fn walk(&self, signer: &mut Signer<'_, '_>, found: &mut [Vec<Definition>]) -> Result<()> {
+    fn walk(&self, signer: &mut Signer<'_, 's>, found: &mut [Vec<DwarfDefinition>]) -> Result<()> {
         let (dwarf, unit) = (self.dwarf, self.unit);
         let scan = Rc::clone(&signer.scan);
         let candidates = self.candidates.as_deref();
@@ -263,7 +268,7 @@ impl Open<'_, '_, '_> {
         let mut at = scan.root;
         while !scan.is_end(at) && past.is_none_or(|past| at < past) {
             let Some(seen) = scan.die(at) else {
-                at = scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
+                at = scan.null_end(at).ok_or_else(|| dwarf.broken(unit, at))?;
                 continue;
             };
             if let Some(kind) = defined_kind(&scan, seen)
@@ -271,15 +276,15 @@ impl Open<'_, '_, '_> {
                 && self.names.binary_search(&index).is_ok()
                 && let Some(spelling) = self.wanted.spellings.get(index)
             {
-                let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
+                let signature = signer.sign(at).ok_or_else(|| dwarf.broken(unit, at))?;
                 let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
                 let name = String::from_utf8_lossy(spelling.name).into_owned().into_boxed_str();
                 let (die, units, is_nested) = (DieRef { unit, offset: at }, 1, false);
-                let definition = Definition { name, kind, is_typedef, die, units, signature, is_nested };
+                let definition = DwarfDefinition { name, kind, is_typedef, die, units, signature, is_nested };
                 add(&mut found[index as usize], definition);
             }
             let next = next_to_look_at(&scan, seen, at, candidates);
-            at = next.ok_or_else(|| broken(dwarf, unit, at))?;
+            at = next.ok_or_else(|| dwarf.broken(unit, at))?;
         }
         Ok(())
     }
@@ -313,7 +318,7 @@ pub(super) fn candidates(
 }
 
 /// Counts the candidates that equal a definition known for certain; `false` if one does not.
-fn believe(signer: &mut Signer<'_, '_>, candidates: &[usize], found: &mut [Definition]) -> bool {
+fn believe(signer: &mut Signer<'_, '_>, candidates: &[usize], found: &mut [DwarfDefinition]) -> bool {
     let mut counts = vec![0; found.len()];
     for &offset in candidates {
         let signature = signer.sign(offset);
@@ -355,7 +360,7 @@ pub(super) fn next_to_look_at(
 }
 
 /// Adds a definition, or its units to an equal one.
-fn add(found: &mut Vec<Definition>, definition: Definition) {
+fn add(found: &mut Vec<DwarfDefinition>, definition: DwarfDefinition) {
     match found.iter_mut().find(|known| known.signature == definition.signature) {
         Some(known) => known.units += definition.units,
         None => found.push(definition),
@@ -363,16 +368,12 @@ fn add(found: &mut Vec<Definition>, definition: Definition) {
 }
 
 /// Which of the names a DIE has.
-pub(super) fn name_of(
-    dwarf: &Dwarf<'_>,
+pub(super) fn name_of<'s>(
+    dwarf: &Dwarf<'s>,
     unit: u32,
-    scan: &UnitScan<'_>,
+    scan: &UnitScan<'s>,
     seen: Seen<'_>,
     wanted: &Wanted<'_, '_>,
 ) -> Option<u32> {
-    match scan.get(seen, Attr::Name) {
-        Raw::Inline(bytes) => wanted.spellings.index(bytes),
-        Raw::Str(form, value) => wanted.spellings.index(dwarf.string(unit, form, value)?),
-        _ => None,
-    }
+    wanted.spellings.index(dwarf.raw_string(unit, scan.get(seen, Attr::Name))?)
 }

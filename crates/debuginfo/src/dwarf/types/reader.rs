@@ -3,41 +3,38 @@
 //! What is held by value is read whole. A named struct behind a pointer is read as its name only, until somebody
 //! asks for it with [`TypeReader::complete`]: otherwise one kernel struct would pull in nearly all others.
 
-mod members;
-
-use super::units::{DieRef, Dwarf, Space, text};
-use super::{R, units};
+use crate::dwarf::bytes::sections::R;
+use crate::dwarf::bytes::units::{DieRef, Dwarf};
+use crate::dwarf::bytes::values::{Die, constant, file_path, flag, text, udata};
 use crate::error::Result;
 use fieldline_layout::types::{
     Aggregate, AggregateKind, Base, Decl, Encoding, Enumeration, MemberOrder, PointerKind, Prototype,
     Qualifier, Type, TypeId, TypeTable,
 };
-use gimli::{AttributeValue as Value, DebuggingInformationEntry, DwAt, DwTag, Unit};
+use gimli::{AttributeValue as Value, DwTag, Unit};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-
-type Die<'s> = DebuggingInformationEntry<R<'s>>;
 
 /// How deep types may nest before corrupt input is assumed.
 const MAX_DEPTH: u32 = 128;
 
 /// Whether a type's content is wanted or its name is enough.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Want {
+pub(super) enum Want {
     Whole,
     Name,
 }
 
 /// Reads types of one file into one table.
 pub struct TypeReader<'a, 's> {
-    dwarf: &'a Dwarf<'s>,
-    table: TypeTable,
+    pub(super) dwarf: &'a Dwarf<'s>,
+    pub(super) table: TypeTable,
     ids: FxHashMap<DieRef, (TypeId, bool)>,
     dies: FxHashMap<TypeId, DieRef>,
     units: FxHashMap<u32, Rc<Unit<R<'s>>>>,
     files: FxHashMap<(u32, u64), Option<Box<str>>>,
     /// Whether units are of Rust.
-    rust: FxHashMap<u32, bool>,
+    pub(super) rust: FxHashMap<u32, bool>,
 }
 
 impl<'a, 's> TypeReader<'a, 's> {
@@ -287,15 +284,11 @@ impl<'a, 's> TypeReader<'a, 's> {
         Ok(Type::Function(prototype))
     }
 
-    fn target(&mut self, at: DieRef, die: &Die<'s>, want: Want, depth: u32) -> Result<TypeId> {
-        match die.attr_value(gimli::DW_AT_type).and_then(|value| self.resolve(at.unit, &value)) {
+    pub(super) fn target(&mut self, at: DieRef, die: &Die<'s>, want: Want, depth: u32) -> Result<TypeId> {
+        match die.attr_value(gimli::DW_AT_type).and_then(|value| self.dwarf.resolve(at.unit, &value)) {
             Some(target) => self.read_type(target, want, depth),
             None => Ok(TypeId::VOID),
         }
-    }
-
-    fn resolve(&self, unit: u32, value: &Value<R<'s>>) -> Option<DieRef> {
-        self.dwarf.resolve(unit, value)
     }
 
     fn unit(&mut self, unit: u32) -> Result<Rc<Unit<R<'s>>>> {
@@ -307,7 +300,7 @@ impl<'a, 's> TypeReader<'a, 's> {
         Ok(parsed)
     }
 
-    fn name(&mut self, at: DieRef, die: &Die<'s>) -> Result<Option<Box<str>>> {
+    pub(super) fn name(&mut self, at: DieRef, die: &Die<'s>) -> Result<Option<Box<str>>> {
         let Some(value) = die.attr_value(gimli::DW_AT_name) else {
             return Ok(None);
         };
@@ -345,25 +338,9 @@ impl<'a, 's> TypeReader<'a, 's> {
         }
         let parsed = self.unit(unit)?;
         let space = self.dwarf.entry(unit)?.space;
-        let name = units::file_path(self.dwarf.dwarf_of(space), &parsed, index).map(String::into_boxed_str);
+        let name = file_path(self.dwarf.dwarf_of(space), &parsed, index).map(String::into_boxed_str);
         self.files.insert((unit, index), name.clone());
         Ok(name)
-    }
-}
-
-impl<'s> Dwarf<'s> {
-    /// The DIE a reference attribute means.
-    pub(crate) fn resolve(&self, unit: u32, value: &Value<R<'s>>) -> Option<DieRef> {
-        match *value {
-            Value::UnitRef(offset) => Some(DieRef { unit, offset: offset.0 }),
-            Value::DebugInfoRef(offset) => {
-                let sup = self.entry(unit).is_ok_and(|entry| entry.space == Space::Supplementary);
-                self.locate(if sup { Space::Supplementary } else { Space::Info }, offset.0)
-            }
-            Value::DebugInfoRefSup(offset) => self.locate(Space::Supplementary, offset.0),
-            Value::DebugTypesRef(signature) => self.by_signature(signature.0),
-            _ => None,
-        }
     }
 }
 
@@ -384,32 +361,4 @@ fn signature_of(die: &Die<'_>) -> Option<u64> {
         Value::DebugTypesRef(signature) => Some(signature.0),
         _ => None,
     }
-}
-
-/// An unsigned constant attribute.
-pub(crate) fn udata(die: &Die<'_>, name: DwAt) -> Option<u64> {
-    die.attr(name)?.udata_value()
-}
-
-/// A signed constant attribute.
-pub(crate) fn sdata(die: &Die<'_>, name: DwAt) -> Option<i64> {
-    let attribute = die.attr(name)?;
-    attribute.sdata_value().or_else(|| attribute.udata_value().and_then(|value| i64::try_from(value).ok()))
-}
-
-/// A constant of either sign: producers write negative ones as DW_FORM_sdata.
-fn constant(die: &Die<'_>, name: DwAt) -> Option<i128> {
-    match die.attr_value(name)? {
-        Value::Sdata(value) => Some(i128::from(value)),
-        Value::Udata(value) | Value::Data8(value) => Some(i128::from(value)),
-        Value::Data1(value) => Some(i128::from(value)),
-        Value::Data2(value) => Some(i128::from(value)),
-        Value::Data4(value) => Some(i128::from(value)),
-        _ => None,
-    }
-}
-
-/// A flag attribute that is there and true.
-pub(crate) fn flag(die: &Die<'_>, name: DwAt) -> bool {
-    matches!(die.attr_value(name), Some(Value::Flag(true)))
 }

@@ -1,8 +1,9 @@
 //! Members of structs, unions, classes, and of enums of Rust.
 
-use super::{Die, TypeReader, Want, flag, sdata, udata};
-use crate::dwarf::R;
-use crate::dwarf::units::DieRef;
+use super::reader::{TypeReader, Want};
+use crate::dwarf::bytes::sections::R;
+use crate::dwarf::bytes::units::DieRef;
+use crate::dwarf::bytes::values::{Die, flag, sdata, udata};
 use crate::error::Result;
 use fieldline_layout::types::{AggregateKind, MemberDecl, MemberOrder, TypeId};
 use gimli::AttributeValue as Value;

@@ -3,9 +3,9 @@
 //! The number covers the struct's name, size, alignment and members, whole types held by value, and the names of
 //! types behind pointers; not where they are declared. Two definitions with equal numbers have equal layouts.
 
-use super::abbrev::Attr;
-use super::scan::{Raw, Seen, UnitScan};
-use super::units::{DieRef, Dwarf, Space};
+use crate::dwarf::bytes::abbrev::Attr;
+use crate::dwarf::bytes::scan::{Raw, Seen, UnitScan};
+use crate::dwarf::bytes::units::Dwarf;
 use crate::error::Result;
 use gimli::DwForm;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -180,9 +180,8 @@ impl<'a, 's> Signer<'a, 's> {
 
     fn add_name(&mut self, hash: &mut Mix, seen: Seen<'_>) -> Option<bool> {
         match self.scan.get(seen, Attr::Name) {
-            Raw::Inline(bytes) => hash.bytes(bytes),
             Raw::Str(form, value) if self.by_offset && form == gimli::DW_FORM_strp => hash.number(value),
-            Raw::Str(form, value) => hash.bytes(self.dwarf.string(self.unit, form, value)?),
+            name @ (Raw::Inline(_) | Raw::Str(..)) => hash.bytes(self.dwarf.raw_string(self.unit, name)?),
             _ => return Some(false),
         }
         Some(true)
@@ -217,45 +216,6 @@ impl<'a, 's> Signer<'a, 's> {
             }
         };
         other.signature(die.offset, mode, depth)
-    }
-}
-
-impl<'s> Dwarf<'s> {
-    /// A string by the form and number that stand in a DIE.
-    pub(crate) fn string(&self, unit: u32, form: DwForm, value: u64) -> Option<&'s [u8]> {
-        let space = self.entry(unit).ok()?.space;
-        let dwarf = self.dwarf_of(space);
-        let offset = usize::try_from(value).ok()?;
-        let reader = match form {
-            gimli::DW_FORM_strp => dwarf.string(gimli::DebugStrOffset(offset)).ok()?,
-            gimli::DW_FORM_line_strp => dwarf.line_string(gimli::DebugLineStrOffset(offset)).ok()?,
-            gimli::DW_FORM_GNU_strp_alt | gimli::DW_FORM_strp_sup => {
-                dwarf.sup_string(gimli::DebugStrOffset(offset)).ok()?
-            }
-            _ => {
-                let unit = self.unit(unit).ok()?;
-                dwarf
-                    .attr_string(
-                        &unit,
-                        gimli::AttributeValue::DebugStrOffsetsIndex(gimli::DebugStrOffsetsIndex(offset)),
-                    )
-                    .ok()?
-            }
-        };
-        Some(reader.slice())
-    }
-
-    /// A DIE of another unit by the form and number that stand in a DIE.
-    pub(crate) fn resolve_raw(&self, unit: u32, form: DwForm, value: u64) -> Option<DieRef> {
-        let offset = usize::try_from(value).ok()?;
-        match form {
-            gimli::DW_FORM_ref_addr => {
-                let sup = self.entry(unit).is_ok_and(|entry| entry.space == Space::Supplementary);
-                self.locate(if sup { Space::Supplementary } else { Space::Info }, offset)
-            }
-            gimli::DW_FORM_ref_sig8 => self.by_signature(value),
-            _ => self.locate(Space::Supplementary, offset),
-        }
     }
 }
 

@@ -1,10 +1,8 @@
 //! Units and where they begin; DIEs by offset.
 
-use super::R;
-use super::paths::AllPaths;
-use super::sections::DebugSections;
+use super::sections::{DebugSections, R};
 use crate::error::{Error, Result};
-use fieldline_layout::types::Target;
+use fieldline_layout::types::TargetMachine;
 use gimli::{
     Abbreviations, DebuggingInformationEntry, Section, UnitHeader, UnitOffset, UnitSectionOffset, UnitType,
 };
@@ -16,22 +14,23 @@ pub struct Dwarf<'s> {
     pub(crate) inner: gimli::Dwarf<R<'s>>,
     pub(crate) units: Vec<UnitEntry<'s>>,
     signatures: OnceLock<FxHashMap<u64, DieRef>>,
-    pub(super) paths: OnceLock<AllPaths>,
     file: &'s str,
     /// The machine it is for.
-    pub target: Target,
+    pub target: TargetMachine,
 }
 
 /// A unit and what was parsed of it so far.
 pub(crate) struct UnitEntry<'s> {
     pub(crate) header: UnitHeader<R<'s>>,
-    pub(crate) space: Space,
+    pub(crate) space: UnitSection,
     abbreviations: OnceLock<Arc<Abbreviations>>,
+    /// Offset of each type that is in a namespace or class, and in what; sorted. Told once somebody asked.
+    pub(crate) paths: OnceLock<Vec<(usize, Arc<str>)>>,
 }
 
 /// The section an offset counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Space {
+pub(crate) enum UnitSection {
     /// .debug_info
     Info,
     /// .debug_types (DWARF 4)
@@ -70,9 +69,11 @@ impl<'s> Dwarf<'s> {
         let mut dwarf = Self {
             units: Vec::new(),
             signatures: OnceLock::new(),
-            paths: OnceLock::new(),
             file: &sections.file,
-            target: Target { pointer_size: sections.pointer_size, big_endian: sections.is_big_endian() },
+            target: TargetMachine {
+                pointer_size: sections.pointer_size,
+                big_endian: sections.is_big_endian(),
+            },
             inner,
         };
         let mut headers = dwarf.inner.units();
@@ -82,13 +83,13 @@ impl<'s> Dwarf<'s> {
             let Some(header) = header else { break };
             at = header_offset(&header) + header.length_including_self();
             dwarf.refuse_split(&header)?;
-            dwarf.add(header, Space::Info);
+            dwarf.add(header, UnitSection::Info);
         }
         Ok(dwarf)
     }
 
-    fn add(&mut self, header: UnitHeader<R<'s>>, space: Space) {
-        self.units.push(UnitEntry { header, space, abbreviations: OnceLock::new() });
+    fn add(&mut self, header: UnitHeader<R<'s>>, space: UnitSection) {
+        self.units.push(UnitEntry { header, space, abbreviations: OnceLock::new(), paths: OnceLock::new() });
     }
 
     fn find_type_units(&mut self) -> Result<()> {
@@ -96,7 +97,7 @@ impl<'s> Dwarf<'s> {
         let mut at = 0;
         while let Some(header) = headers.next().map_err(|error| self.error(".debug_types", at, &error))? {
             at = header_offset(&header) + header.length_including_self();
-            self.add(header, Space::Types);
+            self.add(header, UnitSection::Types);
         }
         Ok(())
     }
@@ -108,7 +109,7 @@ impl<'s> Dwarf<'s> {
             headers.next().map_err(|error| self.error("supplementary .debug_info", at, &error))?
         {
             at = header_offset(&header) + header.length_including_self();
-            self.add(header, Space::Supplementary);
+            self.add(header, UnitSection::Supplementary);
         }
         Ok(())
     }
@@ -162,13 +163,28 @@ impl<'s> Dwarf<'s> {
 
     /// An error at a DIE.
     pub(crate) fn error_at(&self, die: DieRef, source: &gimli::Error) -> Error {
-        self.error(&format!("unit {}", self.unit_place(die.unit)), die.offset, source)
+        let what = self.inner.format_error(*source);
+        Error::Dwarf { file: self.file.to_owned(), place: self.place_in_unit(die), what }
     }
 
-    fn unit_place(&self, unit: u32) -> String {
+    /// A DIE that cannot be stepped over.
+    pub(crate) fn broken(&self, unit: u32, offset: usize) -> Error {
+        let die = DieRef { unit, offset };
+        let tag = match self.die(die) {
+            Err(error) => return error,
+            Ok(entry) => entry.tag(),
+        };
+        let (file, place) = (self.file.to_owned(), self.place_in_unit(die));
+        Error::Dwarf { file, place, what: format!("{tag}: attributes, children or types can't be followed") }
+    }
+
+    fn place_in_unit(&self, DieRef { unit, offset }: DieRef) -> String {
         match self.units.get(unit as usize) {
-            Some(entry) => format!("{:?}+{:#x}", entry.space, header_offset(&entry.header)),
-            None => format!("#{unit}"),
+            Some(entry) => {
+                let begin = header_offset(&entry.header);
+                format!("unit {:?}+{begin:#x}+{offset:#x}", entry.space)
+            }
+            None => format!("unit #{unit}+{offset:#x}"),
         }
     }
 
@@ -180,9 +196,9 @@ impl<'s> Dwarf<'s> {
         })
     }
 
-    pub(crate) fn dwarf_of(&self, space: Space) -> &gimli::Dwarf<R<'s>> {
+    pub(crate) fn dwarf_of(&self, space: UnitSection) -> &gimli::Dwarf<R<'s>> {
         match space {
-            Space::Supplementary => self.inner.sup().unwrap_or(&self.inner),
+            UnitSection::Supplementary => self.inner.sup().unwrap_or(&self.inner),
             _ => &self.inner,
         }
     }
@@ -202,7 +218,7 @@ impl<'s> Dwarf<'s> {
     pub(crate) fn unit_bytes(&self, entry: &UnitEntry<'s>) -> &'s [u8] {
         let dwarf = self.dwarf_of(entry.space);
         let section = match entry.space {
-            Space::Types => dwarf.debug_types.reader().slice(),
+            UnitSection::Types => dwarf.debug_types.reader().slice(),
             _ => dwarf.debug_info.reader().slice(),
         };
         let start = header_offset(&entry.header);
@@ -254,7 +270,7 @@ impl<'s> Dwarf<'s> {
     }
 
     /// The unit that holds an offset of a section, with the offset inside it.
-    pub(crate) fn locate(&self, space: Space, offset: usize) -> Option<DieRef> {
+    pub(crate) fn locate(&self, space: UnitSection, offset: usize) -> Option<DieRef> {
         let first = self.units.partition_point(|unit| unit.space < space);
         let past = self.units.partition_point(|unit| unit.space <= space);
         let units = self.units.get(first..past)?;
@@ -294,28 +310,5 @@ impl<'s> Dwarf<'s> {
 pub(crate) fn header_offset(header: &UnitHeader<R<'_>>) -> usize {
     match header.offset() {
         UnitSectionOffset(offset) => offset,
-    }
-}
-
-/// A string attribute as text; bytes that are no UTF-8 are shown as such.
-pub(crate) fn text(reader: &R<'_>) -> Box<str> {
-    reader.to_string_lossy().into_owned().into_boxed_str()
-}
-
-/// The path of a file of a unit's line program, joined with its directory unless absolute (DWARF 5 section 6.2.4).
-pub(crate) fn file_path<'s>(
-    dwarf: &gimli::Dwarf<R<'s>>,
-    unit: &gimli::Unit<R<'s>>,
-    index: u64,
-) -> Option<String> {
-    let program = unit.line_program.as_ref()?;
-    let header = program.header();
-    let file = header.file(index)?;
-    let string = |value| dwarf.attr_string(unit, value).ok().map(|reader| text(&reader).into_string());
-    let name = string(file.path_name())?;
-    let directory = file.directory(header).and_then(string).filter(|directory| !directory.is_empty());
-    match directory {
-        Some(directory) if !name.starts_with('/') => Some(format!("{directory}/{name}")),
-        _ => Some(name),
     }
 }

@@ -3,7 +3,7 @@
 //! gimli's tables hold each attribute of each abbreviation; a search that looks at a few DIEs of each of thousands
 //! of units would spend most of its time filling them.
 
-use super::index::kind_of;
+use fieldline_layout::types::AggregateKind;
 use gimli::{DwAt, DwForm, DwTag, Encoding, Format, Reader};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -154,13 +154,17 @@ impl Shape {
     }
 
     pub(crate) fn is_aggregate(&self) -> bool {
-        matches!(
-            self.tag,
-            gimli::DW_TAG_structure_type
-                | gimli::DW_TAG_union_type
-                | gimli::DW_TAG_class_type
-                | gimli::DW_TAG_interface_type
-        )
+        kind_of(self.tag).is_some()
+    }
+}
+
+/// The kind a tag stands for.
+pub(crate) fn kind_of(tag: gimli::DwTag) -> Option<AggregateKind> {
+    match tag {
+        gimli::DW_TAG_structure_type | gimli::DW_TAG_interface_type => Some(AggregateKind::Struct),
+        gimli::DW_TAG_union_type => Some(AggregateKind::Union),
+        gimli::DW_TAG_class_type => Some(AggregateKind::Class),
+        _ => None,
     }
 }
 

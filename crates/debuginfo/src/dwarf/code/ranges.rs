@@ -1,6 +1,6 @@
 //! Where the code of a DIE is.
 
-use super::R;
+use crate::dwarf::bytes::sections::R;
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit};
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! All definitions of a file: each distinct struct, union and class once.
 
-use super::abbrev::Attr;
-use super::scan::{Raw, Seen, UnitScan};
 use super::signature::Signer;
-use super::units::{DieRef, Dwarf};
-use crate::error::{Error, Result};
+use crate::dwarf::bytes::abbrev::{Attr, kind_of};
+use crate::dwarf::bytes::scan::{Raw, Seen, UnitScan};
+use crate::dwarf::bytes::units::{DieRef, Dwarf};
+use crate::error::Result;
 use fieldline_layout::types::AggregateKind;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// One definition of a struct, union or class, or of a typedef that names an anonymous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
+pub struct DwarfDefinition {
     /// Tag, or the typedef's name.
     pub name: Box<str>,
     /// struct, union or class.
@@ -34,7 +34,7 @@ pub struct Definition {
 ///
 /// # Errors
 /// If a unit is broken.
-pub fn index(dwarf: &Dwarf<'_>) -> Result<Vec<Definition>> {
+pub fn index(dwarf: &Dwarf<'_>) -> Result<Vec<DwarfDefinition>> {
     let parts: Result<Vec<Found>> = (0..dwarf.unit_count() as u32)
         .into_par_iter()
         .fold(
@@ -50,18 +50,18 @@ pub fn index(dwarf: &Dwarf<'_>) -> Result<Vec<Definition>> {
     for part in parts? {
         all.merge(part);
     }
-    let mut definitions: Vec<Definition> = all.0.into_values().collect();
+    let mut definitions: Vec<DwarfDefinition> = all.0.into_values().collect();
     definitions.sort_by_key(|definition| definition.die);
     unify(dwarf, definitions)
 }
 
 /// Gives exact signatures to names with several definitions and joins those that are equal.
-pub(crate) fn unify(dwarf: &Dwarf<'_>, definitions: Vec<Definition>) -> Result<Vec<Definition>> {
+pub(crate) fn unify(dwarf: &Dwarf<'_>, definitions: Vec<DwarfDefinition>) -> Result<Vec<DwarfDefinition>> {
     let mut by_name: FxHashMap<Box<str>, u32> = FxHashMap::default();
     for definition in &definitions {
         *by_name.entry(definition.name.clone()).or_default() += 1;
     }
-    let mut kept: Vec<Definition> = Vec::with_capacity(definitions.len());
+    let mut kept: Vec<DwarfDefinition> = Vec::with_capacity(definitions.len());
     let mut places: FxHashMap<u64, usize> = FxHashMap::default();
     for mut definition in definitions {
         if by_name.get(&definition.name).is_some_and(|count| *count > 1) {
@@ -79,11 +79,11 @@ pub(crate) fn unify(dwarf: &Dwarf<'_>, definitions: Vec<Definition>) -> Result<V
 
 /// The exact signature of a definition.
 pub(crate) fn sign(dwarf: &Dwarf<'_>, die: DieRef) -> Result<u64> {
-    Signer::new(dwarf, die.unit)?.sign(die.offset).ok_or_else(|| broken(dwarf, die.unit, die.offset))
+    Signer::new(dwarf, die.unit)?.sign(die.offset).ok_or_else(|| dwarf.broken(die.unit, die.offset))
 }
 
 #[derive(Default)]
-struct Found(FxHashMap<u64, Definition>);
+struct Found(FxHashMap<u64, DwarfDefinition>);
 
 impl Found {
     fn merge(&mut self, other: Self) {
@@ -108,7 +108,7 @@ impl Found {
         signature: u64,
         die: DieRef,
         is_nested: bool,
-        make: impl FnOnce() -> Option<Definition>,
+        make: impl FnOnce() -> Option<DwarfDefinition>,
     ) {
         match self.0.entry(signature) {
             std::collections::hash_map::Entry::Occupied(mut entry) => {
@@ -119,7 +119,7 @@ impl Found {
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
                 if let Some(definition) = make() {
-                    entry.insert(Definition { is_nested, ..definition });
+                    entry.insert(DwarfDefinition { is_nested, ..definition });
                 }
             }
         }
@@ -134,14 +134,14 @@ fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
     let mut depth = 0u32;
     while !scan.is_end(at) {
         let Some(seen) = scan.die(at) else {
-            at = scan.null_end(at).ok_or_else(|| broken(dwarf, unit, at))?;
+            at = scan.null_end(at).ok_or_else(|| dwarf.broken(unit, at))?;
             depth = depth.saturating_sub(1);
             continue;
         };
         let kind = defined_kind(&scan, seen);
         if let Some(kind) = kind {
             let die = DieRef { unit, offset: at };
-            let signature = signer.sign(at).ok_or_else(|| broken(dwarf, unit, at))?;
+            let signature = signer.sign(at).ok_or_else(|| dwarf.broken(unit, at))?;
             let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
             let name = || scan.get(seen, Attr::Name);
             found.count(signature, die, depth > 1, || {
@@ -151,7 +151,7 @@ fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
         let inside = kind.is_none() || !signer.has_members_only(at);
         depth += u32::from(inside && seen.shape.has_children);
         let next = if inside { scan.end(seen) } else { scan.next_sibling(seen) };
-        at = next.ok_or_else(|| broken(dwarf, unit, at))?;
+        at = next.ok_or_else(|| dwarf.broken(unit, at))?;
     }
     Ok(())
 }
@@ -168,21 +168,17 @@ pub(crate) fn defined_kind(scan: &UnitScan<'_>, seen: Seen<'_>) -> Option<Aggreg
     }
 }
 
-fn definition(
-    dwarf: &Dwarf<'_>,
+fn definition<'s>(
+    dwarf: &Dwarf<'s>,
     die: DieRef,
-    name: Raw<'_>,
+    name: Raw<'s>,
     kind: AggregateKind,
     is_typedef: bool,
     signature: u64,
-) -> Option<Definition> {
-    let name = match name {
-        Raw::Inline(bytes) => bytes,
-        Raw::Str(form, value) => dwarf.string(die.unit, form, value)?,
-        _ => return None,
-    };
+) -> Option<DwarfDefinition> {
+    let name = dwarf.raw_string(die.unit, name)?;
     let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
-    Some(Definition { name, kind, is_typedef, die, units: 1, signature, is_nested: false })
+    Some(DwarfDefinition { name, kind, is_typedef, die, units: 1, signature, is_nested: false })
 }
 
 /// The kind of the anonymous aggregate a typedef names directly.
@@ -193,32 +189,4 @@ fn anonymous_target(scan: &UnitScan<'_>, typedef: Seen<'_>) -> Option<AggregateK
     let target = scan.die(usize::try_from(target).ok()?)?;
     let kind = kind_of(target.shape.tag)?;
     (!target.shape.has(Attr::Name)).then_some(kind)
-}
-
-/// The kind a tag stands for.
-pub(crate) fn kind_of(tag: gimli::DwTag) -> Option<AggregateKind> {
-    match tag {
-        gimli::DW_TAG_structure_type | gimli::DW_TAG_interface_type => Some(AggregateKind::Struct),
-        gimli::DW_TAG_union_type => Some(AggregateKind::Union),
-        gimli::DW_TAG_class_type => Some(AggregateKind::Class),
-        _ => None,
-    }
-}
-
-/// A DIE that cannot be stepped over.
-pub(crate) fn broken(dwarf: &Dwarf<'_>, unit: u32, offset: usize) -> Error {
-    let what = gimli::Error::InvalidAbbreviationCode(offset as u64);
-    let reason = match dwarf.die(DieRef { unit, offset }) {
-        Err(error) => return error,
-        Ok(die) => die.tag(),
-    };
-    let error = dwarf.error_at(DieRef { unit, offset }, &what);
-    match error {
-        Error::Dwarf { file, place, .. } => Error::Dwarf {
-            file,
-            place,
-            what: format!("{reason}: attributes, children or types can't be followed"),
-        },
-        other => other,
-    }
 }

@@ -1,9 +1,10 @@
 //! A function's scopes, its variables with their places, and the calls it makes.
 
-use super::R;
-use super::code_ranges::code_ranges;
 use super::locations::{FrameBase, PlaceRange};
-use super::units::{DieRef, Dwarf};
+use super::ranges::code_ranges;
+use crate::dwarf::bytes::sections::R;
+use crate::dwarf::bytes::units::{DieRef, Dwarf, UnitSection};
+use crate::dwarf::bytes::values::Die;
 use crate::error::Result;
 use gimli::{AttributeValue as Value, DebuggingInformationEntry, Unit};
 use std::ops::Range;
@@ -154,8 +155,6 @@ struct Walk<'w, 'a, 's> {
     found: Scopes,
 }
 
-type Die<'s> = DebuggingInformationEntry<R<'s>>;
-
 impl<'s> Walk<'_, '_, 's> {
     fn visit(&mut self, offset: usize, entry: &Die<'s>, depth: usize) {
         let die = DieRef { unit: self.reader.unit, offset };
@@ -232,12 +231,10 @@ impl<'s> Walk<'_, '_, 's> {
             entry.attr_value(gimli::DW_AT_call_return_pc).or_else(|| entry.attr_value(gimli::DW_AT_low_pc));
         let return_address = match address {
             Some(Value::Addr(address)) => address,
-            Some(value) => {
-                match dwarf.dwarf_of(super::units::Space::Info).attr_address(&self.reader.parsed, value) {
-                    Ok(Some(address)) => address,
-                    _ => return,
-                }
-            }
+            Some(value) => match dwarf.dwarf_of(UnitSection::Info).attr_address(&self.reader.parsed, value) {
+                Ok(Some(address)) => address,
+                _ => return,
+            },
             None => return,
         };
         let callee = entry

@@ -1,11 +1,13 @@
 //! The DWARF sections of a file and of the supplementary file `dwz` moved common DIEs to.
 
-use super::R;
-use crate::elf::{Elf, FileBytes};
+use crate::elf::{Elf, FileBytes, hex};
 use crate::error::{Error, Result};
 use gimli::{EndianSlice, RunTimeEndian, SectionId};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+
+/// gimli's reader over mapped or decompressed bytes, fixed here for the whole crate.
+pub(crate) type R<'d> = EndianSlice<'d, RunTimeEndian>;
 
 /// Section contents, borrowed from the file where they are neither compressed nor relocated.
 pub struct DebugSections<'d> {
@@ -64,11 +66,6 @@ fn missing(elf: &Elf<'_>) -> Error {
     let hint =
         if elf.has_section(".BTF") { format!("; it has BTF: use --debug-format btf{hint}") } else { hint };
     Error::Missing { file: elf.name().to_owned(), wanted: "debug info (.debug_info)", hint }
-}
-
-/// Bytes as lower-case hex.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Opens the supplementary file that .gnu_debugaltlink names: relative to the file, or by build id.

@@ -1,7 +1,7 @@
 //! Which unit holds the code at an address.
 
-use super::code_ranges::code_ranges;
-use super::units::{Dwarf, Space, header_offset};
+use super::ranges::code_ranges;
+use crate::dwarf::bytes::units::{Dwarf, UnitSection, header_offset};
 use crate::error::Result;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -56,7 +56,7 @@ fn listed(dwarf: &Dwarf<'_>) -> Result<(Ranges, FxHashSet<u32>)> {
     let mut headers = dwarf.inner.debug_aranges.headers();
     let error = |error: gimli::Error| dwarf.error(".debug_aranges", 0, &error);
     while let Some(header) = headers.next().map_err(error)? {
-        let Some(unit) = dwarf.locate(Space::Info, header.debug_info_offset().0) else {
+        let Some(unit) = dwarf.locate(UnitSection::Info, header.debug_info_offset().0) else {
             continue;
         };
         units.insert(unit.unit);
@@ -71,7 +71,7 @@ fn listed(dwarf: &Dwarf<'_>) -> Result<(Ranges, FxHashSet<u32>)> {
 
 fn ranges_of_root(dwarf: &Dwarf<'_>, unit: u32) -> Result<Ranges> {
     let entry = dwarf.entry(unit)?;
-    if entry.space != Space::Info {
+    if entry.space != UnitSection::Info {
         return Ok(Vec::new());
     }
     let parsed = dwarf.unit(unit)?;

@@ -11,6 +11,7 @@ pub mod dwarf;
 pub mod elf;
 mod error;
 pub mod module;
+pub mod new_member;
 pub mod separate;
 pub mod types;
 

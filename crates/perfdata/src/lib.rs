@@ -13,4 +13,6 @@ pub mod sample;
 pub mod sample_file;
 pub mod script;
 pub mod sweep;
+#[cfg(test)]
+mod testing;
 pub mod writer;

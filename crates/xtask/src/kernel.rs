@@ -162,13 +162,13 @@ fn early(vmlinux: &Path) -> Result<bool> {
     Ok(in_head > 0)
 }
 
-/// Every instruction of the kernel, decoded by two libraries (crates/profile/tests/second_decoder.rs).
+/// Every instruction of the kernel, decoded by two libraries (crates/machinecode/tests/suite/second_decoder.rs).
 fn second_decoder(vmlinux: &Path) -> Result<bool> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut test = Command::new(cargo);
     test.current_dir(shell::root()).env("FIELDLINE_VMLINUX", vmlinux);
-    test.args(["test", "--release", "--quiet", "--package", "fieldline-profile", "--test", "second_decoder"]);
-    shell::run(test.args(["--", "--nocapture"]))?;
+    test.args(["test", "--release", "--quiet", "--package", "fieldline-machinecode", "--test", "suite"]);
+    shell::run(test.args(["--features", "second-decoder", "--", "--nocapture"]))?;
     Ok(true)
 }
 

@@ -3,12 +3,12 @@
 use super::day::is_date;
 use super::keys;
 use crate::args::line_size;
-use crate::origin::Origin;
-use crate::pins::nearest;
+use crate::input::origin::Origin;
 use anyhow::{Context, Result, anyhow, bail};
 use fieldline_check::rules::{Budget, Ends};
 use fieldline_check::{FindingLevel, Rule, Settings};
 use fieldline_debuginfo::types::Format;
+use fieldline_tree::pins::nearest;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::config::{Config, Suppression};
 use super::targets::Loaded;
-use crate::select;
+use crate::input::select;
 use anyhow::{Result, bail};
 use fieldline_access::AccessProfile;
 use fieldline_check::rules::{Heat, Recorded, disagreements, sharing};

@@ -1,8 +1,8 @@
 //! Groups as `__cacheline_group_begin` and `_end` tell them: which, under what names, and how aligned.
 
-use super::{Told, elsewhere};
+use super::elsewhere;
 use crate::header::{self, Declaration, Header};
-use crate::idiom::options::{AlignGroups, Options};
+use crate::idiom::options::{AlignGroups, IdiomOptions};
 use anyhow::{Result, bail};
 use fieldline_plan::groups::{Alignment, Group, Kind, Padding};
 use fieldline_plan::{Outcome, Plan, StructPlan};
@@ -11,6 +11,21 @@ use fieldline_source::{Edit, Edits, Marking, Refusal};
 
 /// A group that so many of the visits touch is hot, any other that is marked is warm.
 const HOT: f64 = 0.5;
+
+/// A struct's edits, its groups told.
+#[derive(Default)]
+pub struct Told {
+    /// The order, with its groups told.
+    pub edits: Edits,
+    /// What a reader should know, a sentence each.
+    pub remarks: Vec<String>,
+    /// What the source should check of the groups.
+    pub assertions: Vec<Assertion>,
+    /// Names of groups that are marked, by index into the plan's.
+    pub groups: Vec<(usize, String)>,
+    /// Whether macros are used that align on some machines only.
+    pub needs_macros: bool,
+}
 
 /// A group to be marked.
 struct Named<'g> {
@@ -44,7 +59,7 @@ impl Align {
 }
 
 /// Checks what the user says of groups against the plan.
-pub(super) fn check_args(args: &Options, plan: &Plan) -> Result<()> {
+pub(super) fn check_args(args: &IdiomOptions, plan: &Plan) -> Result<()> {
     match args.align_groups {
         AlignGroups::Where(bytes) if bytes != plan.build_line => {
             let line = plan.build_line;
@@ -68,7 +83,7 @@ pub(super) fn check_args(args: &Options, plan: &Plan) -> Result<()> {
 
 /// Puts markers around the groups of a struct in its new order.
 pub(super) fn tell(
-    args: &Options,
+    args: &IdiomOptions,
     line: u64,
     moved: &Header,
     declaration: &Declaration,
@@ -181,7 +196,12 @@ fn told_groups(of: &StructPlan) -> Vec<(usize, &Group)> {
     all.filter(|(_, group)| group.kind != Kind::Cold && group.members.len() > 1).collect()
 }
 
-fn named<'g>(args: &Options, line: u64, of: &'g StructPlan, remarks: &mut Vec<String>) -> Vec<Named<'g>> {
+fn named<'g>(
+    args: &IdiomOptions,
+    line: u64,
+    of: &'g StructPlan,
+    remarks: &mut Vec<String>,
+) -> Vec<Named<'g>> {
     let groups = told_groups(of);
     let paths = args.group_paths.iter().find(|given| given.name == of.name);
     let heat = |group: &Group| if group.visits >= HOT { "hot" } else { "warm" };

@@ -1,0 +1,7 @@
+//! What the crate promises, from outside.
+
+// `cfg(test)` tells clippy that helpers may unwrap and print too.
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod recordings;

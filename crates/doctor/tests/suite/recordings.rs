@@ -1,0 +1,89 @@
+//! Recordings with a known truth, where `FIELDLINE_DATA` names the folder that has them unpacked.
+
+use std::path::PathBuf;
+
+use fieldline_doctor::blind_spots::{BlindSpot, blind_spots};
+use fieldline_perfdata::data_source::{Level, Operation, Snoop};
+use fieldline_perfdata::perf_data::{PerfFile, Record, Tally};
+
+const KERNEL: &str = "e1b6c81f7afcf08c49c197583920e5307d281cdf";
+
+/// The recording, or nothing and a word why.
+fn open(name: &str) -> Option<PerfFile> {
+    let Some(folder) = std::env::var_os("FIELDLINE_DATA").map(PathBuf::from) else {
+        println!("skipped: FIELDLINE_DATA does not name the folder of the recordings");
+        return None;
+    };
+    let path = folder.join(name);
+    if !path.is_file() {
+        println!("skipped: there is no {}", path.display());
+        return None;
+    }
+    Some(PerfFile::open(&path).unwrap())
+}
+
+fn spots(file: &PerfFile) -> (Tally, Vec<BlindSpot>) {
+    let tally = file.tally().unwrap();
+    let spots = blind_spots(file.facts(), &tally);
+    (tally, spots)
+}
+
+fn keys(spots: &[BlindSpot]) -> Vec<&'static str> {
+    spots.iter().map(BlindSpot::key).collect()
+}
+
+#[test]
+fn loads_and_stores_of_the_whole_kernel() {
+    let Some(file) = open("c1.mem.perf.data") else { return };
+    let (tally, spots) = spots(&file);
+    assert_eq!(file.facts().kernel_build_id().unwrap().to_string(), KERNEL);
+    let counts: Vec<_> =
+        tally.events.iter().map(|event| (event.samples, event.loads, event.stores)).collect();
+    assert_eq!(counts, [(105_170, 105_170, 0), (62_566, 0, 62_566)]);
+    let image = tally.kernel_image().unwrap();
+    assert_eq!(image.reference_symbol(), Some(("_text", 0xffff_ffff_8100_0000)));
+    // A threshold of three cycles hides nothing; the trace is of kernel code alone.
+    assert_eq!(keys(&spots), ["no-user-code"]);
+}
+
+#[test]
+fn levels_and_snoops_follow_from_the_data_source() {
+    let Some(file) = open("c1.mem.perf.data") else { return };
+    let mut transfers = 0;
+    let mut records = file.records();
+    while let Some(record) = records.next_record().unwrap() {
+        let Record::Sample(sample) = record else { continue };
+        let source = sample.data_source.unwrap();
+        assert!(matches!(source.operation(), Operation::Load | Operation::Store));
+        assert_ne!(source.level(), Level::NotAvailable);
+        if source.is_l1_hit() {
+            assert!(sample.latency().unwrap() < 10);
+        }
+        transfers += u64::from(source.snoop() == Snoop::HitModified);
+    }
+    assert!(transfers > 1000);
+}
+
+#[test]
+fn a_load_threshold_of_thirty_cycles() {
+    let Some(file) = open("c1.mem-ldlat30.perf.data") else { return };
+    let (_, spots) = spots(&file);
+    assert_eq!(keys(&spots), ["load-threshold", "no-user-code"]);
+    assert!(matches!(&spots[0], BlindSpot::LoadThreshold { cycles: 30, is_asked_for: true, .. }));
+}
+
+#[test]
+fn instructions_with_few_addresses() {
+    let Some(file) = open("c1.insn.perf.data") else { return };
+    let (tally, spots) = spots(&file);
+    assert_eq!(tally.samples(), 231_669);
+    assert_eq!(keys(&spots), ["no-data-source"]);
+}
+
+#[test]
+fn a_genuine_clock_recording() {
+    let Some(file) = open("b1.cpu-clock.perf.data") else { return };
+    let (tally, spots) = spots(&file);
+    assert_eq!(tally.samples(), 56_876);
+    assert_eq!(keys(&spots), ["clock-event", "no-addresses", "no-data-source", "throttled"]);
+}

@@ -1,0 +1,5 @@
+//! What the crate promises, from outside.
+
+// `cfg(test)` tells clippy that helpers may unwrap and print too.
+#[cfg(all(test, feature = "second-decoder"))]
+mod second_decoder;

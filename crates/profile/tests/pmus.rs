@@ -15,7 +15,7 @@ use fieldline_perfdata::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
-use fieldline_profile::run::Attribution;
+use fieldline_profile::attribute::Attribution;
 use fieldline_typeflow::operands::reason::Reason;
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;

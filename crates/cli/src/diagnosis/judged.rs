@@ -6,7 +6,7 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_doctor::machine::Machine;
 use fieldline_doctor::{self as doctor, Advice, Finding, Program, Survey};
 use fieldline_perfdata::perf_data::Facts;
-use fieldline_profile::run::link;
+use fieldline_profile::addresses::is_kernel;
 use serde::Serialize;
 use std::path::Path;
 
@@ -54,7 +54,7 @@ pub(super) fn program(path: &Path) -> Result<Program> {
     let sections = elf.text_sections();
     let text =
         sections.iter().map(|(_, address, bytes)| (*address, address.saturating_add(bytes.len() as u64)));
-    Ok(Program { is_kernel: link::is_kernel(&elf), text: text.collect() })
+    Ok(Program { is_kernel: is_kernel(&elf), text: text.collect() })
 }
 
 pub(super) fn judge(path: &Path, program: Option<&Program>) -> Result<Judged> {

@@ -1,8 +1,7 @@
 //! What the functions of a unit share: types, variables by address, and what callees return.
 
-use super::address::Spot;
 use super::facts::Facts;
-use super::value::{Origin, Value};
+use super::value::{Origin, Spot, Value};
 use crate::program::Program;
 use crate::types::{Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;

@@ -3,7 +3,7 @@
 //! A text of `perf script` has no build ids and mostly no mappings. With the field `symoff` each sample tells where a symbol
 //! began; all symbols of one image were moved by the same.
 
-use super::link::is_kernel;
+use super::identity::is_kernel;
 use fieldline_debuginfo::Elf;
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample::CpuMode;

@@ -8,24 +8,24 @@ use fieldline_perfdata::perf_data::{DataBreakpoint, EventIndex, Facts};
 
 /// Which events of a recording are such breakpoints.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Traps {
+pub(crate) struct Traps {
     by_event: Vec<Option<DataBreakpoint>>,
 }
 
 impl Traps {
-    pub(super) fn of(facts: &Facts) -> Self {
+    pub(crate) fn of(facts: &Facts) -> Self {
         let is_x86 = facts.arch.as_deref().is_none_or(|arch| arch.starts_with("x86") || arch.ends_with("86"));
         let events = facts.events.iter().map(|event| event.attr.data_breakpoint().filter(|_| is_x86));
         Self { by_event: events.collect() }
     }
 
     /// Whether no event is one.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.by_event.iter().all(Option::is_none)
     }
 
     /// What is watched, if an event is such a breakpoint.
-    pub(super) fn of_event(&self, event: EventIndex) -> Option<DataBreakpoint> {
+    pub(crate) fn of_event(&self, event: EventIndex) -> Option<DataBreakpoint> {
         self.by_event.get(event.index()).copied().flatten()
     }
 }

@@ -1,9 +1,9 @@
 //! How samples count: what is known of all that are the same but for their times.
 
-use super::attribution::{Attributed, Part};
-use super::joint::of_none;
-use super::key::{Facts, Table};
 use crate::aggregate::Counts;
+use crate::attribute::attributed::Attributed;
+use crate::attribute::part::Part;
+use crate::gather::key::{Facts, Table};
 use crate::objects::slides::in_space;
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
@@ -19,6 +19,13 @@ pub(super) struct Alike {
     pub(super) cpu: Option<u32>,
     pub(super) source: Option<DataSource>,
     pub(super) attributed: Attributed,
+}
+
+impl Alike {
+    /// What accesses in runs are like, of an event and a CPU.
+    pub(super) fn of_run(part: usize, event: EventIndex, cpu: Option<u32>, attributed: Attributed) -> Self {
+        Self { part, event, cpu, source: None, attributed }
+    }
 }
 
 /// Which number of [`Rows::alikes`] samples are like: a number, or that of turns.
@@ -43,13 +50,13 @@ impl Rows {
         let mut rows = Self { alikes: Vec::new(), tables: Vec::new(), turns: Vec::new() };
         let mut numbers = FxHashMap::default();
         for (index, part) in parts.iter().enumerate() {
-            let mut found = vec![Row(0); part.table().len()];
-            for number in part.in_order() {
-                let Some(facts) = part.table().facts(number) else { continue };
+            let mut found = vec![Row(0); part.recorded.gathered.table.len()];
+            for number in part.recorded.gathered.in_order() {
+                let Some(facts) = part.recorded.gathered.table.facts(number) else { continue };
                 let row = rows.row(part, index, parts.len(), &facts, &mut numbers);
                 found.get_mut(number as usize).into_iter().for_each(|place| *place = row);
             }
-            rows.tables.push(part.table().with_values(found));
+            rows.tables.push(part.recorded.gathered.table.with_values(found));
         }
         rows
     }
@@ -62,9 +69,9 @@ impl Rows {
         facts: &Facts,
         numbers: &mut FxHashMap<Alike, u32>,
     ) -> Row {
-        let mut number = |attributed| {
+        let mut number = |attributed: Attributed| {
             // Of several programs none tells why a sample is in none of them.
-            let attributed = if parts > 1 { of_none(attributed) } else { attributed };
+            let attributed = if parts > 1 { attributed.of_none() } else { attributed };
             let aside = &facts.aside;
             let (event, cpu, source) = (aside.event, aside.cpu, aside.source);
             let alike = Alike { part: index, event, cpu, source, attributed };
@@ -110,7 +117,7 @@ impl Rows {
     pub(super) fn sums(&self, part: &Part<'_, '_>) -> Vec<Counts> {
         let mut sums = vec![Counts::default(); self.alikes.len()];
         let Some(table) = self.tables.first() else { return sums };
-        for ((facts, row), (_, more)) in table.iter().zip(part.table().iter()) {
+        for ((facts, row), (_, more)) in table.iter().zip(part.recorded.gathered.table.iter()) {
             if Self::is_by_time(*row) {
                 continue;
             }
@@ -128,7 +135,7 @@ impl Rows {
     pub(super) fn address(&self, alike: u32, part: &Part<'_, '_>, facts: &Facts) -> Option<u64> {
         let alike = self.alikes.get(alike as usize)?;
         let (Target::Place { .. }, Some(_)) = (alike.attributed.target, alike.cpu) else { return None };
-        let space = facts.aside.space.ok().filter(|_| part.linker().is_program());
+        let space = facts.aside.space.ok().filter(|_| part.recorded.source.linker.is_program());
         (facts.address != 0).then(|| in_space(facts.address, space.unwrap_or(0)))
     }
 }

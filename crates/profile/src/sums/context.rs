@@ -3,7 +3,7 @@
 //! They tie together what one operation does even where samples are far apart. Only functions that were sampled
 //! themselves are known.
 
-use super::link::Linker;
+use crate::addresses::Linker;
 use fieldline_perfdata::sample::{Parts, Sample};
 use fieldline_typeflow::operands::answers::Answers;
 
@@ -14,19 +14,19 @@ const LOOKED_AT: usize = 16;
 
 /// What a sample shows of its surroundings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Context {
+pub(super) struct SampleContext {
     /// Functions, indexes of [`Answers::functions`], sorted, each once.
-    pub functions: Vec<u32>,
+    pub(super) functions: Vec<u32>,
     /// Whether it has a call chain.
-    pub has_callchain: bool,
+    pub(super) has_callchain: bool,
     /// Whether it has a branch stack.
-    pub has_branches: bool,
+    pub(super) has_branches: bool,
 }
 
-impl Context {
+impl SampleContext {
     /// Reads the context of a sample in function `own`.
     #[must_use]
-    pub fn of(sample: &Sample<'_>, own: Option<u32>, linker: &Linker, answers: &Answers) -> Self {
+    pub(super) fn of(sample: &Sample<'_>, own: Option<u32>, linker: &Linker, answers: &Answers) -> Self {
         let parts = sample.parts();
         let mut addresses = callers(&parts);
         let has_callchain = !addresses.is_empty();

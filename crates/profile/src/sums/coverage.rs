@@ -1,8 +1,8 @@
 //! How much of the samples of each event in each DSO was attributed, and why not the rest.
 
-use super::dso::Dsos;
-use super::joint::Joint;
-use super::pieces::each_access;
+use crate::addresses::dso::Dsos;
+use crate::attribute::Joint;
+use crate::attribute::accesses::each_access;
 use fieldline_access::access::EventCoverage;
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample_file::SampleFile;

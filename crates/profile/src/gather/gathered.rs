@@ -1,9 +1,9 @@
 //! All samples of a recording by what they touched and how they count, but for their times: as many as are different.
 
-use super::attribution::Source;
 use super::key::{Batch, Facts, Key, Table};
-use super::look;
 use super::pieces::pieces;
+use super::seen::{Seen, SeenSum};
+use super::source::Source;
 use crate::aggregate::Clock;
 use crate::objects::evidence::Votes;
 use fieldline_perfdata::perf_data::{Error, Record, Tally};
@@ -14,14 +14,14 @@ use fieldline_typeflow::program::Program;
 
 /// Sums over samples that are different in time and period only.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sums {
-    pub(super) samples: u64,
-    pub(super) period: u64,
-    pub(super) latency: u64,
+pub(crate) struct Sums {
+    pub(crate) samples: u64,
+    pub(crate) period: u64,
+    pub(crate) latency: u64,
     first: u64,
     last: u64,
     /// Where in the file the first of them is.
-    pub(super) at: u64,
+    pub(crate) at: u64,
     /// Whether debug info has a function around the instruction.
     has_function: bool,
 }
@@ -41,7 +41,7 @@ impl Sums {
     }
 
     /// As samples of a CPU that show an object.
-    pub(super) fn votes(&self, cpu: Option<u32>) -> Votes {
+    pub(crate) fn votes(&self, cpu: Option<u32>) -> Votes {
         let cpus = cpu.map_or(0, |cpu| 1 << cpu.min(63));
         Votes { samples: self.samples, first: self.first, last: self.last, cpus }
     }
@@ -49,19 +49,19 @@ impl Sums {
 
 /// What a recording's samples are.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
-    pub(super) table: Table<Sums>,
+pub(crate) struct Gathered {
+    pub(crate) table: Table<Sums>,
     /// Where the runs of branch stacks begin and end, by event; see [`Source::piece`].
-    pub(super) runs: Table<()>,
-    pub(super) clock: Clock,
+    pub(crate) runs: Table<()>,
+    pub(crate) clock: Clock,
     /// The tally and the median gap of samples whose function is known, if the functions were guessed right.
     looked: Option<(Tally, u64)>,
 }
 
 impl Gathered {
     /// Goes over a recording.
-    pub(super) fn new(source: &Source<'_>, program: &Program<'_>) -> Result<Self, Error> {
-        let mut sum = look::Sum::new(source.file.facts());
+    pub(crate) fn new(source: &Source<'_>, program: &Program<'_>) -> Result<Self, Error> {
+        let mut sum = SeenSum::new(source.file.facts());
         let slots = sweep(source.file, &Gather { source, program }, |seen| sum.add(seen))?;
         let mut all = Self::default();
         for slot in slots {
@@ -95,7 +95,7 @@ impl Gathered {
     }
 
     /// The numbers of all keys, in the order in which the first sample of each stands in the file.
-    pub(super) fn in_order(&self) -> Vec<u32> {
+    pub(crate) fn in_order(&self) -> Vec<u32> {
         let numbered = (0_u32..).zip(self.table.iter());
         let mut all: Vec<(u64, u32)> = numbered.map(|(number, (_, sums))| (sums.at, number)).collect();
         all.sort_unstable();
@@ -103,7 +103,7 @@ impl Gathered {
     }
 
     /// The tally and the median gap, if the samples taken for it are those whose function is known.
-    pub(super) fn looked(&self, answers: &Answers) -> Option<&(Tally, u64)> {
+    pub(crate) fn looked(&self, answers: &Answers) -> Option<&(Tally, u64)> {
         let is_right = |(facts, sums): (Facts, &Sums)| {
             let is_known = facts.aside.space.is_ok() && answers.function_of(facts.ip).is_some();
             is_known == sums.has_function
@@ -128,7 +128,7 @@ struct Slot {
     table: Table<Sums>,
     runs: Table<()>,
     batch: Batch<One>,
-    seen: look::Seen,
+    seen: Seen,
 }
 
 /// What is taken of one sample besides its key.
@@ -142,10 +142,10 @@ struct One {
 
 impl Sweep for Gather<'_, '_, '_> {
     type Slot = Slot;
-    type Out = look::Seen;
+    type Out = Seen;
 
     fn slot(&self, _number: usize) -> Slot {
-        let seen = look::Seen::nothing(self.source.file.facts());
+        let seen = Seen::nothing(self.source.file.facts());
         let (clock, table, runs, batch) = Default::default();
         Slot { clock, table, runs, batch, seen }
     }
@@ -170,9 +170,9 @@ impl Sweep for Gather<'_, '_, '_> {
         slot.seen.other(record);
     }
 
-    fn end(&self, slot: &mut Slot) -> look::Seen {
+    fn end(&self, slot: &mut Slot) -> Seen {
         self.take_batch(slot);
-        std::mem::replace(&mut slot.seen, look::Seen::nothing(self.source.file.facts()))
+        std::mem::replace(&mut slot.seen, Seen::nothing(self.source.file.facts()))
     }
 }
 

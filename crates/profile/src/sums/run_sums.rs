@@ -1,8 +1,9 @@
 //! How often runs were met, and what that makes of the accesses in them.
 
 use super::rows::Alike;
-use super::straight::Straight;
 use crate::aggregate::Counts;
+use crate::attribute::attributed::Attributed;
+use crate::attribute::straight::Straight;
 use fieldline_perfdata::perf_data::EventIndex;
 use rustc_hash::FxHashMap;
 
@@ -83,11 +84,11 @@ fn give(
     (event, cpu): (EventIndex, Option<u32>),
     counts: &Counts,
     samples: i128,
-    accesses: &[super::Attributed],
+    accesses: &[Attributed],
     each: &mut impl FnMut(&Alike, &Counts),
 ) {
     for attributed in accesses.iter().filter(|_| samples > 0) {
-        each(&Straight::alike(part, event, cpu, *attributed), counts);
+        each(&Alike::of_run(part, event, cpu, *attributed), counts);
     }
 }
 
@@ -112,7 +113,7 @@ fn sweep(
     straight: &Straight,
     changes: impl Iterator<Item = Change>,
     is_grouped: bool,
-    mut each: impl FnMut((EventIndex, Option<u32>), &Change, &[super::Attributed]),
+    mut each: impl FnMut((EventIndex, Option<u32>), &Change, &[Attributed]),
 ) {
     let mut points: Vec<((EventIndex, Option<u32>), u32, Change)> = Vec::new();
     for change in changes {

@@ -10,11 +10,11 @@ const KERNEL: u32 = u32::MAX;
 
 /// Index of a DSO in [`Dsos::names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DsoIndex(pub u32);
+pub(crate) struct DsoIndex(pub u32);
 
 /// What was mapped where, as far as a recording's records have told.
 #[derive(Clone, Debug, Default)]
-pub struct Dsos {
+pub(crate) struct Dsos {
     /// Paths, or names in brackets, in the order they were met.
     pub names: Vec<String>,
     known: FxHashMap<String, DsoIndex>,
@@ -24,12 +24,12 @@ pub struct Dsos {
 
 impl Dsos {
     /// Forgets what was mapped: another recording begins.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.maps.clear();
     }
 
     /// Takes note of a record that tells what is mapped where.
-    pub fn note(&mut self, record: &Record<'_>) {
+    pub(crate) fn note(&mut self, record: &Record<'_>) {
         match record {
             Record::Mmap(mmap) => self.map(mmap),
             Record::Fork(task) => self.fork(*task),
@@ -41,7 +41,7 @@ impl Dsos {
     }
 
     /// The DSO that a sample's instruction is in.
-    pub fn of(&mut self, sample: &Sample<'_>) -> DsoIndex {
+    pub(crate) fn of(&mut self, sample: &Sample<'_>) -> DsoIndex {
         match sample.dso {
             Some(dso) => self.intern(if is_kernel_image(dso) { "[kernel]" } else { dso }),
             None => self.of_sample(sample),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// A stretch of a process's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Map {
+pub(super) struct Map {
     /// First address.
     pub begin: u64,
     /// First address behind.
@@ -32,7 +32,7 @@ enum Change {
 
 /// Where an address leads in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(super) struct Found {
     /// Recorded address less address as linked.
     pub slide: u64,
     /// Which address space: processes with the file in order of their pids, from 0 on.
@@ -44,7 +44,7 @@ const MAX_ANCESTORS: u32 = 64;
 
 /// The mappings of one file in all processes of a recording.
 #[derive(Clone, Debug, Default)]
-pub struct Spaces {
+pub(super) struct Spaces {
     /// By process: when, and what happened.
     changes: FxHashMap<u32, Vec<(u64, Change)>>,
     /// Number of each process's space.
@@ -55,19 +55,19 @@ pub struct Spaces {
 
 impl Spaces {
     /// Takes note of a mapping, of the file or of another.
-    pub fn map(&mut self, pid: u32, time: u64, map: Map) {
+    pub(super) fn map(&mut self, pid: u32, time: u64, map: Map) {
         self.change(pid, time, Change::Mapped(map));
     }
 
     /// Takes note of a process that began; threads share what there is.
-    pub fn fork(&mut self, task: Task) {
+    pub(super) fn fork(&mut self, task: Task) {
         if task.pid != task.parent_pid {
             self.change(task.pid, task.time, Change::Born { parent: task.parent_pid });
         }
     }
 
     /// Takes note of a process that executed another program.
-    pub fn exec(&mut self, pid: u32, time: u64) {
+    pub(super) fn exec(&mut self, pid: u32, time: u64) {
         self.change(pid, time, Change::Emptied);
     }
 
@@ -76,7 +76,7 @@ impl Spaces {
     }
 
     /// Puts what was noted in order. Before, nothing is found.
-    pub fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         for changes in self.changes.values_mut() {
             changes.sort_by_key(|(time, _)| *time);
         }
@@ -119,14 +119,14 @@ impl Spaces {
     }
 
     /// Where an address of a process leads at a time; `None` if not into the file.
-    pub fn find(&self, pid: u32, time: u64, address: u64) -> Option<Found> {
+    pub(super) fn find(&self, pid: u32, time: u64, address: u64) -> Option<Found> {
         let space = *self.numbers.get(&pid)?;
         let slide = self.slide_at(pid, time, address)?;
         Some(Found { slide, space })
     }
 
     /// The same where it is not known of which process.
-    pub fn find_anywhere(&self, time: u64, address: u64) -> Option<Found> {
+    pub(super) fn find_anywhere(&self, time: u64, address: u64) -> Option<Found> {
         self.numbers.keys().find_map(|pid| self.find(*pid, time, address))
     }
 
@@ -150,7 +150,7 @@ impl Spaces {
     }
 
     /// The slide the file had first in each address space.
-    pub fn slides(&self) -> &[u64] {
+    pub(super) fn slides(&self) -> &[u64] {
         &self.slides
     }
 }

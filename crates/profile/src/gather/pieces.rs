@@ -1,8 +1,5 @@
 //! Branch stacks cut into what counts: runs of instructions, and what is none.
 
-use super::attribution::{Attributed, Part};
-use super::joint::{attribute, of_none};
-use super::key::Facts;
 use fieldline_perfdata::perf_data::{Error, Event, Record};
 use fieldline_perfdata::sample::runs::{Run, Stacks, may_name_access, names_access, runs};
 use fieldline_perfdata::sample::{CpuMode, Sample};
@@ -10,11 +7,11 @@ use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_typeflow::operands::reason::Reason;
 
 /// A part of a branch stack that counts: a run of instructions, or why there is none.
-pub(super) type Piece = Result<Run, Reason>;
+pub(crate) type Piece = Result<Run, Reason>;
 
 /// The parts of a sample's branch stack, each with its share of the sample's period: what the runs were sampled for is
 /// shared out among them evenly.
-pub(super) fn pieces<'a>(sample: &Sample<'a>) -> impl Iterator<Item = (Piece, u64)> + 'a {
+pub(crate) fn pieces<'a>(sample: &Sample<'a>) -> impl Iterator<Item = (Piece, u64)> + 'a {
     let count = runs(sample).count() as u64;
     let none = (count == 0).then_some(Err(Reason::NoRun));
     let (share, rest) = (sample.period / count.max(1), sample.period % count.max(1));
@@ -41,7 +38,7 @@ impl State {
 
 /// Which events count by the runs of their branch stacks: those whose stacks list all branches and show runs, and whose
 /// samples don't name an access themselves.
-pub(super) fn by_runs(file: &SampleFile) -> Result<Vec<bool>, Error> {
+pub(crate) fn by_runs(file: &SampleFile) -> Result<Vec<bool>, Error> {
     let events = &file.facts().events;
     let is_whole =
         |event: &Event| Stacks::of(&event.attr) == Stacks::Whole && event.attr.data_breakpoint().is_none();
@@ -65,58 +62,7 @@ pub(super) fn by_runs(file: &SampleFile) -> Result<Vec<bool>, Error> {
     Ok(states.iter().map(|state| state.is_whole && state.has_runs).collect())
 }
 
-/// What a sample touched: one access, or those of the runs in its branch stack, each as a sample of its own; with the
-/// index of the program that tells.
-pub(super) fn each_access<E>(
-    parts: &[Part<'_, '_>],
-    sample: &Sample<'_>,
-    each: &mut impl FnMut(&Sample<'_>, usize, &Attributed) -> Result<(), E>,
-) -> Result<(), E> {
-    if !parts.first().is_some_and(|part| part.counts_runs(sample.event)) {
-        return attribute(parts, sample)
-            .map_or(Ok(()), |(index, attributed)| each(sample, index, &attributed));
-    }
-    for (piece, period) in pieces(sample) {
-        let begin = piece.map_or(None, |run| Some(run.begin));
-        let mut one = *sample;
-        (one.period, one.addr, one.dso, one.cpu_mode) = (period, None, None, mode(sample));
-        match place(parts, sample, piece) {
-            Some((index, part, Ok(run))) => {
-                for attributed in part.straight().of_run(&run) {
-                    let distance = attributed.ip.unwrap_or(run.ip).wrapping_sub(run.ip);
-                    let ip = begin.map(|begin| begin.wrapping_add(distance));
-                    each(&one.with_ip(ip), index, attributed)?;
-                }
-            }
-            Some((index, part, Err(lost))) => {
-                let attributed = part.attribute_facts(&lost);
-                let attributed = if parts.len() > 1 { of_none(attributed) } else { attributed };
-                each(&one.with_ip(begin), index, &attributed)?;
-            }
-            None => {}
-        }
-    }
-    Ok(())
-}
-
-/// The program that a piece of a branch stack is a run of, and which; else the first program.
-pub(super) fn place<'p, 'q, 'f>(
-    parts: &'q [Part<'p, 'f>],
-    sample: &Sample<'_>,
-    piece: Piece,
-) -> Option<(usize, &'q Part<'p, 'f>, Result<Facts, Facts>)> {
-    let mut first = None;
-    for (index, part) in parts.iter().enumerate() {
-        let found = part.piece(sample, piece);
-        if found.is_ok() {
-            return Some((index, part, found));
-        }
-        first = first.or(Some((index, part, found)));
-    }
-    first
-}
-
 /// In whose code a branch is: its own address tells, but that of a guest's code doesn't tell that it is a guest's.
-pub(super) fn mode(sample: &Sample<'_>) -> CpuMode {
+pub(crate) fn mode(sample: &Sample<'_>) -> CpuMode {
     if sample.cpu_mode.is_guest() { sample.cpu_mode } else { CpuMode::Unknown }
 }

@@ -1,13 +1,14 @@
 //! Samples of a recording that count alike, taken together; and what is needed of each by itself: when it was.
 
-use super::attribution::Part;
-use super::context::Context;
-use super::key::{Batch, Facts, Table};
-use super::pieces::{pieces, place};
+use super::context::SampleContext;
 use super::rows::{Alike, Row, Rows};
 use super::run_sums::{self, RunCounts};
 use crate::aggregate::windows::Word;
 use crate::aggregate::{Blocks, Counts};
+use crate::attribute::accesses::place;
+use crate::attribute::part::Part;
+use crate::gather::key::{Batch, Facts, Table};
+use crate::gather::pieces::pieces;
 use fieldline_perfdata::perf_data::{EventIndex, Facts as FileFacts, Record};
 use fieldline_perfdata::sample::{Sample, SampleFields};
 use fieldline_perfdata::sweep::Sweep;
@@ -79,7 +80,9 @@ impl<'p, 'f> Fold<'p, 'f> {
         let has_context = facts.events.iter().map(|event| event.attr.sample_type.intersects(context));
         let found: Vec<Option<Word>> = rows.alikes.iter().map(&mut word_of).collect();
         let mut of_part = |(index, part): (usize, &Part<'_, '_>)| -> Vec<Option<Word>> {
-            part.straight().alikes(index, EventIndex(0), None).map(|alike| word_of(&alike)).collect()
+            let accesses = part.recorded.straight.accesses.iter();
+            let alikes = accesses.map(|access| Alike::of_run(index, EventIndex(0), None, *access));
+            alikes.map(|alike| word_of(&alike)).collect()
         };
         let of_runs: Vec<Vec<Option<Word>>> = parts.iter().enumerate().map(&mut of_part).collect();
         let mut words: Vec<Word> = found.iter().chain(of_runs.iter().flatten()).flatten().copied().collect();
@@ -99,7 +102,7 @@ impl<'p, 'f> Fold<'p, 'f> {
     pub(super) fn run_sums(&self, slots: &[Slot], mut each: impl FnMut(&Alike, &Counts)) {
         for (index, part) in self.parts.iter().enumerate() {
             let counts = slots.iter().filter_map(|slot| slot.runs.get(index));
-            run_sums::each(index, part.straight(), counts, &mut each);
+            run_sums::each(index, &part.recorded.straight, counts, &mut each);
         }
     }
 
@@ -107,7 +110,7 @@ impl<'p, 'f> Fold<'p, 'f> {
     pub(super) fn runs_counted(&self, slots: &[Slot]) -> u64 {
         let of_part = |(index, part): (usize, &Part<'_, '_>)| {
             let counts = slots.iter().filter_map(move |slot| slot.runs.get(index));
-            counts.map(|counts| counts.fitting(part.straight())).sum::<u64>()
+            counts.map(|counts| counts.fitting(&part.recorded.straight)).sum::<u64>()
         };
         self.parts.iter().enumerate().map(of_part).sum()
     }
@@ -187,13 +190,15 @@ impl Sweep for Fold<'_, '_> {
 
     fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, _at: u64) {
         let has_context = self.has_context.get(sample.event.index()).is_some_and(|has| *has);
-        if has_context && self.parts.first().is_some_and(|part| part.counts_runs(sample.event)) {
+        if has_context
+            && self.parts.first().is_some_and(|part| part.recorded.source.counts_runs(sample.event))
+        {
             self.stack(slot, sample);
             return;
         }
         match (self.parts, &self.rows.tables[..]) {
             ([only], [table]) if !has_context => {
-                let Some(key) = table.known_key(&only.facts(sample)) else { return };
+                let Some(key) = table.known_key(&only.recorded.source.facts(sample)) else { return };
                 if slot.batch.push(key, One::of(sample)) {
                     self.take_batch(slot, table, only);
                 }
@@ -267,7 +272,7 @@ impl Fold<'_, '_> {
         (index, part): (usize, &Part<'_, '_>),
         own: Option<u32>,
     ) -> Box<[u32]> {
-        let context = Context::of(sample, own, part.linker(), part.answers());
+        let context = SampleContext::of(sample, own, &part.recorded.source.linker, part.answers);
         slot.out.callchains += u64::from(context.has_callchain);
         slot.out.branch_stacks += u64::from(context.has_branches);
         let known = self.functions.get(index).map_or(&[][..], Vec::as_slice);
@@ -282,11 +287,11 @@ impl Fold<'_, '_> {
         for (piece, period) in pieces(sample) {
             match place(self.parts, sample, piece) {
                 Some((index, part, Ok(run))) => {
-                    let Some(number) = part.straight().number(&run) else { continue };
+                    let Some(number) = part.recorded.straight.number(&run) else { continue };
                     if let Some(counts) = slot.runs.get_mut(index) {
                         counts.count(number, sample.cpu, block, period);
                     }
-                    let Range { start, end } = part.straight().range(number);
+                    let Range { start, end } = part.recorded.straight.range(number);
                     let all = self.run_numbers.get(index).map_or(&[][..], Vec::as_slice);
                     let numbers = all.get(start as usize..end as usize).unwrap_or(&[]);
                     words.extend(numbers.iter().copied().filter(|word| *word != NO_WORD));
@@ -325,7 +330,7 @@ impl Fold<'_, '_> {
     fn find(&self, sample: &Sample<'_>) -> Option<(&Part<'_, '_>, Facts, Row, u32)> {
         let mut first = None;
         for (part, table) in self.parts.iter().zip(&self.rows.tables) {
-            let facts = part.facts(sample);
+            let facts = part.recorded.source.facts(sample);
             let key = table.known_key(&facts)?;
             let row = *table.value(table.number(&key, key.hash())?)?;
             let alike = self.rows.at(row, sample.time)?;

@@ -9,21 +9,21 @@ use fieldline_typeflow::operands::reason::Reason;
 use std::hint::black_box;
 
 /// How many samples are looked up together: as many answers of the memory as can be under way, several times over.
-pub(super) const AT_ONCE: usize = 64;
+pub(crate) const AT_ONCE: usize = 64;
 
 /// Spreads bits: 2 to the 64th by the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What there is of a sample but its time and period, few of which are different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Aside {
+pub(crate) struct Aside {
     /// The address space its instruction is in, or why it is in none of the program's.
-    pub(super) space: Result<u32, Reason>,
-    pub(super) event: EventIndex,
-    pub(super) cpu: Option<u32>,
+    pub(crate) space: Result<u32, Reason>,
+    pub(crate) event: EventIndex,
+    pub(crate) cpu: Option<u32>,
     /// Its thread, where that matters.
-    pub(super) tid: Option<u32>,
-    pub(super) source: Option<DataSource>,
+    pub(crate) tid: Option<u32>,
+    pub(crate) source: Option<DataSource>,
 }
 
 impl Aside {
@@ -47,17 +47,17 @@ impl Aside {
 
 /// A sample but for its time and period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(crate) struct Facts {
     /// The address of its instruction as linked; 0 if it is not in the program.
-    pub(super) ip: u64,
+    pub(crate) ip: u64,
     /// The address of the data as recorded; 0 if there is none.
-    pub(super) address: u64,
-    pub(super) aside: Aside,
+    pub(crate) address: u64,
+    pub(crate) aside: Aside,
 }
 
 /// [`Facts`] in a table's own numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
+pub(crate) struct Key {
     ip: u64,
     address: u64,
     aside: u32,
@@ -66,7 +66,7 @@ pub(super) struct Key {
 impl Key {
     /// A number whose upper bits depend on all of the key.
     #[inline]
-    pub(super) fn hash(&self) -> u64 {
+    pub(crate) fn hash(&self) -> u64 {
         let hash = (self.ip ^ u64::from(self.aside) << 40).wrapping_mul(FACTOR).rotate_left(32);
         let hash = (hash ^ self.address).wrapping_mul(FACTOR);
         (hash ^ hash >> 29).wrapping_mul(FACTOR)
@@ -147,7 +147,7 @@ impl Asides {
 
 /// Values by key. Keys have numbers in the order in which they were added.
 #[derive(Debug)]
-pub(super) struct Table<V> {
+pub(crate) struct Table<V> {
     asides: Asides,
     /// By hash: its upper half, and the number of an entry and 1. 0: nothing is here, nor behind.
     places: Vec<u64>,
@@ -161,35 +161,35 @@ impl<V> Default for Table<V> {
 }
 
 impl<V> Table<V> {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// How many keys there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Keeps no room for more keys.
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.entries.shrink_to_fit();
     }
 
     /// The key of a sample, whose aside becomes known.
     #[inline]
-    pub(super) fn key(&mut self, facts: &Facts) -> Key {
+    pub(crate) fn key(&mut self, facts: &Facts) -> Key {
         Key { ip: facts.ip, address: facts.address, aside: self.asides.number_of(facts.aside) }
     }
 
     /// The key of a sample, if there may be one.
     #[inline]
-    pub(super) fn known_key(&self, facts: &Facts) -> Option<Key> {
+    pub(crate) fn known_key(&self, facts: &Facts) -> Option<Key> {
         let aside = self.asides.number(&facts.aside)?;
         Some(Key { ip: facts.ip, address: facts.address, aside })
     }
 
     /// Asks for the places of keys, so that they are near when they are looked up.
-    pub(super) fn ask(&self, keys: &[(Key, u64)]) {
+    pub(crate) fn ask(&self, keys: &[(Key, u64)]) {
         let mut numbers = [0_u32; AT_ONCE];
         for (number, (_, hash)) in numbers.iter_mut().zip(keys) {
             *number = self.places.get(self.first(*hash)).copied().unwrap_or(0) as u32;
@@ -226,24 +226,24 @@ impl<V> Table<V> {
 
     /// The number of a key, if it is known.
     #[inline]
-    pub(super) fn number(&self, key: &Key, hash: u64) -> Option<u32> {
+    pub(crate) fn number(&self, key: &Key, hash: u64) -> Option<u32> {
         self.look_up(key, hash).ok()
     }
 
     /// The value of a key, by its number.
     #[inline]
-    pub(super) fn value(&self, number: u32) -> Option<&V> {
+    pub(crate) fn value(&self, number: u32) -> Option<&V> {
         self.entries.get(number as usize).map(|(_, value)| value)
     }
 
     /// The value of a key, by its number.
     #[inline]
-    pub(super) fn value_mut(&mut self, number: u32) -> Option<&mut V> {
+    pub(crate) fn value_mut(&mut self, number: u32) -> Option<&mut V> {
         self.entries.get_mut(number as usize).map(|(_, value)| value)
     }
 
     /// Adds a key that is not known; gives its number.
-    pub(super) fn add(&mut self, key: Key, hash: u64, value: V) -> u32 {
+    pub(crate) fn add(&mut self, key: Key, hash: u64, value: V) -> u32 {
         if 4 * self.entries.len() >= 3 * self.places.len() {
             self.grow();
         }
@@ -277,7 +277,7 @@ impl<V> Table<V> {
     }
 
     /// The same keys with other values, which are given in the order of the keys' numbers.
-    pub(super) fn with_values<U>(&self, values: impl IntoIterator<Item = U>) -> Table<U> {
+    pub(crate) fn with_values<U>(&self, values: impl IntoIterator<Item = U>) -> Table<U> {
         let keys = self.entries.iter().map(|(key, _)| *key);
         Table {
             asides: self.asides.clone(),
@@ -287,18 +287,18 @@ impl<V> Table<V> {
     }
 
     /// What the key of a number is of.
-    pub(super) fn facts(&self, number: u32) -> Option<Facts> {
+    pub(crate) fn facts(&self, number: u32) -> Option<Facts> {
         self.entries.get(number as usize).and_then(|(key, _)| self.facts_of(key))
     }
 
     /// What a key is of.
-    pub(super) fn facts_of(&self, key: &Key) -> Option<Facts> {
+    pub(crate) fn facts_of(&self, key: &Key) -> Option<Facts> {
         let aside = *self.asides.all.get(key.aside as usize)?;
         Some(Facts { ip: key.ip, address: key.address, aside })
     }
 
     /// All samples with their values, by number.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Facts, &V)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Facts, &V)> {
         self.entries.iter().filter_map(|(key, value)| Some((self.facts_of(key)?, value)))
     }
 }
@@ -309,9 +309,9 @@ fn place_of(hash: u64, number: u32) -> u64 {
 
 /// Samples that are looked up together, each with what else is needed of it.
 #[derive(Debug)]
-pub(super) struct Batch<T> {
-    pub(super) keys: Vec<(Key, u64)>,
-    pub(super) rest: Vec<T>,
+pub(crate) struct Batch<T> {
+    pub(crate) keys: Vec<(Key, u64)>,
+    pub(crate) rest: Vec<T>,
 }
 
 impl<T> Default for Batch<T> {
@@ -323,14 +323,14 @@ impl<T> Default for Batch<T> {
 impl<T> Batch<T> {
     /// Takes a sample; `true` if that is enough.
     #[inline]
-    pub(super) fn push(&mut self, key: Key, rest: T) -> bool {
+    pub(crate) fn push(&mut self, key: Key, rest: T) -> bool {
         self.keys.push((key, key.hash()));
         self.rest.push(rest);
         self.keys.len() >= AT_ONCE
     }
 
     /// Forgets all samples.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.keys.clear();
         self.rest.clear();
     }

@@ -3,8 +3,8 @@
 //! A struct may be part of another; an access to it is one to both, and whoever wants to know how the inner one is used
 //! wants to see it. The struct the code speaks of goes first; it is the one that windows name.
 
-use super::attribution::Attributed;
-use crate::aggregate::{Builder, Target as Struct, TypeInfo};
+use crate::aggregate::{Builder, StructIndex, TypeInfo};
+use crate::attribute::attributed::Attributed;
 use fieldline_debuginfo::dwarf::{Dwarf, TypeReader};
 use fieldline_layout::Layout;
 use fieldline_layout::types::AggregateKind;
@@ -19,25 +19,25 @@ const WRAPPER: u64 = 8;
 
 /// The structs of one access, each with the offset in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Touched {
+pub(super) struct Touched {
     /// The one the code speaks of, or else the outermost.
-    pub primary: Option<(Struct, u64)>,
+    pub(super) primary: Option<(StructIndex, u64)>,
     /// All others.
-    pub others: Vec<(Struct, u64)>,
+    pub(super) others: Vec<(StructIndex, u64)>,
 }
 
 /// Finds the structs of accesses and makes them known to a [`Builder`].
-pub struct Structs<'a, 's> {
+pub(super) struct Structs<'a, 's> {
     types: TypeSpace<'a, 's>,
     reader: TypeReader<'a, 's>,
-    known: FxHashMap<Ty, Struct>,
+    known: FxHashMap<Ty, StructIndex>,
     tys: FxHashMap<TypeIndex, Ty>,
     descents: FxHashMap<(TypeIndex, u64), Rc<[Place]>>,
 }
 
 impl<'a, 's> Structs<'a, 's> {
     /// Nothing is known yet.
-    pub fn new(dwarf: &'a Dwarf<'s>, definitions: &'a Definitions) -> Self {
+    pub(super) fn new(dwarf: &'a Dwarf<'s>, definitions: &'a Definitions) -> Self {
         Self {
             types: TypeSpace::new(dwarf, definitions),
             reader: TypeReader::new(dwarf),
@@ -48,7 +48,12 @@ impl<'a, 's> Structs<'a, 's> {
     }
 
     /// The structs that an access is one to.
-    pub fn touched(&mut self, builder: &mut Builder, answers: &Answers, attributed: &Attributed) -> Touched {
+    pub(super) fn touched(
+        &mut self,
+        builder: &mut Builder,
+        answers: &Answers,
+        attributed: &Attributed,
+    ) -> Touched {
         let Target::Place { ty, offset } = attributed.target else {
             return Touched::default();
         };
@@ -102,7 +107,7 @@ impl<'a, 's> Structs<'a, 's> {
         }
     }
 
-    fn known(&mut self, builder: &mut Builder, ty: Ty) -> Struct {
+    fn known(&mut self, builder: &mut Builder, ty: Ty) -> StructIndex {
         if let Some(known) = self.known.get(&ty) {
             return *known;
         }

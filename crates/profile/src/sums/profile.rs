@@ -1,18 +1,17 @@
 //! A recording's profile.
 
-use super::attribution::{Attributed, Attribution};
 use super::fold::{Fold, Folded};
-use super::joint::Joint;
 use super::look::look;
 use super::rows::{Alike, Rows};
 use super::structs::{Structs, Touched};
 use crate::aggregate::windows::{Moment, Windows, Word};
-use crate::aggregate::{Builder, Counts, Function, Outcome, Row};
+use crate::aggregate::{Builder, Counts, FunctionIndex, Row, SampleOutcome};
+use crate::attribute::attributed::Attributed;
+use crate::attribute::{Attribution, Joint};
 use fieldline_access::access::{AccessProfile, Recording};
 use fieldline_debuginfo::dwarf::Dwarf;
-use fieldline_doctor::blind_spots::blind_spots;
 use fieldline_perfdata::data_source::{Level, Snoop};
-use fieldline_perfdata::perf_data::Error;
+use fieldline_perfdata::perf_data::{Error, Facts, Tally};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::sweep::sweep;
 use fieldline_typeflow::operands::answers::Answers;
@@ -29,7 +28,8 @@ pub struct Part<'p> {
     pub attribution: &'p Attribution<'p>,
 }
 
-/// The sum of the profiles of all recordings of some programs.
+/// The sum of the profiles of all recordings of some programs. `blind_spots` gives the sentences that say what a recording
+/// with these facts and records can't show.
 ///
 /// # Errors
 /// If a record can't be read.
@@ -39,10 +39,12 @@ pub fn profile(
     files: &[SampleFile],
     names: &[String],
     build_id: Option<&str>,
+    blind_spots: impl Fn(&Facts, &Tally) -> Vec<String>,
 ) -> Result<AccessProfile, Error> {
     let mut sum: Option<AccessProfile> = None;
     for (recording, (file, name)) in files.iter().zip(names).enumerate() {
-        let profile = profile_one(parts, joint, recording, file, &recording_facts(file, name, build_id))?;
+        let facts = recording_facts(file, name, build_id);
+        let profile = profile_one(parts, joint, recording, file, facts, &blind_spots)?;
         match &mut sum {
             None => sum = Some(profile),
             Some(sum) => sum.merge(profile),
@@ -68,7 +70,7 @@ fn recording_facts(file: &SampleFile, name: &str, build_id: Option<&str>) -> Rec
 /// A program's types and functions as a builder knows them.
 struct Known<'k, 's> {
     structs: Structs<'k, 's>,
-    functions: Vec<Function>,
+    functions: Vec<FunctionIndex>,
     answers: &'k Answers,
 }
 
@@ -77,11 +79,12 @@ fn profile_one(
     joint: Joint<'_, '_>,
     recording: usize,
     file: &SampleFile,
-    facts: &Recording,
+    facts: Recording,
+    blind_spots: impl Fn(&Facts, &Tally) -> Vec<String>,
 ) -> Result<AccessProfile, Error> {
     let events = file.facts().events.iter().map(|event| event.name.clone());
     let blocks = parts.first().map(|part| part.attribution.blocks(recording)).unwrap_or_default();
-    let mut builder = Builder::new(facts.clone(), events).with_blocks(&blocks);
+    let mut builder = Builder::new(facts, events).with_blocks(&blocks);
     let definitions = Definitions::default();
     let mut known = Vec::new();
     for part in parts {
@@ -119,10 +122,9 @@ fn profile_one(
         }
     }
     builder.set_lost(tally.lost_samples.saturating_add(tally.lost_records));
-    let spots = blind_spots(file.facts(), &tally);
-    let spots = spots.iter().map(|spot| format!("{spot}; {}", spot.remedy()));
-    let spots: Vec<String> =
-        file.notes().into_iter().chain(spots).chain(misfit(&builder, runs_counted)).collect();
+    let mut spots: Vec<String> = file.notes().into_iter().collect();
+    spots.extend(blind_spots(file.facts(), &tally));
+    spots.extend(misfit(&builder, runs_counted));
     Ok(builder.finish(windows, spots))
 }
 
@@ -174,7 +176,7 @@ fn cut(folded: Folded, windows: &mut Windows) {
     }
 }
 
-fn row(alike: &Alike, places: &Touched, functions: &[Function]) -> Row {
+fn row(alike: &Alike, places: &Touched, functions: &[FunctionIndex]) -> Row {
     let source = alike.source;
     let attributed = &alike.attributed;
     Row {
@@ -193,12 +195,12 @@ fn row(alike: &Alike, places: &Touched, functions: &[Function]) -> Row {
     }
 }
 
-fn outcome(attributed: &Attributed, places: &Touched) -> Outcome {
+fn outcome(attributed: &Attributed, places: &Touched) -> SampleOutcome {
     match (places.primary, attributed.target) {
-        (Some((target, offset)), _) => Outcome::Attributed { target, offset, size: attributed.size },
-        (None, Target::Place { .. }) => Outcome::OtherType,
-        (None, Target::Unknown(reason)) => Outcome::Unattributed(reason.word()),
-        (None, Target::Within { .. }) => Outcome::Unattributed("unknown_offset"),
-        (None, Target::Element { .. }) => Outcome::Unattributed("unknown_index"),
+        (Some((target, offset)), _) => SampleOutcome::Attributed { target, offset, size: attributed.size },
+        (None, Target::Place { .. }) => SampleOutcome::OtherType,
+        (None, Target::Unknown(reason)) => SampleOutcome::Unattributed(reason.word()),
+        (None, Target::Within { .. }) => SampleOutcome::Unattributed("unknown_offset"),
+        (None, Target::Element { .. }) => SampleOutcome::Unattributed("unknown_index"),
     }
 }

@@ -4,12 +4,10 @@
 //! elsewhere. Such a run is broken: the branches stand around something else, as where an interrupt's branch was left
 //! out of the stack, or the code was another when it ran.
 
-use super::attribution::Attributed;
-use super::key::{Facts, Table};
-use super::rows::Alike;
+use super::attributed::Attributed;
+use crate::gather::key::{Facts, Table};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction};
-use fieldline_perfdata::perf_data::EventIndex;
 use fieldline_typeflow::flow::code::instructions;
 use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::operands::reason::Reason;
@@ -25,18 +23,18 @@ const STATIC_CALL: &str = "__SCT__";
 
 /// What runs touched.
 #[derive(Debug, Default)]
-pub(super) struct Straight {
+pub(crate) struct Straight {
     /// Accesses in order of functions and addresses; and behind them, for runs that can't be read, why.
-    pub(super) accesses: Vec<Attributed>,
+    pub(crate) accesses: Vec<Attributed>,
     /// How many stand in front of the latter.
-    pub(super) lost: u32,
+    pub(crate) lost: u32,
     /// By where runs begin (`ip`) and end (`address`) and event: which of the accesses they are.
-    pub(super) runs: Table<Range<u32>>,
+    pub(crate) runs: Table<Range<u32>>,
 }
 
 impl Straight {
     /// Finds the accesses of runs.
-    pub(super) fn new(program: &Program<'_>, answers: &Answers, runs: &Table<()>) -> Self {
+    pub(crate) fn new(program: &Program<'_>, answers: &Answers, runs: &Table<()>) -> Self {
         let known = runs.iter().filter_map(|(facts, ())| answers.function_at(facts.ip));
         let functions: BTreeSet<u32> = known.collect();
         let mut accesses = Vec::new();
@@ -69,35 +67,20 @@ impl Straight {
     }
 
     /// What a run touched.
-    pub(super) fn of_run(&self, facts: &Facts) -> &[Attributed] {
+    pub(crate) fn of_run(&self, facts: &Facts) -> &[Attributed] {
         self.number(facts).map_or(&[], |number| self.of_number(number))
-    }
-
-    /// What accesses of an event and a CPU are like.
-    pub(super) fn alike(part: usize, event: EventIndex, cpu: Option<u32>, attributed: Attributed) -> Alike {
-        Alike { part, event, cpu, source: None, attributed }
-    }
-
-    /// What all accesses are like, of an event and a CPU.
-    pub(super) fn alikes(
-        &self,
-        part: usize,
-        event: EventIndex,
-        cpu: Option<u32>,
-    ) -> impl Iterator<Item = Alike> {
-        self.accesses.iter().map(move |attributed| Self::alike(part, event, cpu, *attributed))
     }
 
     /// The number of a run.
     #[inline]
-    pub(super) fn number(&self, facts: &Facts) -> Option<u32> {
+    pub(crate) fn number(&self, facts: &Facts) -> Option<u32> {
         let key = self.runs.known_key(facts)?;
         self.runs.number(&key, key.hash())
     }
 
     /// Which accesses a run is.
     #[inline]
-    pub(super) fn range(&self, number: u32) -> Range<u32> {
+    pub(crate) fn range(&self, number: u32) -> Range<u32> {
         self.runs.value(number).cloned().unwrap_or_default()
     }
 

@@ -8,14 +8,14 @@ use serde::Serialize;
 
 /// A figure before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct BeforeAfter {
+pub struct FigureChange {
     /// In the old layout.
     pub before: u64,
     /// In the new layout.
     pub after: u64,
 }
 
-impl BeforeAfter {
+impl FigureChange {
     /// Whether they differ.
     pub fn differs(self) -> bool {
         self.before != self.after
@@ -29,7 +29,7 @@ pub struct LineCount {
     pub line: u64,
     /// How many, before and after.
     #[serde(flatten)]
-    pub count: BeforeAfter,
+    pub count: FigureChange,
 }
 
 /// What changed in a struct. Sizes in bytes unless the name says bits.
@@ -46,17 +46,17 @@ pub struct TypeChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The struct's size.
-    pub size: BeforeAfter,
+    pub size: FigureChange,
     /// Its alignment.
-    pub align: BeforeAfter,
+    pub align: FigureChange,
     /// Bytes `kmalloc` takes for it.
-    pub slab: BeforeAfter,
+    pub slab: FigureChange,
     /// Cachelines, by size of the line.
     pub cachelines: Vec<LineCount>,
     /// Bits in holes between members.
-    pub hole_bits: BeforeAfter,
+    pub hole_bits: FigureChange,
     /// Bits behind the last member.
-    pub padding_bits: BeforeAfter,
+    pub padding_bits: FigureChange,
     /// Members that changed: those of the new layout in its order, then the removed ones.
     pub members: Vec<MemberChange>,
 }
@@ -129,14 +129,14 @@ impl TypeChange {
     pub fn between(before: &Layout, after: &Layout, lines: &[u64]) -> Option<Self> {
         let (old, new) = (fields(before), fields(after));
         let members = member_changes(&old, &new, lines);
-        let size = BeforeAfter { before: before.size, after: after.size };
-        let align = BeforeAfter { before: before.align, after: after.align };
+        let size = FigureChange { before: before.size, after: after.size };
+        let align = FigureChange { before: before.align, after: after.align };
         if members.is_empty() && !size.differs() && !align.differs() && before.kind == after.kind {
             return None;
         }
         let cachelines = |line: &u64| LineCount {
             line: *line,
-            count: BeforeAfter { before: before.cachelines(*line), after: after.cachelines(*line) },
+            count: FigureChange { before: before.cachelines(*line), after: after.cachelines(*line) },
         };
         Some(Self {
             kind: after.kind.clone(),
@@ -145,10 +145,10 @@ impl TypeChange {
             line: (after.line > 0).then_some(after.line),
             size,
             align,
-            slab: BeforeAfter { before: slab_class(before.size), after: slab_class(after.size) },
+            slab: FigureChange { before: slab_class(before.size), after: slab_class(after.size) },
             cachelines: lines.iter().map(cachelines).collect(),
-            hole_bits: BeforeAfter { before: hole_bits(before), after: hole_bits(after) },
-            padding_bits: BeforeAfter { before: padding_bits(before), after: padding_bits(after) },
+            hole_bits: FigureChange { before: hole_bits(before), after: hole_bits(after) },
+            padding_bits: FigureChange { before: padding_bits(before), after: padding_bits(after) },
             members,
         })
     }
@@ -297,10 +297,10 @@ mod tests {
         let old = longs(&["a", "b", "c", "d", "e", "f", "g", "h"]);
         let new = longs(&["new", "a", "b", "c", "d", "f", "g", "h", "e"]);
         let change = TypeChange::between(&old, &new, &[64, 128]).unwrap();
-        assert_eq!(change.size, BeforeAfter { before: 64, after: 72 });
-        assert_eq!(change.slab, BeforeAfter { before: 64, after: 96 });
-        let counts: Vec<BeforeAfter> = change.cachelines.iter().map(|lines| lines.count).collect();
-        assert_eq!(counts, [BeforeAfter { before: 1, after: 2 }, BeforeAfter { before: 1, after: 1 }]);
+        assert_eq!(change.size, FigureChange { before: 64, after: 72 });
+        assert_eq!(change.slab, FigureChange { before: 64, after: 96 });
+        let counts: Vec<FigureChange> = change.cachelines.iter().map(|lines| lines.count).collect();
+        assert_eq!(counts, [FigureChange { before: 1, after: 2 }, FigureChange { before: 1, after: 1 }]);
         let [(first, added), .., (last, moved)] = &whats(&change)[..] else { panic!("{change:?}") };
         assert_eq!((*first, *added), ("new", &[What::Added][..]));
         assert_eq!((*last, *moved), ("e", &[What::Moved][..]));

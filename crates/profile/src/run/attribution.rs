@@ -14,7 +14,7 @@ use crate::objects::known::{Object, Objects};
 use crate::objects::slides::in_space;
 use fieldline_debuginfo::Elf;
 use fieldline_perfdata::data_source::DataSource;
-use fieldline_perfdata::perf_data::{Error, EventIndex, Record, Tally};
+use fieldline_perfdata::perf_data::{Error, EventIndex, Record, RecordTally};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample::runs::Run;
 use fieldline_perfdata::sample_file::SampleFile;
@@ -194,7 +194,7 @@ impl<'f> Part<'_, 'f> {
     }
 
     /// The tally and the median gap, if they are known.
-    pub(super) fn looked(&self) -> Option<&(Tally, u64)> {
+    pub(super) fn looked(&self) -> Option<&(RecordTally, u64)> {
         self.source.gathered.looked(self.answers).filter(|_| self.source.traps.is_empty())
     }
 

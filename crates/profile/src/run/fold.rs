@@ -8,7 +8,7 @@ use super::rows::{Alike, Row, Rows};
 use super::run_sums::{self, RunCounts};
 use crate::aggregate::windows::Word;
 use crate::aggregate::{Blocks, Counts};
-use fieldline_perfdata::perf_data::{EventIndex, Facts as FileFacts, Record};
+use fieldline_perfdata::perf_data::{EventIndex, Record, RecordingFacts as FileFacts};
 use fieldline_perfdata::sample::{Sample, SampleFields};
 use fieldline_perfdata::sweep::Sweep;
 use rustc_hash::FxHashMap;

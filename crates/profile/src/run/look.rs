@@ -3,13 +3,13 @@
 use super::attribution::Part;
 use super::joint::function;
 use crate::aggregate::gaps::Gaps;
-use fieldline_perfdata::perf_data::{Error, Facts, Record, Tally};
+use fieldline_perfdata::perf_data::{Error, Record, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::sweep::{Sweep, sweep};
 
 /// Counts a recording's records, and finds the median gap of samples whose function is known, in nanoseconds.
-pub(super) fn look(parts: &[Part<'_, '_>], file: &SampleFile) -> Result<(Tally, u64), Error> {
+pub(super) fn look(parts: &[Part<'_, '_>], file: &SampleFile) -> Result<(RecordTally, u64), Error> {
     if let [only] = parts
         && let Some((tally, gap)) = only.looked()
     {
@@ -23,12 +23,12 @@ pub(super) fn look(parts: &[Part<'_, '_>], file: &SampleFile) -> Result<(Tally, 
 
 struct Look<'p, 'f> {
     parts: &'p [Part<'p, 'f>],
-    facts: &'p Facts,
+    facts: &'p RecordingFacts,
 }
 
 /// What a block of records shows.
 pub(super) struct Seen {
-    tally: Tally,
+    tally: RecordTally,
     /// CPU and time of samples.
     times: Vec<(u32, u64)>,
     /// How many of these came before the end of each round.
@@ -36,8 +36,8 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn nothing(facts: &Facts) -> Self {
-        Self { tally: Tally::new(facts), times: Vec::new(), rounds: Vec::new() }
+    pub(super) fn nothing(facts: &RecordingFacts) -> Self {
+        Self { tally: RecordTally::new(facts), times: Vec::new(), rounds: Vec::new() }
     }
 
     /// Counts a sample.
@@ -61,13 +61,13 @@ impl Seen {
 
 /// What blocks show together.
 pub(super) struct Sum {
-    tally: Tally,
+    tally: RecordTally,
     gaps: Gaps,
 }
 
 impl Sum {
-    pub(super) fn new(facts: &Facts) -> Self {
-        Self { tally: Tally::new(facts), gaps: Gaps::default() }
+    pub(super) fn new(facts: &RecordingFacts) -> Self {
+        Self { tally: RecordTally::new(facts), gaps: Gaps::default() }
     }
 
     /// Takes what the next block shows.
@@ -84,7 +84,7 @@ impl Sum {
     }
 
     /// The tally, and the median gap.
-    pub(super) fn finish(self) -> (Tally, u64) {
+    pub(super) fn finish(self) -> (RecordTally, u64) {
         (self.tally, self.gaps.median())
     }
 }

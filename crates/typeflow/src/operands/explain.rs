@@ -23,7 +23,7 @@ use fieldline_debuginfo::dwarf::scopes::{ScopeKind, ScopeReader};
 use fieldline_debuginfo::dwarf::survey::Function;
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::{self, InstructionReader};
-use fieldline_machinecode::machine::{Access, Instruction, Register};
+use fieldline_machinecode::machine::{AccessKind, Instruction, Register};
 
 /// A place on the way by which a register got its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct ExplainedOperand {
     /// As it is written; empty for one that the kernel may patch in.
     pub written: String,
     /// What is done to it.
-    pub access: Access,
+    pub access: AccessKind,
     /// Bytes.
     pub size: u16,
     /// What it is.

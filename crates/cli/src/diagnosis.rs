@@ -1,19 +1,25 @@
 //! What `fieldline doctor` finds, as it is written: a machine, or recordings and the structs asked about.
 
+mod judged;
 mod structs;
 
 use crate::args::Recordings;
-use crate::recordings;
-use anyhow::{Context, Result};
-use fieldline_debuginfo::{Elf, FileBytes};
+use anyhow::Result;
 use fieldline_doctor::machine::Machine;
+<<<<<<< HEAD
 use fieldline_doctor::{self as doctor, Advice, DoctorFinding, ExaminedProgram, RecordingSurvey, Severity};
 use fieldline_perfdata::perf_data::RecordingFacts;
 use fieldline_profile::run::link;
+=======
+use fieldline_doctor::{self as doctor, Advice, DoctorFinding, Severity};
+>>>>>>> main
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
+pub(crate) use judged::{Judged, Looked};
 pub(crate) use structs::StructNeed;
+
+use judged::{judge, program};
 
 const FORMAT: &str = "fieldline-doctor";
 const VERSION: u32 = 1;
@@ -36,6 +42,7 @@ pub(crate) struct Diagnosis {
     pub(crate) structs: Vec<StructNeed>,
 }
 
+<<<<<<< HEAD
 /// A machine and what to type on it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Looked {
@@ -74,6 +81,8 @@ pub(crate) struct Event {
     pub(crate) exact: u64,
 }
 
+=======
+>>>>>>> main
 impl Diagnosis {
     fn new(here: Option<Looked>, recordings: Vec<Judged>, structs: Vec<StructNeed>) -> Self {
         let looked = here.iter().chain(recordings.iter().map(|judged| &judged.looked));
@@ -115,6 +124,7 @@ impl Diagnosis {
 fn is_grave(finding: &DoctorFinding) -> bool {
     finding.severity == Severity::CannotAnswer
 }
+<<<<<<< HEAD
 
 fn program(path: &Path) -> Result<ExaminedProgram> {
     let bytes = FileBytes::open(path)?;
@@ -157,3 +167,5 @@ fn events(facts: &RecordingFacts, survey: &RecordingSurvey) -> Vec<Event> {
     };
     real.map(event).collect()
 }
+=======
+>>>>>>> main

@@ -4,6 +4,16 @@ use anyhow::{Context, Result};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
+/// How a command that could do its work ended.
+pub(crate) enum Outcome {
+    /// Done, also when there was nothing to gain.
+    Done,
+    /// The inputs were understood and the answer is no.
+    No,
+    /// What was to become another program could not, with the number of the error.
+    Held(u8),
+}
+
 /// Whether an error only says that nobody reads any more.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error

@@ -2,7 +2,7 @@
 
 use fieldline_layout::spec::MemberSpec;
 use fieldline_source::mark::Marking;
-use fieldline_source::uses::{Awaited, Subject, definitions, uses};
+use fieldline_source::uses::{Awaited, UsedStruct, definitions, uses};
 use fieldline_source::{Body, ExpectedMember, Heading, Join, Refusal, SourceText, diff, startup};
 
 /// Structs that are edited.
@@ -17,7 +17,7 @@ pub fn source(bytes: &[u8]) {
             let members = names(&body).into_iter().flatten();
             let members = (0..).zip(members).map(|(at, name)| (name, at)).collect();
             let tag = definition.name().to_owned();
-            let subject = Subject { tag, members, leads: vec!["list_head".to_owned()] };
+            let subject = UsedStruct { tag, members, leads: vec!["list_head".to_owned()] };
             let awaited = uses("file.c", bytes, &subject).awaited;
             let macros = ["INIT", "LIST_HEAD_INIT"].map(|name| Awaited {
                 line: 1,

@@ -194,11 +194,11 @@ fn elements(dimensions: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Base, Encoding, Target};
+    use crate::types::{Base, Encoding, TargetMachine};
 
     #[test]
     fn functions_of_functions_are_cut_where_nobody_could_read_them() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let int = table.push(Type::Base(Base { name: "int".into(), size: 4, encoding: Encoding::Signed }));
         let mut last = int;
         for _ in 0..28 {
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn types_of_one_layout_take_bounded_room() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let name = "i".repeat(MAX_TEXT / 4);
         let int = table.push(Type::Base(Base { name: name.into(), size: 4, encoding: Encoding::Signed }));
         let mut names = TypeNames::new(&table);
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn declarators_nest_as_in_c() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let int = table.push(Type::Base(Base { name: "int".into(), size: 4, encoding: Encoding::Signed }));
         let array =
             table.push(Type::Array { element: int, dimensions: vec![Some(4), None], is_vector: false });
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_cycle_of_pointers_ends() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let id = table.push(Type::Void);
         table.set(id, Type::Pointer { kind: PointerKind::Pointer, target: id, size: 8 });
         assert!(type_name(&table, id).starts_with("… *"));

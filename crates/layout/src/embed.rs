@@ -102,7 +102,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{AggregateKind, Base, Encoding, MemberDecl, Target};
+    use crate::types::{AggregateKind, Base, Encoding, MemberDecl, TargetMachine};
 
     fn member(name: &str, ty: TypeId, offset: u64) -> MemberDecl {
         MemberDecl {
@@ -132,7 +132,7 @@ mod tests {
 
     /// `inner` of 24 bytes; `pair` holds two and a word; `outer` holds it in an anonymous struct; `other` only points.
     fn table() -> TypeTable {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let word = Base { name: "long".into(), size: 8, encoding: Encoding::Signed };
         let word = table.push(Type::Base(word));
         let three = (0..3).map(|index| member(&format!("m{index}"), word, index * 8)).collect();

@@ -18,14 +18,14 @@ impl TypeId {
 
 /// What the machine the types were compiled for fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct TargetMachine {
     /// Size of a data pointer in bytes.
     pub pointer_size: u8,
     /// Whether multi-byte values are stored most significant byte first.
     pub big_endian: bool,
 }
 
-impl Default for Target {
+impl Default for TargetMachine {
     fn default() -> Self {
         Self { pointer_size: 8, big_endian: false }
     }
@@ -269,12 +269,12 @@ pub enum Type {
 pub struct TypeTable {
     types: Vec<Type>,
     /// The machine they were compiled for.
-    pub target: Target,
+    pub target: TargetMachine,
 }
 
 impl TypeTable {
     /// An empty table that holds [`Type::Void`] only.
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: TargetMachine) -> Self {
         Self { types: vec![Type::Void], target }
     }
 
@@ -446,7 +446,7 @@ mod tests {
 
     #[test]
     fn aggregates_that_hold_themselves_twice_have_an_alignment() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let id = table.push(Type::Void);
         let member = MemberDecl {
             name: None,
@@ -475,7 +475,7 @@ mod tests {
 
     #[test]
     fn a_cycle_of_typedefs_ends_at_void() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let id = table.push(Type::Void);
         table.set(id, Type::Typedef { name: "loop".into(), target: id });
         assert_eq!(table.strip(id), TypeId::VOID);
@@ -511,7 +511,7 @@ mod tests {
 
     #[test]
     fn a_struct_that_holds_itself_has_an_alignment_and_a_bounded_layout() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let id = holding_itself(&mut table);
         assert_eq!(table.align_of(id), 1);
         assert_eq!(crate::Layout::of(&table, id).map(|layout| layout.members.len()), Some(3));
@@ -519,7 +519,7 @@ mod tests {
 
     #[test]
     fn hostile_dimensions_saturate() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let byte =
             table.push(Type::Base(Base { name: "char".into(), size: 1, encoding: Encoding::SignedChar }));
         let array =

@@ -15,8 +15,15 @@ use fieldline_machinecode::machine::{Callee, Flow, Instruction};
 use fieldline_perfdata::perf_data::{Attr, Endian, Error, Record};
 use fieldline_perfdata::sample::{CpuMode, Sample, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
+<<<<<<< HEAD
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use fieldline_profile::run::{self, Attribution, Joint};
+=======
+use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
+use fieldline_profile::addresses::Linker;
+use fieldline_profile::attribute::{Attributed, Attribution, Joint};
+use fieldline_profile::sums::{self, Part};
+>>>>>>> main
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;
 use std::collections::BTreeMap;
@@ -54,7 +61,7 @@ fn outcome(name: &str, file: SampleFile) -> (Vec<(String, u64)>, AccessProfile) 
     let attribution = Attribution::new(&elf, &mut program, &files).unwrap();
     let mut rows = Vec::new();
     let name = |ty| attribution.answers.ty(ty).map_or("?", |entry| entry.name.name.as_str());
-    let each = |sample: &Sample<'_>, found: &run::Attributed| {
+    let each = |sample: &Sample<'_>, found: &Attributed| {
         let target = match found.target {
             Target::Place { ty, offset } => format!("{}+{offset}", name(ty)),
             Target::Within { ty } | Target::Element { ty, .. } => format!("{}+?", name(ty)),
@@ -65,9 +72,10 @@ fn outcome(name: &str, file: SampleFile) -> (Vec<(String, u64)>, AccessProfile) 
         Ok::<(), Error>(())
     };
     attribution.each(0, each).unwrap();
-    let parts = [run::Part { dwarf: &dwarf, attribution: &attribution }];
+    let parts = [Part { dwarf: &dwarf, attribution: &attribution }];
     let joint = Joint { attributions: std::slice::from_ref(&attribution) };
-    let profile = run::profile(&parts, joint, &files, &["recording".to_owned()], None).unwrap();
+    let profile =
+        sums::profile(&parts, joint, &files, &["recording".to_owned()], None, |_, _| Vec::new()).unwrap();
     (rows, profile)
 }
 
@@ -472,7 +480,7 @@ fn stacks_go_through_the_kernel_and_programs() {
     let elfs = files.each_ref().map(|file| Elf::parse(file).unwrap());
     // An access of the program, where it lay when it was recorded.
     let old = SampleFile::open(&demo("shaper.perf.data")).unwrap();
-    let mut linker = run::Linker::new(&elfs[1], &old).unwrap();
+    let mut linker = Linker::new(&elfs[1], &old).unwrap();
     let mut records = old.records();
     while let Some(record) = records.next_record().unwrap() {
         linker.note(&record);
@@ -517,7 +525,7 @@ fn stacks_go_through_the_kernel_and_programs() {
     let joint = Joint { attributions: &attributions };
     let mut counts = [0; 2];
     let mut of_user = Vec::new();
-    let each = |sample: &Sample<'_>, program: usize, found: &run::Attributed| {
+    let each = |sample: &Sample<'_>, program: usize, found: &Attributed| {
         counts[program] += 1;
         if found.ip == Some(linked) {
             of_user.push(sample.ip);
@@ -528,11 +536,12 @@ fn stacks_go_through_the_kernel_and_programs() {
     assert!(counts[0] > 40 && counts[1] >= 4, "{counts:?}");
     assert_eq!(of_user, [Some(ip); 4], "two runs of each stack");
     let parts = attributions.iter().zip(&dwarfs);
-    let parts: Vec<_> = parts.map(|(attribution, dwarf)| run::Part { dwarf, attribution }).collect();
-    let profile = run::profile(&parts, joint, &files, &["recording".to_owned()], None).unwrap();
+    let parts: Vec<_> = parts.map(|(attribution, dwarf)| Part { dwarf, attribution }).collect();
+    let profile =
+        sums::profile(&parts, joint, &files, &["recording".to_owned()], None, |_, _| Vec::new()).unwrap();
     assert_eq!(profile.recordings[0].samples, counts.iter().sum::<u64>());
     assert_eq!(profile.recordings[0].branch_runs, 2 * (branches.len() as u64 - 1));
-    let rows = run::coverage(joint, &files).unwrap();
+    let rows = sums::coverage(joint, &files).unwrap();
     let of = |name: &str| {
         let row = rows.iter().find(|row| row.dso.ends_with(name)).unwrap_or_else(|| panic!("{rows:?}"));
         row.event.total.samples

@@ -12,8 +12,13 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, Endian};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
+<<<<<<< HEAD
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use fieldline_profile::run::{Attribution, Joint};
+=======
+use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
+use fieldline_profile::attribute::{Attribution, Joint};
+>>>>>>> main
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;
 use std::collections::BTreeSet;
@@ -88,7 +93,7 @@ fn rows(
     let joint = Joint { attributions: &attributions };
     let each = |_: &fieldline_perfdata::sample::Sample<'_>,
                 program: usize,
-                found: &fieldline_profile::run::Attributed| {
+                found: &fieldline_profile::attribute::Attributed| {
         let name = |ty| attributions[program].answers.ty(ty).unwrap().name.name.clone();
         rows.push(match found.target {
             Target::Place { ty, offset } => (name(ty), offset.to_string()),

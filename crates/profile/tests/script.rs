@@ -16,7 +16,9 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_profile::run::{self, Attribution};
+use fieldline_profile::addresses::check_addresses;
+use fieldline_profile::attribute::{Attributed, Attribution, Joint};
+use fieldline_profile::sums::{Part, profile};
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;
 use std::collections::BTreeMap;
@@ -35,14 +37,14 @@ type Verdicts = BTreeMap<(Option<u64>, Option<u64>, Option<u64>, Option<u32>), S
 fn attributed(file: SampleFile) -> (Verdicts, AccessProfile) {
     let bytes = FileBytes::open(&demo("shaper")).unwrap();
     let elf = Elf::parse(&bytes).unwrap();
-    run::check_addresses(&elf, &file).unwrap();
+    check_addresses(&elf, &file).unwrap();
     let sections = DebugSections::load(&elf, None).unwrap();
     let dwarf = Dwarf::new(&sections).unwrap();
     let mut program = Program::new(&elf, &dwarf).unwrap();
     let files = [file];
     let attribution = Attribution::new(&elf, &mut program, &files).unwrap();
     let mut verdicts = Verdicts::new();
-    let each = |sample: &Sample<'_>, attributed: &run::Attributed| {
+    let each = |sample: &Sample<'_>, attributed: &Attributed| {
         let verdict = match attributed.target {
             Target::Place { ty, offset } => {
                 format!("{} +{offset}", attribution.answers.ty(ty).unwrap().name.name)
@@ -53,9 +55,9 @@ fn attributed(file: SampleFile) -> (Verdicts, AccessProfile) {
         Ok::<(), Error>(())
     };
     attribution.each(0, each).unwrap();
-    let parts = [run::Part { dwarf: &dwarf, attribution: &attribution }];
-    let joint = run::Joint { attributions: std::slice::from_ref(&attribution) };
-    let profile = run::profile(&parts, joint, &files, &["recording".to_owned()], None).unwrap();
+    let parts = [Part { dwarf: &dwarf, attribution: &attribution }];
+    let joint = Joint { attributions: std::slice::from_ref(&attribution) };
+    let profile = profile(&parts, joint, &files, &["recording".to_owned()], None, |_, _| Vec::new()).unwrap();
     (verdicts, profile)
 }
 

@@ -1,6 +1,6 @@
 //! Comments above members, and alignments behind their names.
 
-use crate::body::{Body, Declares, Node, Shape, Statement};
+use crate::body::{Body, Declares, MemberShape, Node, Statement};
 use crate::definition::lossy;
 use crate::edits::{Edit, Edits};
 use crate::join::Join;
@@ -75,7 +75,9 @@ impl Join<'_, '_, '_> {
     fn objection(&self, statement: &Statement) -> Option<String> {
         let has_alignment = statement.attributes.iter().any(|attribute| attribute.contains("aligned"));
         let is_one_field = match &statement.declares {
-            Declares::Members(members) => matches!(members.as_slice(), [one] if one.shape == Shape::Field),
+            Declares::Members(members) => {
+                matches!(members.as_slice(), [one] if one.shape == MemberShape::Field)
+            }
             Declares::Nothing | Declares::Unknown => false,
         };
         let reason = if has_alignment {

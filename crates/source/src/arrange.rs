@@ -11,8 +11,9 @@ mod readback;
 mod render;
 mod sequence;
 
-pub use constraint::{Constraints, GuardPath, MemberPlace, Together, Unit};
-pub use note::Note;
+pub use chunk::Together;
+pub use constraint::{GuardPath, MemberPlace, MemberUnit, TextConstraints};
+pub use note::Remark;
 
 use crate::edits::{Edit, Edits};
 use crate::join::Join;
@@ -27,13 +28,13 @@ pub struct Reordering {
     /// Edits of the file's text; none for the declared order.
     pub edits: Edits,
     /// What a reader should know, by line of the original.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Remark>,
 }
 
 impl Join<'_, '_, '_> {
     /// What the text allows an order to do.
-    pub fn constraints(&self) -> Constraints {
-        Constraints::of(self, &Chunks::cut(self))
+    pub fn constraints(&self) -> TextConstraints {
+        TextConstraints::of(self, &Chunks::cut(self))
     }
 
     /// The edits that bring the members into an order: `order[k]` is the declared index of the member that comes
@@ -43,7 +44,7 @@ impl Join<'_, '_, '_> {
     /// If the order isn't one, breaks what [`Join::constraints`] says, or the result doesn't read back as meant.
     pub fn reorder(&self, order: &[usize]) -> Result<Reordering, Refusal> {
         let chunks = Chunks::cut(self);
-        Constraints::of(self, &chunks).check(order)?;
+        TextConstraints::of(self, &chunks).check(order)?;
         if self.body.is_inline {
             // Nothing may move then, and lines aren't all the body's own.
             return Ok(Reordering::default());

@@ -4,49 +4,18 @@
 //! the choice of `#if` branches whose declarations are exactly those members in that order. If there is none, or
 //! more than one, it refuses.
 
+mod expected;
 mod facts;
 mod program;
 mod solve;
 
-use crate::body::{Body, Declares, Shape, Statement};
+use crate::body::{Body, Declares, MemberShape, Statement};
 use crate::refusal::Refusal;
+pub use expected::ExpectedMember;
 use facts::Facts;
 use program::Program;
 use solve::Solution;
 use std::ops::Range;
-
-/// A top-level member as debug info declares it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExpectedMember {
-    /// Its name; none for an unnamed struct or union.
-    pub name: Option<String>,
-    /// 1-based line of its declaration, if known. Only used to choose between branches that fit equally well.
-    pub line: Option<u32>,
-}
-
-impl ExpectedMember {
-    /// A member with a name.
-    pub fn named(name: &str) -> Self {
-        Self { name: Some(name.to_owned()), line: None }
-    }
-
-    /// An unnamed struct or union.
-    pub fn unnamed() -> Self {
-        Self::default()
-    }
-
-    /// Adds the line of its declaration.
-    pub fn with_line(self, line: Option<u32>) -> Self {
-        Self { line, ..self }
-    }
-
-    pub(crate) fn label(&self) -> String {
-        match &self.name {
-            Some(name) => format!("`{name}`"),
-            None => "an unnamed member".to_owned(),
-        }
-    }
-}
 
 /// A body whose declarations are joined with the members of debug info.
 #[derive(Clone, Debug)]
@@ -117,7 +86,7 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
         };
         let declares_for_sure = |statement: &Statement| {
             let mut members = statement.declarators().iter();
-            members.any(|member| !member.is_optional && member.shape != Shape::UnnamedBits)
+            members.any(|member| !member.is_optional && member.shape != MemberShape::UnnamedBits)
         };
         !declares_for_sure(statement)
             && self.body.path(statement.piece).iter().all(|at| self.arm_may_hold(*at))

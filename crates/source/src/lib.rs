@@ -42,8 +42,8 @@ pub mod startup;
 pub mod uses;
 
 pub use annotate::{Annotated, Heading};
-pub use arrange::{Constraints, GuardPath, MemberPlace, Note, Reordering, Together, Unit};
-pub use body::{Body, Declarator, Declares, Pin, Shape, Statement};
+pub use arrange::{GuardPath, MemberPlace, MemberUnit, Remark, Reordering, TextConstraints, Together};
+pub use body::{Body, Declarator, Declares, FixedPlace, MemberShape, Statement};
 pub use definition::{Definition, Query};
 pub use edits::{Edit, Edits, Overlap};
 pub use join::{ExpectedMember, Join};

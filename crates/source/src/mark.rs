@@ -3,11 +3,12 @@
 //! * `side` finds the places a marker can have at one end of a group, by the nest of `#if` blocks.
 //! * `slot` writes the markers that go between the same two lines.
 
+mod marking;
 mod readback;
 mod side;
 mod slot;
 
-use crate::body::{Shape, Statement};
+use crate::body::{MemberShape, Statement};
 use crate::definition::lossy;
 use crate::edits::Edits;
 use crate::join::Join;
@@ -15,38 +16,13 @@ use crate::refusal::Refusal;
 use crate::scan::Literal;
 #[cfg(test)]
 use crate::scan::SourceText;
+use marking::marker;
+pub use marking::{Covered, Marking};
 use side::{Edge, Side};
 use slot::Slots;
-use std::ops::Range;
 
-/// How names of group markers begin (include/linux/cache.h).
-const MARKER: &str = "__cacheline_group_";
 /// What lets the compiler shuffle members (include/linux/compiler_types.h).
 const SHUFFLED: &str = "__randomize_layout";
-
-/// A group to be marked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marking {
-    /// Its name.
-    pub name: String,
-    /// Its members, by declared index.
-    pub members: Range<usize>,
-    /// Text of a comment above the first marker.
-    pub comment: String,
-    /// The markers, each a declaration with its semicolon.
-    pub begin: String,
-    /// Stands behind the last member.
-    pub end: String,
-}
-
-/// A member between markers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Covered {
-    /// Its name.
-    pub name: String,
-    /// The conditions around it, outermost first, those of the markers among them.
-    pub conditions: Vec<Literal>,
-}
 
 /// What came of markings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -166,15 +142,9 @@ impl Join<'_, '_, '_> {
     }
 }
 
-/// The rest of the name of a group's marker, such as `begin__hot`.
-fn marker(statement: &Statement) -> Option<&str> {
-    let mut markers = statement.declarators().iter().filter(|member| member.shape == Shape::Marker);
-    markers.find_map(|member| member.name.as_deref()?.strip_prefix(MARKER))
-}
-
 fn is_bits(statement: &Statement) -> bool {
     let mut members = statement.declarators().iter();
-    members.any(|member| matches!(member.shape, Shape::BitField | Shape::UnnamedBits))
+    members.any(|member| matches!(member.shape, MemberShape::BitField | MemberShape::UnnamedBits))
 }
 
 #[cfg(test)]

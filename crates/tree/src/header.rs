@@ -156,7 +156,11 @@ pub fn guards(header: &Header, declaration: &Declaration) -> Result<Vec<Vec<Stri
 }
 
 /// What keeps members together, shuffles them, or keeps them under a condition.
-fn remarks(path: &str, join: &Join<'_, '_, '_>, constraints: &fieldline_source::Constraints) -> Vec<String> {
+fn remarks(
+    path: &str,
+    join: &Join<'_, '_, '_>,
+    constraints: &fieldline_source::TextConstraints,
+) -> Vec<String> {
     let mut remarks = Vec::new();
     let definition = join.body().definition();
     if definition.attributes.iter().any(|attribute| attribute == "__randomize_layout") {
@@ -233,7 +237,7 @@ pub struct Check {
 
 /// One file's change.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct HeaderChange {
     /// The file as it is.
     pub header: Header,
     /// What changes.
@@ -242,7 +246,7 @@ pub struct Change {
     checks: Vec<Check>,
 }
 
-impl Change {
+impl HeaderChange {
     /// The change as a unified diff.
     pub fn diff(&self) -> Result<Vec<u8>> {
         Ok(fieldline_source::diff::unified(&self.header.path, &self.header.text, &self.text()?))
@@ -275,7 +279,7 @@ pub struct FileChange {
 }
 
 /// Adds edits to the changes, one change a file.
-pub fn add(changes: &mut Vec<Change>, header: Header, edits: &Edits) -> Result<FileChange> {
+pub fn add(changes: &mut Vec<HeaderChange>, header: Header, edits: &Edits) -> Result<FileChange> {
     let path = header.path.clone();
     change(changes, header, |change| {
         change.edits.merge(edits).map_err(|overlap| anyhow::anyhow!("{path}: {overlap}"))
@@ -283,7 +287,7 @@ pub fn add(changes: &mut Vec<Change>, header: Header, edits: &Edits) -> Result<F
 }
 
 /// Adds a check to the changes.
-pub fn add_check(changes: &mut Vec<Change>, header: Header, check: Check) -> Result<FileChange> {
+pub fn add_check(changes: &mut Vec<HeaderChange>, header: Header, check: Check) -> Result<FileChange> {
     change(changes, header, |change| {
         change.checks.push(check);
         Ok(())
@@ -291,7 +295,7 @@ pub fn add_check(changes: &mut Vec<Change>, header: Header, check: Check) -> Res
 }
 
 /// The text of a file as changed so far.
-pub fn current(changes: &[Change], header: &Header) -> Result<Vec<u8>> {
+pub fn current(changes: &[HeaderChange], header: &Header) -> Result<Vec<u8>> {
     match changes.iter().find(|change| change.header.path == header.path) {
         Some(change) => change.text(),
         None => Ok(header.text.clone()),
@@ -299,14 +303,14 @@ pub fn current(changes: &[Change], header: &Header) -> Result<Vec<u8>> {
 }
 
 fn change(
-    changes: &mut Vec<Change>,
+    changes: &mut Vec<HeaderChange>,
     header: Header,
-    work: impl FnOnce(&mut Change) -> Result<()>,
+    work: impl FnOnce(&mut HeaderChange) -> Result<()>,
 ) -> Result<FileChange> {
     let path = header.path.clone();
     let known = changes.iter().position(|change| change.header.path == path);
     let index = known.unwrap_or_else(|| {
-        changes.push(Change { header, edits: Edits::default(), checks: Vec::new() });
+        changes.push(HeaderChange { header, edits: Edits::default(), checks: Vec::new() });
         changes.len() - 1
     });
     let change = changes.get_mut(index).context("no change")?;

@@ -12,10 +12,12 @@ mod home;
 pub mod macros;
 pub mod options;
 
-use crate::header::{self, Change, Declaration, FileChange, Header};
-use crate::idiom::options::{Idiom, Options};
+pub use groups::Told;
+
+use crate::header::{self, Declaration, FileChange, Header, HeaderChange};
+use crate::idiom::options::{Idiom, IdiomOptions};
 use anyhow::{Result, bail};
-use fieldline_plan::groups::{Alignment, Group, Kind};
+use fieldline_plan::result::{Group, GroupAlignment, GroupKind};
 use fieldline_plan::{Plan, StructPlan};
 use fieldline_source::startup::Assertion;
 use fieldline_source::{Edit, Edits, Heading, Refusal};
@@ -28,9 +30,9 @@ const MARKER: &[u8] = b"__cacheline_group_begin";
 
 /// How to tell groups of structs of a tree.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner<'m> {
+pub struct GroupIdiom<'m> {
     idiom: Idiom,
-    args: &'m Options,
+    args: &'m IdiomOptions,
     tree: &'m Path,
     /// Whether the tree is a kernel's.
     is_kernel: bool,
@@ -38,24 +40,9 @@ pub struct Manner<'m> {
     line: u64,
 }
 
-/// A struct's edits, its groups told.
-#[derive(Default)]
-pub struct Told {
-    /// The order, with its groups told.
-    pub edits: Edits,
-    /// What a reader should know, a sentence each.
-    pub remarks: Vec<String>,
-    /// What the source should check of the groups.
-    pub assertions: Vec<Assertion>,
-    /// Names of groups that are marked, by index into the plan's.
-    pub groups: Vec<(usize, String)>,
-    /// Whether macros are used that align on some machines only.
-    pub needs_macros: bool,
-}
-
-impl<'m> Manner<'m> {
+impl<'m> GroupIdiom<'m> {
     /// The manner asked for, or the one the tree can take.
-    pub fn new(args: &'m Options, tree: &'m Path, plan: &Plan) -> Result<Self> {
+    pub fn new(args: &'m IdiomOptions, tree: &'m Path, plan: &Plan) -> Result<Self> {
         let header = std::fs::read(tree.join(ALIGNED.1)).ok();
         let has_groups =
             header.as_deref().is_some_and(|text| text.windows(MARKER.len()).any(|word| word == MARKER));
@@ -103,7 +90,7 @@ impl<'m> Manner<'m> {
     /// Writes the checks of a struct into the tree. Gives what changes, and a sentence on it.
     pub fn check(
         &self,
-        changes: &mut Vec<Change>,
+        changes: &mut Vec<HeaderChange>,
         header: &str,
         name: &str,
         assertions: &[Assertion],
@@ -147,7 +134,7 @@ impl<'m> Manner<'m> {
     fn plain(&self, of: &StructPlan) -> Vec<Heading> {
         let may_be_aligned = |group: &&Group| {
             let is_on_line = group.first_offset > 0 && group.first_offset.is_multiple_of(self.line.max(1));
-            self.is_kernel && is_on_line && group.alignment == Alignment::Aligned
+            self.is_kernel && is_on_line && group.alignment == GroupAlignment::Aligned
         };
         let candidates = of.groups.iter().filter(may_be_aligned);
         let aligned = candidates.max_by(|one, other| one.visits.total_cmp(&other.visits));
@@ -163,11 +150,11 @@ impl<'m> Manner<'m> {
     }
 }
 
-fn comment(kind: Kind) -> &'static str {
+fn comment(kind: GroupKind) -> &'static str {
     match kind {
-        Kind::HotReadMostly => "Hot and read-mostly, used together:",
-        Kind::HotWritten => "Hot and often written, used together:",
-        Kind::Cold => "Rarely used:",
+        GroupKind::HotReadMostly => "Hot and read-mostly, used together:",
+        GroupKind::HotWritten => "Hot and often written, used together:",
+        GroupKind::Cold => "Rarely used:",
     }
 }
 

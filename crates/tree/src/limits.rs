@@ -6,6 +6,7 @@ use crate::uses::{self, Declared};
 use anyhow::Result;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Wishes;
+use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::path::Path;
 
 /// What the source says about a struct, or why it can't be changed there.
@@ -72,4 +73,30 @@ fn with_uses(tree: Option<&Path>, layouts: &[Layout], read: Vec<Option<Read>>) -
         limits
     });
     Ok(limits.collect())
+}
+
+/// Adds remarks to a plan, and refuses what the source refuses.
+pub fn tell(plan: &mut Plan, limits: Vec<Limits>) {
+    for (of, limits) in plan.structs.iter_mut().zip(limits) {
+        of.notes.extend(limits.remarks);
+        if let Some(reason) = limits.refusal {
+            refuse(of, reason);
+        }
+    }
+}
+
+/// A plan that can't be carried out proposes nothing.
+fn refuse(of: &mut StructPlan, reason: String) {
+    of.outcome = Outcome::Refused;
+    of.reason = Some(reason);
+    of.chosen = of.declared.clone();
+    of.moved.clear();
+    of.candidates.clear();
+    of.forecasts.clear();
+    of.sizes.clear();
+    of.builds.clear();
+    of.groups.clear();
+    of.search = None;
+    of.confidence = None;
+    of.terms.clear();
 }

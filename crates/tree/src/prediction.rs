@@ -2,8 +2,9 @@
 
 use fieldline_layout::layout::Role;
 use fieldline_layout::{Layout, Member, abi};
+use fieldline_plan::StructPlan;
+use fieldline_plan::cost::elsewhere;
 use fieldline_plan::result::PlacedMember;
-use fieldline_plan::{StructPlan, elsewhere};
 
 /// How names of members that only mark a group begin (include/linux/cache.h).
 const MARKER: &str = "__cacheline_group_";

@@ -15,6 +15,6 @@ mod overlay;
 mod recipe;
 mod units;
 
-pub use build::{Build, Finding, Shown};
+pub use build::{Build, BuildProof, Shown};
 pub use judge::{Judged, judge};
 pub use overlay::Patch;

@@ -2,30 +2,19 @@
 //! is found becomes limits of the plan and remarks on it.
 
 mod elsewhere;
+mod scope;
 
 use anyhow::{Context, Result};
+pub(crate) use scope::{Declared, read_up_to};
+
 use elsewhere::Waiting;
 use fieldline_layout::constraint::{Pin, Wishes};
 use fieldline_layout::{Layout, Member};
-use fieldline_source::uses::{Demand, Findings, Subject, Use, uses};
+use fieldline_source::uses::{Demand, Findings, Use, UsedStruct, uses};
 use rayon::prelude::*;
+use scope::{LARGEST, is_in_scope, is_on_the_way};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
-
-/// Folders at the top of a kernel tree whose code is none of the kernel's, or is not C.
-const OTHER_CODE: &[&str] = &["Documentation", "LICENSES", "rust", "samples", "scripts", "tools", "usr"];
-/// Larger files are tables: register lists, fonts.
-const LARGEST: u64 = 1 << 20;
-
-/// A struct and the file of the tree that declares it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Declared<'d> {
-    pub layout: &'d Layout,
-    /// Path from the top of the tree, with `/`.
-    pub header: &'d str,
-}
 
 /// Uses of one struct by file, in order of paths.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +24,7 @@ pub(crate) struct Found {
 
 /// Searches a tree for uses of structs.
 pub(crate) fn find(tree: &Path, structs: &[Declared<'_>]) -> Result<Vec<Found>> {
-    let subjects: Vec<Subject> = structs.iter().map(|of| subject(of.layout)).collect();
+    let subjects: Vec<UsedStruct> = structs.iter().map(|of| subject(of.layout)).collect();
     let mut files = files_below(tree, "", structs).with_context(|| tree.display().to_string())?;
     files.sort_unstable();
     let by_file = files.par_iter().map(|path| {
@@ -94,56 +83,16 @@ fn files_below(tree: &Path, folder: &str, structs: &[Declared<'_>]) -> std::io::
     Ok(files)
 }
 
-/// What a file holds; nothing of those larger than so many bytes.
-pub(crate) fn read_up_to(path: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
-    if size <= largest {
-        text.reserve_exact(size as usize + 1);
-        file.take(largest).read_to_end(&mut text)?;
-    }
-    Ok(text)
-}
-
 fn is_c(path: &str) -> bool {
     path.ends_with(".c") || path.ends_with(".h")
 }
 
-/// Whether a file can know what a header declares: a header below `include` is known everywhere, one of an
-/// architecture in all code but other architectures', any other in its own folder and below.
-fn is_in_scope(path: &str, header: &str) -> bool {
-    let top = path.split('/').next().unwrap_or_default();
-    if OTHER_CODE.contains(&top) {
-        return false;
-    }
-    let arch =
-        |path: &str| path.strip_prefix("arch/").and_then(|rest| rest.split('/').next().map(str::to_owned));
-    let is_public = header.starts_with("include/") || header.contains("/include/");
-    match (is_public, arch(header), arch(path)) {
-        (true, Some(own), Some(other)) => own == other,
-        (true, ..) => true,
-        (false, ..) => path.starts_with(folder_of(header)),
-    }
-}
-
-/// Whether a folder holds files in scope, or leads to some.
-fn is_on_the_way(folder: &str, header: &str) -> bool {
-    let inside = format!("{folder}/");
-    is_in_scope(&inside, header) || folder_of(header).starts_with(&inside)
-}
-
-/// The folder of a path, with `/`; empty at the top.
-fn folder_of(path: &str) -> &str {
-    path.rfind('/').map_or("", |end| &path[..=end])
-}
-
-fn subject(layout: &Layout) -> Subject {
+fn subject(layout: &Layout) -> UsedStruct {
     let members = layout.members.iter().enumerate();
     let members = members.flat_map(|(number, member)| {
         names(std::slice::from_ref(member)).into_iter().map(move |name| (name, number))
     });
-    Subject { tag: layout.name.clone(), members: members.collect(), leads: leads(&layout.members) }
+    UsedStruct { tag: layout.name.clone(), members: members.collect(), leads: leads(&layout.members) }
 }
 
 /// Names that code can say: of unnamed structs and unions those inside.
@@ -248,26 +197,5 @@ fn in_short(reasons: &[String]) -> String {
         [] => String::new(),
         [only] => only.clone(),
         [first, rest @ ..] => format!("{first}, likewise in {} more places", rest.len()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_are_known_where_they_can_be_included() {
-        let known = |path: &str, header: &str| is_in_scope(path, header);
-        assert!(known("mm/slub.c", "include/linux/mm_types.h"));
-        assert!(known("arch/arm64/kernel/traps.c", "include/linux/sched.h"));
-        assert!(!known("tools/perf/util/map.c", "include/linux/sched.h"));
-        assert!(known("kernel/sched/fair.c", "kernel/sched/sched.h"));
-        assert!(!known("kernel/schedule.c", "kernel/sched/sched.h"));
-        assert!(!known("mm/slub.c", "kernel/sched/sched.h"));
-        assert!(known("mm/slub.c", "arch/x86/include/asm/processor.h"));
-        assert!(!known("arch/arm64/kernel/traps.c", "arch/x86/include/asm/processor.h"));
-        assert!(
-            is_on_the_way("kernel", "kernel/sched/sched.h") && !is_on_the_way("mm", "kernel/sched/sched.h")
-        );
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use fieldline_debuginfo::dwarf::{self, Dwarf, TypeReader};
 use fieldline_layout::Layout;
 use fieldline_source::{
-    Body, Declares, Definition, ExpectedMember, Join, Query, Refusal, Shape, SourceText, Statement,
+    Body, Declares, Definition, ExpectedMember, Join, MemberShape, Query, Refusal, SourceText, Statement,
 };
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -185,7 +185,7 @@ fn names_agree(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[Expecte
         let Some(run) = expected.get(members.clone()).filter(|_| members.start == next) else { return false };
         next = members.end;
         if let Declares::Members(declared) = &statement.declares {
-            let kept = declared.iter().filter(|one| one.shape != Shape::UnnamedBits);
+            let kept = declared.iter().filter(|one| one.shape != MemberShape::UnnamedBits);
             let all: Vec<Option<&str>> = kept.clone().map(|one| one.name.as_deref()).collect();
             let sure: Vec<Option<&str>> =
                 kept.filter(|one| !one.is_optional).map(|one| one.name.as_deref()).collect();

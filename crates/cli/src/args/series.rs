@@ -1,7 +1,8 @@
 //! What the user types to get mails instead of bare diffs.
 
+use super::values::line_size;
 use clap::{Args, ValueEnum};
-use fieldline_tree::idiom::options::{self, AlignGroups, CheckIn, GroupPaths};
+use fieldline_tree::idiom::options::{self, AlignGroups, CheckIn, GroupPaths, IdiomOptions};
 
 /// The date where none is given: the one `git format-patch` puts into its own first lines.
 pub(crate) const DATE: &str = "Mon, 17 Sep 2001 00:00:00 +0000";
@@ -43,8 +44,8 @@ pub(crate) struct IdiomArgs {
 
 impl IdiomArgs {
     /// The same, as the source is told.
-    pub(crate) fn options(&self) -> options::Options {
-        options::Options {
+    pub(crate) fn options(&self) -> IdiomOptions {
+        IdiomOptions {
             idiom: self.idiom.map(|idiom| match idiom {
                 Idiom::Groups => options::Idiom::Groups,
                 Idiom::Plain => options::Idiom::Plain,
@@ -84,7 +85,7 @@ fn align_groups(text: &str) -> Result<AlignGroups, String> {
     match text {
         "plan" => Ok(AlignGroups::Plan),
         "none" => Ok(AlignGroups::None),
-        other => match other.strip_prefix("cond:").map(super::line_size) {
+        other => match other.strip_prefix("cond:").map(line_size) {
             Some(bytes) => bytes.map(AlignGroups::Where),
             None => Err("plan, none or cond:BYTES".to_owned()),
         },

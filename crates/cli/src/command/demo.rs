@@ -3,9 +3,11 @@
 
 mod files;
 
-use super::{layout, patch, plan, profile, report};
 use crate::args::{Arguments, Command, DemoArgs};
-use crate::{Outcome, output};
+use crate::command::accesses::{profile, report};
+use crate::command::layouts::layout;
+use crate::command::orders::{patch, plan};
+use crate::output::{self, Outcome};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use files::{FILES, PROGRAM, RECORDING, TREE};

@@ -1,8 +1,9 @@
 //! Whether the structs asked about have enough samples, by the rule of the planner.
 
-use super::Judged;
+use super::judged::Judged;
 use crate::args::Recordings;
-use crate::{profiled, recordings};
+use crate::input::recordings;
+use crate::planning;
 use anyhow::Result;
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::types;
@@ -36,7 +37,7 @@ pub(super) fn needs(of: &Recordings, types: &[String], judged: &[Judged]) -> Res
     let layouts = types::with_types(of.first_program(), None, None, |found| {
         names
             .iter()
-            .map(|name| profiled::layout_of(found, Some(&profile), types::bare(name)))
+            .map(|name| planning::layout_of(found, Some(&profile), types::bare(name)))
             .collect::<Result<Vec<_>>>()
     })?;
     let is_asked_for = !types.is_empty();

@@ -1,8 +1,8 @@
 //! Which keys fieldline.toml may have. A mistyped key would be a rule that never finds anything.
 
-use crate::pins::nearest;
 use anyhow::{Result, anyhow};
 use fieldline_check::Rule;
+use fieldline_tree::pins::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

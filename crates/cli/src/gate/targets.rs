@@ -1,9 +1,10 @@
 //! The layouts of each target, now and before.
 
 use super::config::{Config, Target};
-use crate::origin::{Fetched, Origin};
-use crate::shelf::{self, Content, Shelf};
-use crate::{output, select};
+use crate::input::origin::{Fetched, Origin};
+use crate::input::select;
+use crate::input::shelf::{self, Content, Shelf};
+use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_check::set::variants;
 use fieldline_layout::Layout;

@@ -1,8 +1,8 @@
 //! Patches as mails that `git am` takes, in the shape of `git format-patch`.
 
-use super::Step;
-use crate::args::series::{DATE, SeriesArgs};
+use crate::args::{DATE, SeriesArgs};
 use fieldline_source::diff;
+use fieldline_tree::edits::PatchStep;
 use fieldline_tree::header::FileChange;
 use std::fmt::Write;
 
@@ -90,7 +90,7 @@ fn quoted(author: &str) -> String {
 }
 
 /// `---`, the diffstat and the diffs of one step, by path.
-pub(crate) fn patch(step: &Step) -> Vec<u8> {
+pub(crate) fn patch(step: &PatchStep) -> Vec<u8> {
     let mut out = format!("---\n{}\n", stat(&[step])).into_bytes();
     let mut files: Vec<&FileChange> = step.files.iter().collect();
     files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -110,7 +110,7 @@ fn counts(file: &FileChange) -> (usize, usize) {
 }
 
 /// What `git diff --stat` prints for some steps; changes of one file are one row.
-pub(crate) fn stat(steps: &[&Step]) -> String {
+pub(crate) fn stat(steps: &[&PatchStep]) -> String {
     let mut files: Vec<(&str, usize, usize)> = Vec::new();
     for change in steps.iter().flat_map(|step| &step.files) {
         let (added, removed) = counts(change);
@@ -171,9 +171,9 @@ pub(crate) fn paragraph(out: &mut String, first: &str, text: &str) {
 mod tests {
     use super::*;
 
-    fn step(old: &str, new: &str) -> Step {
+    fn step(old: &str, new: &str) -> PatchStep {
         let file = FileChange { path: "a/s.h".into(), old: old.into(), new: new.into() };
-        Step { files: vec![file], ..Step::default() }
+        PatchStep { files: vec![file], ..PatchStep::default() }
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! What the mails of a series say: measured, predicted, moved, left alone.
 
-use super::Step;
 use super::mail::paragraph;
 use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording};
-use fieldline_plan::groups::{Alignment, Group};
-use fieldline_plan::result::{Basis, Candidate, Mark};
-use fieldline_plan::{Outcome, Plan, StructPlan, source};
+use fieldline_plan::result::{Basis, Candidate, Group, GroupAlignment, Mark};
+use fieldline_plan::visits::source;
+use fieldline_plan::{Outcome, Plan, StructPlan};
+use fieldline_tree::edits::PatchStep;
 use std::fmt::Write;
 
 /// Reasons why samples were not attributed that a letter names.
@@ -21,7 +21,7 @@ const CONDITION: &str = "Groups made for cachelines of one size waste memory whe
     SMP_CACHE_BYTES, repeated at both ends of each group, but the end marker would still be aligned to a long everywhere.";
 
 /// The subject of a struct's patch; the header's name stands for the area.
-pub(crate) fn subject(step: &Step, plan: &Plan) -> String {
+pub(crate) fn subject(step: &PatchStep, plan: &Plan) -> String {
     let path = step.files.first().map_or("", |file| file.path.as_str());
     let file = path.rsplit('/').next().unwrap_or(path);
     let area = file.split('.').next().unwrap_or(file);
@@ -33,8 +33,8 @@ pub(crate) fn subject(step: &Step, plan: &Plan) -> String {
 }
 
 /// The subject of the cover letter.
-pub(crate) fn cover_subject(steps: &[Step]) -> String {
-    let names: Vec<&str> = steps.iter().filter_map(Step::name).collect();
+pub(crate) fn cover_subject(steps: &[PatchStep]) -> String {
+    let names: Vec<&str> = steps.iter().filter_map(PatchStep::name).collect();
     match names.as_slice() {
         [one] => format!("Reorder struct {one}"),
         [one, other] => format!("Reorder struct {one} and struct {other}"),
@@ -43,7 +43,7 @@ pub(crate) fn cover_subject(steps: &[Step]) -> String {
 }
 
 /// The body of the cover letter.
-pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>, steps: &[Step]) -> String {
+pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>, steps: &[PatchStep]) -> String {
     let mut out = String::new();
     paragraph(
         &mut out,
@@ -80,7 +80,7 @@ pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>, steps: &[Step]
 }
 
 /// The body of the patch that adds macros.
-pub(crate) fn of_macros(step: &Step) -> String {
+pub(crate) fn of_macros(step: &PatchStep) -> String {
     let mut out = String::new();
     paragraph(&mut out, "", CONDITION);
     out.push('\n');
@@ -98,7 +98,7 @@ pub(crate) fn of_macros(step: &Step) -> String {
 }
 
 /// The body of a struct's patch.
-pub(crate) fn of_struct(plan: &Plan, of: &StructPlan, step: &Step) -> String {
+pub(crate) fn of_struct(plan: &Plan, of: &StructPlan, step: &PatchStep) -> String {
     let mut out = String::new();
     let all = of.declared.members.len();
     let moved = of.moved.len();
@@ -250,7 +250,7 @@ fn groups(out: &mut String, of: &StructPlan, profile: Option<&AccessProfile>, ma
         );
         let name = marked.iter().find(|(at, _)| *at == index).map(|(_, name)| format!("{name}: "));
         let mut text = name.unwrap_or_default() + &names(of, group);
-        if group.alignment == Alignment::Aligned && marked.is_empty() {
+        if group.alignment == GroupAlignment::Aligned && marked.is_empty() {
             text.push_str("; aligning it to the cacheline would cost no byte");
         }
         paragraph(out, "          ", &text);
@@ -276,7 +276,7 @@ fn shares(of: &StructPlan, profile: &AccessProfile) -> Vec<f64> {
         .iter()
         .enumerate()
         .filter(|(_, held)| held.fingerprint == of.fingerprint && held.name == of.name);
-    let sources = sources.map(|(type_index, _)| source::Source { type_index, base: 0 });
+    let sources = sources.map(|(type_index, _)| source::ProfileSource { type_index, base: 0 });
     let accesses: Vec<Access> =
         sources.flat_map(|source| source::accesses(profile, source, of.declared.size)).collect();
     let weight = |access: &Access| access.loads.period.saturating_add(access.stores.period);

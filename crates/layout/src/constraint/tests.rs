@@ -1,4 +1,5 @@
 use super::*;
+use crate::layout::{Layout, Member, Role};
 
 fn member(name: &str, bit_offset: u64, bit_size: u64, align: u64) -> Member {
     Member {
@@ -100,7 +101,7 @@ fn what_begins_a_line_without_filling_it_keeps_its_neighbours_behind() {
     members[1].explicit_align = Some(64);
     members[1].align = 64;
     let found = constraints(&layout(128, members.clone()), &Wishes::default());
-    assert_eq!(found, Err(Refusal::Fixed), "each is alone where it is");
+    assert_eq!(found, Err(ReorderRefusal::Fixed), "each is alone where it is");
     members.push(long("c", 80));
     let found = constraints(&layout(128, members), &Wishes::default()).unwrap();
     assert_eq!(found.check(&[0, 1, 3, 2]), Ok(()));
@@ -168,18 +169,18 @@ fn regions_of_the_text_and_stuck_declarations_are_respected() {
 #[test]
 fn what_has_no_order_of_its_own_is_refused() {
     let union = Layout { kind: "union".to_owned(), ..longs(2) };
-    assert_eq!(constraints(&union, &Wishes::default()), Err(Refusal::Union));
+    assert_eq!(constraints(&union, &Wishes::default()), Err(ReorderRefusal::Union));
     let packed = layout(9, vec![member("a", 0, 8, 1), member("b", 8, 64, 8)]);
-    assert_eq!(constraints(&packed, &Wishes::default()), Err(Refusal::Packed));
+    assert_eq!(constraints(&packed, &Wishes::default()), Err(ReorderRefusal::Packed));
     let exported = Layout { file: Some("include/uapi/linux/x.h".to_owned()), ..longs(2) };
-    assert!(matches!(constraints(&exported, &Wishes::default()), Err(Refusal::UserInterface(_))));
+    assert!(matches!(constraints(&exported, &Wishes::default()), Err(ReorderRefusal::UserInterface(_))));
     let mut reserved = longs(2);
     reserved.members[1].name = Some("rh_reserved1".to_owned());
-    assert!(matches!(constraints(&reserved, &Wishes::default()), Err(Refusal::Reserved(_))));
+    assert!(matches!(constraints(&reserved, &Wishes::default()), Err(ReorderRefusal::Reserved(_))));
     let wishes = Wishes { first: vec![pin(9)], ..Wishes::default() };
-    assert_eq!(constraints(&longs(2), &wishes), Err(Refusal::NoSuchMember(9)));
+    assert_eq!(constraints(&longs(2), &wishes), Err(ReorderRefusal::NoSuchMember(9)));
     let short = Wishes { notes: vec![Note::default()], ..Wishes::default() };
-    assert!(matches!(constraints(&longs(2), &short), Err(Refusal::Notes { .. })));
+    assert!(matches!(constraints(&longs(2), &short), Err(ReorderRefusal::Notes { .. })));
 }
 
 #[test]

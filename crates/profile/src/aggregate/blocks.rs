@@ -5,14 +5,14 @@
 //! program does in one go; a multiple of five, so that folds are equally large.
 
 /// Blocks of a recording.
-pub const BLOCKS: usize = 20;
+pub(crate) const BLOCKS: usize = 20;
 /// Times kept: enough to cut blocks of equal size within a tenth of a percent.
 const KEPT: usize = 1 << 16;
 
 /// Times of samples, thinned as they become more: a bounded number whatever the size of the recording. Which are kept
 /// depends on the times alone, not on their order.
 #[derive(Clone, Debug, Default)]
-pub struct Clock {
+pub(crate) struct Clock {
     kept: Vec<u64>,
     /// Times are kept whose hash has none of these bits.
     mask: u64,
@@ -20,7 +20,7 @@ pub struct Clock {
 
 impl Clock {
     /// Takes a sample's time in nanoseconds.
-    pub fn note(&mut self, time: u64) {
+    pub(crate) fn note(&mut self, time: u64) {
         if scatter(time) & self.mask != 0 {
             return;
         }
@@ -29,7 +29,7 @@ impl Clock {
     }
 
     /// Takes the times of another part of the recording.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.mask |= other.mask;
         let mask = self.mask;
         self.kept.extend(&other.kept);
@@ -47,7 +47,7 @@ impl Clock {
 
     /// The blocks of the recording. None if its samples have no times or fewer than there are blocks.
     #[must_use]
-    pub fn blocks(&self) -> Blocks {
+    pub(crate) fn blocks(&self) -> Blocks {
         let mut times = self.kept.clone();
         times.sort_unstable();
         let mut starts: Vec<u64> =

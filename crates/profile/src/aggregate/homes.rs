@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// A sample of a known object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Touched {
+pub(crate) struct Touched {
     /// Where the object begins.
     pub base: u64,
     /// CPU.
@@ -20,7 +20,7 @@ pub struct Touched {
 impl Touched {
     /// So many such samples as ones taken away from home.
     #[must_use]
-    pub fn as_away(&self, samples: u64) -> Away {
+    pub(crate) fn as_away(&self, samples: u64) -> Away {
         Away {
             loads: samples * u64::from(!self.is_store),
             stores: samples * u64::from(self.is_store),
@@ -31,7 +31,9 @@ impl Touched {
 
 /// The home of each object by where it begins, and sums over all, of samples with how many are alike. Of CPUs with equally many samples, the first is home.
 #[must_use]
-pub fn homes<'t>(samples: impl IntoIterator<Item = (&'t Touched, u64)>) -> (FxHashMap<u64, u32>, Homes) {
+pub(crate) fn homes<'t>(
+    samples: impl IntoIterator<Item = (&'t Touched, u64)>,
+) -> (FxHashMap<u64, u32>, Homes) {
     let mut counts: FxHashMap<u64, BTreeMap<u32, u64>> = FxHashMap::default();
     for (touched, samples) in samples {
         *counts.entry(touched.base).or_default().entry(touched.cpu).or_default() += samples;

@@ -11,7 +11,7 @@ use fieldline_typeflow::operands::target::{Operand, Target, TypeIndex};
 use fieldline_typeflow::types::{Place, Ty};
 
 /// The target of a sample: what the code tells, with what is known of the object at the address.
-pub fn decide(
+pub(crate) fn decide(
     objects: &mut Objects<'_>,
     answers: &mut Answers,
     seen: Seen,

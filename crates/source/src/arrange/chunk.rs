@@ -1,7 +1,6 @@
 //! A joined body as chunks of whole lines.
 
-use super::constraint::Together;
-use crate::body::{Body, Declares, Node, PieceKind, Shape};
+use crate::body::{Body, Declares, FixedPlace, MemberShape, Node, PieceKind};
 use crate::join::Join;
 use std::ops::Range;
 
@@ -24,7 +23,7 @@ pub(super) struct Chunk {
     /// What makes its members one unit.
     pub(super) together: Together,
     /// Why nothing passes it and it doesn't move.
-    pub(super) fixed: Option<Fixed>,
+    pub(super) fixed: Option<FixedPlace>,
 }
 
 /// What a chunk does when units are put in order.
@@ -44,11 +43,26 @@ pub(super) enum Role {
     Layout,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fixed {
-    /// 1-based.
-    pub(super) line: u32,
-    pub(super) reason: String,
+/// What makes several members one unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// One declaration.
+    Declaration,
+    /// Declarations on one line.
+    Line,
+    /// An `#if` block with several arms.
+    Block,
+}
+
+impl Together {
+    /// The reason, as part of a sentence.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Declaration => "they are one declaration",
+            Self::Line => "their declarations share a line",
+            Self::Block => "they stand in an #if block with several branches",
+        }
+    }
 }
 
 /// All chunks of a body in the order of their lines.
@@ -107,9 +121,10 @@ impl Chunks {
     fn fix_all(&mut self) {
         for chunk in &mut self.list {
             let line = Body::number(chunk.lines.start);
-            chunk
-                .fixed
-                .get_or_insert(Fixed { line, reason: "a declaration shares a line with a brace".to_owned() });
+            chunk.fixed.get_or_insert(FixedPlace {
+                line,
+                reason: "a declaration shares a line with a brace".to_owned(),
+            });
         }
     }
 
@@ -179,7 +194,7 @@ impl Cutter<'_, '_, '_, '_> {
         });
     }
 
-    fn fix(&mut self, found: Option<Fixed>, together: Together) {
+    fn fix(&mut self, found: Option<FixedPlace>, together: Together) {
         if let Some(chunk) = self.chunks.last_mut() {
             chunk.fixed = found;
             chunk.together = together;
@@ -198,7 +213,7 @@ impl Cutter<'_, '_, '_, '_> {
             PieceKind::Directive(token) => {
                 self.push(Role::Barrier, lines, 0, blank, none);
                 self.fix(
-                    Some(Fixed {
+                    Some(FixedPlace {
                         line: self.body.source.line_of(*token),
                         reason: "a preprocessor line stands there".to_owned(),
                     }),
@@ -234,12 +249,12 @@ impl Cutter<'_, '_, '_, '_> {
     }
 
     /// Why these statements stay where they are, if so.
-    fn fixed(&self, statements: &[usize], members: &Range<usize>) -> Option<Fixed> {
+    fn fixed(&self, statements: &[usize], members: &Range<usize>) -> Option<FixedPlace> {
         let mut found = statements.iter().filter_map(|at| {
             let statement = self.body.statements.get(*at)?;
             let reason = self.reason(*at, members.is_empty())?;
             let line = statement.pin.as_ref().map_or(statement.line, |pin| pin.line);
-            Some(Fixed { line, reason })
+            Some(FixedPlace { line, reason })
         });
         found.next()
     }
@@ -253,7 +268,7 @@ impl Cutter<'_, '_, '_, '_> {
             return Some("preprocessor lines run through the declaration".to_owned());
         }
         let mut declarators = statement.declarators().iter();
-        if declarators.any(|member| member.shape == Shape::UnnamedBits) {
+        if declarators.any(|member| member.shape == MemberShape::UnnamedBits) {
             return Some("an unnamed bit-field stands there".to_owned());
         }
         let reason = match statement.declares {
@@ -307,13 +322,18 @@ impl Cutter<'_, '_, '_, '_> {
         self.fix(fixed, Together::Block);
     }
 
-    fn fixed_in_block(&self, block: usize, statements: &[usize], members: &Range<usize>) -> Option<Fixed> {
+    fn fixed_in_block(
+        &self,
+        block: usize,
+        statements: &[usize],
+        members: &Range<usize>,
+    ) -> Option<FixedPlace> {
         let directive = self.pieces_in(block).into_iter().find_map(|at| {
             let piece = self.body.pieces.get(at)?;
             let PieceKind::Directive(token) = piece.kind else {
                 return None;
             };
-            Some(Fixed {
+            Some(FixedPlace {
                 line: self.body.source.line_of(token),
                 reason: "a preprocessor line stands there".to_owned(),
             })
@@ -327,7 +347,7 @@ impl Cutter<'_, '_, '_, '_> {
                 let is_plain = matches!(statement.declares, Declares::Members(_))
                     && statement.pin.is_none()
                     && !statement.is_tangled
-                    && !statement.declarators().iter().any(|member| member.shape == Shape::UnnamedBits);
+                    && !statement.declarators().iter().any(|member| member.shape == MemberShape::UnnamedBits);
                 (!(is_idle && is_plain)).then_some(fixed)
             });
             statements.into_iter().next()

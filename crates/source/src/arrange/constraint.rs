@@ -1,6 +1,7 @@
 //! What the text allows an order of members to do.
 
-use super::chunk::{Chunk, Chunks, Fixed};
+use super::chunk::{Chunk, Chunks, Together};
+use crate::body::FixedPlace;
 use crate::join::Join;
 use crate::refusal::Refusal;
 use crate::scan::Literal;
@@ -9,15 +10,15 @@ use std::ops::Range;
 
 /// Limits that the source text sets to an order. An order that keeps them can be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constraints {
+pub struct TextConstraints {
     /// One for each member, in declared order.
     pub members: Vec<MemberPlace>,
     /// What moves as a whole, in declared order.
-    pub units: Vec<Unit>,
+    pub units: Vec<MemberUnit>,
     /// Nests of conditions; the first is the empty one.
     pub guards: Vec<GuardPath>,
     /// What nothing passes, by zone: units that are alone in theirs, and lines that declare no member.
-    barriers: BTreeMap<u32, Fixed>,
+    barriers: BTreeMap<u32, FixedPlace>,
 }
 
 /// Where a member stands in the text.
@@ -25,9 +26,9 @@ pub struct Constraints {
 pub struct MemberPlace {
     /// Its name for a message, quoted.
     pub label: String,
-    /// Index into [`Constraints::units`].
+    /// Index into [`TextConstraints::units`].
     pub unit: usize,
-    /// Index into [`Constraints::guards`]; a member in a block with `#else` has that block's.
+    /// Index into [`TextConstraints::guards`]; a member in a block with `#else` has that block's.
     pub guard: usize,
     /// Zones follow one another: no member comes before one of a smaller zone.
     pub zone: u32,
@@ -42,24 +43,13 @@ pub struct MemberPlace {
 /// Members whose text moves as a whole: declarators of one declaration, statements that share a line, a block with
 /// `#else`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct MemberUnit {
     /// Declared indices.
     pub members: Range<usize>,
     /// 1-based line of its first declaration.
     pub line: u32,
     /// What holds its members together.
     pub together: Together,
-}
-
-/// What makes several members one unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Together {
-    /// One declaration.
-    Declaration,
-    /// Declarations on one line.
-    Line,
-    /// An `#if` block with several arms.
-    Block,
 }
 
 /// The conditions around a unit, outermost first. Units of equal conditions can share one `#if` block.
@@ -69,7 +59,7 @@ pub struct GuardPath {
     pub conditions: Vec<Literal>,
 }
 
-impl Constraints {
+impl TextConstraints {
     pub(super) fn of(join: &Join, chunks: &Chunks) -> Self {
         let mut found = Self {
             members: Vec::with_capacity(join.expected.len()),
@@ -110,7 +100,7 @@ impl Constraints {
                 line: line(member),
             });
         }
-        self.units.push(Unit {
+        self.units.push(MemberUnit {
             members: chunk.members.clone(),
             line: line(chunk.members.start),
             together: chunk.together,
@@ -151,7 +141,7 @@ impl Constraints {
         }
     }
 
-    fn split(&self, unit: &Unit) -> Refusal {
+    fn split(&self, unit: &MemberUnit) -> Refusal {
         let members = self.members.get(unit.members.clone()).unwrap_or_default();
         let labels: Vec<&str> = members.iter().map(|member| member.label.as_str()).collect();
         Refusal::SplitsUnit {
@@ -185,17 +175,6 @@ impl Constraints {
             line: mover.line,
             barrier: barrier.map_or(0, |fixed| fixed.line),
             reason: barrier.map_or_else(String::new, |fixed| fixed.reason.clone()),
-        }
-    }
-}
-
-impl Together {
-    /// The reason, as part of a sentence.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::Declaration => "they are one declaration",
-            Self::Line => "their declarations share a line",
-            Self::Block => "they stand in an #if block with several branches",
         }
     }
 }

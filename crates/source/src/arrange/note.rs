@@ -10,7 +10,7 @@ use std::fmt;
 /// A remark on a reordering. Lines are 1-based and those of the original.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Note {
+pub enum Remark {
     /// A comment about the layout was left out, since its neighbours have changed.
     LayoutCommentRemoved {
         /// Where it stood.
@@ -36,7 +36,7 @@ pub enum Note {
     },
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LayoutCommentRemoved { line, text } => {
@@ -54,14 +54,14 @@ impl fmt::Display for Note {
 }
 
 /// All notes, by line.
-pub(super) fn notes(join: &Join, chunks: &Chunks, sequence: &Sequence) -> Vec<Note> {
+pub(super) fn notes(join: &Join, chunks: &Chunks, sequence: &Sequence) -> Vec<Remark> {
     let noter = Noter { join, chunks, sequence };
-    let mut notes: Vec<(u32, Note)> = Vec::new();
+    let mut notes: Vec<(u32, Remark)> = Vec::new();
     for item in &sequence.dropped {
-        notes.extend(noter.layout(*item, |line, text| Note::LayoutCommentRemoved { line, text }));
+        notes.extend(noter.layout(*item, |line, text| Remark::LayoutCommentRemoved { line, text }));
     }
     for item in &sequence.doubtful {
-        notes.extend(noter.layout(*item, |line, text| Note::LayoutCommentDoubtful { line, text }));
+        notes.extend(noter.layout(*item, |line, text| Remark::LayoutCommentDoubtful { line, text }));
     }
     for (index, chunk) in chunks.units() {
         notes.extend(noter.trailing(index, chunk));
@@ -78,7 +78,7 @@ struct Noter<'n, 'b, 's, 't> {
 }
 
 impl Noter<'_, '_, '_, '_> {
-    fn layout(&self, item: usize, note: fn(u32, String) -> Note) -> Option<(u32, Note)> {
+    fn layout(&self, item: usize, note: fn(u32, String) -> Remark) -> Option<(u32, Remark)> {
         let chunk = self.chunks.get(item)?;
         let line = number(chunk.lines.start);
         let text = lossy(self.join.body.lines_text(&chunk.lines)).trim().to_owned();
@@ -86,7 +86,7 @@ impl Noter<'_, '_, '_, '_> {
     }
 
     /// Comments about the layout behind a declaration that has another neighbour now.
-    fn trailing(&self, index: usize, chunk: &Chunk) -> Vec<(u32, Note)> {
+    fn trailing(&self, index: usize, chunk: &Chunk) -> Vec<(u32, Remark)> {
         if self.next_unit(index) == self.chunks.units().map(|(at, _)| at).find(|at| *at > index) {
             return Vec::new();
         }
@@ -96,7 +96,7 @@ impl Noter<'_, '_, '_, '_> {
         let note = |token: usize| {
             let line = source.line_of(token);
             let text = lossy(source.text(token));
-            (line, Note::LayoutCommentDoubtful { line, text })
+            (line, Remark::LayoutCommentDoubtful { line, text })
         };
         stale.map(note).collect()
     }
@@ -121,7 +121,7 @@ impl Noter<'_, '_, '_, '_> {
     }
 
     /// A comment above the first of several members without one, when they don't follow it any more.
-    fn leading(&self, index: usize, chunk: &Chunk) -> Option<(u32, Note)> {
+    fn leading(&self, index: usize, chunk: &Chunk) -> Option<(u32, Remark)> {
         if chunk.lead == 0 {
             return None;
         }
@@ -135,7 +135,7 @@ impl Noter<'_, '_, '_, '_> {
             return None;
         }
         let line = number(chunk.lines.start);
-        let note = Note::CommentLeavesMembers {
+        let note = Remark::CommentLeavesMembers {
             line,
             with: self.label(index),
             others: others.iter().map(|other| self.label(*other)).collect(),

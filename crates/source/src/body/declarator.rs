@@ -2,63 +2,11 @@
 
 use super::attribute;
 use super::macros;
+use super::member::{Declarator, Declares, MemberShape};
 use super::part::{Part, at_commas, parts};
 use crate::definition::lossy;
 use crate::scan::SourceText;
 use std::ops::Range;
-
-/// What one statement of a body declares.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Declares {
-    /// These members, in order.
-    Members(Vec<Declarator>),
-    /// No member: a type, an assertion, a lone semicolon.
-    Nothing,
-    /// A macro or shape this crate doesn't know.
-    Unknown,
-}
-
-/// One member of a declaration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Declarator {
-    /// Its name, unless it has none.
-    pub name: Option<String>,
-    /// What it is.
-    pub shape: Shape,
-    /// Whether some configurations or language modes have no such member.
-    pub is_optional: bool,
-}
-
-/// What a member is, as far as its text tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// An ordinary member.
-    Field,
-    /// An array without length, or of length 0.
-    Flexible,
-    /// A bit-field.
-    BitField,
-    /// A bit-field without a name; debug info leaves it out.
-    UnnamedBits,
-    /// An unnamed struct or union.
-    Aggregate,
-    /// A member that only marks a place, such as a cacheline group's begin.
-    Marker,
-}
-
-impl Declarator {
-    pub(crate) fn named(name: &[u8], shape: Shape) -> Self {
-        Self { name: Some(lossy(name)), shape, is_optional: false }
-    }
-
-    pub(crate) fn unnamed(shape: Shape) -> Self {
-        Self { name: None, shape, is_optional: false }
-    }
-
-    pub(crate) fn optional(self) -> Self {
-        Self { is_optional: true, ..self }
-    }
-}
 
 /// Reads the tokens of one statement, with or without its semicolon.
 pub(crate) fn declares(source: &SourceText, tokens: Range<usize>) -> Declares {
@@ -161,8 +109,8 @@ impl<'t> Reader<'_, 't> {
             let has_tag = head.len() > 1 && self.text(head.last()) != self.text(keyword);
             return match (self.text(keyword), has_tag) {
                 (b"enum", _) => Declares::Nothing,
-                (_, false) => Declares::Members(vec![Declarator::unnamed(Shape::Aggregate)]),
-                (_, true) => Declares::Members(vec![Declarator::unnamed(Shape::Aggregate).optional()]),
+                (_, false) => Declares::Members(vec![Declarator::unnamed(MemberShape::Aggregate)]),
+                (_, true) => Declares::Members(vec![Declarator::unnamed(MemberShape::Aggregate).optional()]),
             };
         }
         let found: Option<Vec<Declarator>> = at_commas(tail).map(|part| self.later(part)).collect();
@@ -179,7 +127,7 @@ impl<'t> Reader<'_, 't> {
             match self.text(Some(tag)) {
                 b"enum" => return Declares::Nothing,
                 b"struct" | b"union" => {
-                    return Declares::Members(vec![Declarator::unnamed(Shape::Aggregate).optional()]);
+                    return Declares::Members(vec![Declarator::unnamed(MemberShape::Aggregate).optional()]);
                 }
                 _ => {}
             }
@@ -214,7 +162,7 @@ impl<'t> Reader<'_, 't> {
         }
         match self.name_after_type(before) {
             Some(name) => Some(Declarator::named(name, self.shape(before, has_bits))),
-            None if has_bits => Some(Declarator::unnamed(Shape::UnnamedBits)),
+            None if has_bits => Some(Declarator::unnamed(MemberShape::UnnamedBits)),
             None => None,
         }
     }
@@ -226,17 +174,17 @@ impl<'t> Reader<'_, 't> {
         let name = name.or_else(|| self.candidates(before).last().copied());
         match name {
             Some(name) => Some(Declarator::named(name, self.shape(before, has_bits))),
-            None if has_bits => Some(Declarator::unnamed(Shape::UnnamedBits)),
+            None if has_bits => Some(Declarator::unnamed(MemberShape::UnnamedBits)),
             None => None,
         }
     }
 
-    fn shape(&self, before: &[Part], has_bits: bool) -> Shape {
+    fn shape(&self, before: &[Part], has_bits: bool) -> MemberShape {
         let array = before.iter().find(|part| part.is_group(b'['));
         match array {
-            _ if has_bits => Shape::BitField,
-            Some(Part::Group(_, open, close)) if self.is_empty_array(*open, *close) => Shape::Flexible,
-            _ => Shape::Field,
+            _ if has_bits => MemberShape::BitField,
+            Some(Part::Group(_, open, close)) if self.is_empty_array(*open, *close) => MemberShape::Flexible,
+            _ => MemberShape::Field,
         }
     }
 

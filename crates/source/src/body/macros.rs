@@ -4,7 +4,7 @@
 //! include/uapi/linux/stddef.h, include/net/{snmp,ip_tunnels}.h, include/linux/netdevice.h. `kernel-doc` expands the
 //! same ones (scripts/kernel-doc, scripts/lib/kdoc).
 
-use super::declarator::{Declarator, Declares, Shape};
+use super::member::{Declarator, Declares, MemberShape};
 
 /// What a macro's call declares.
 enum Rule {
@@ -63,15 +63,15 @@ pub(crate) fn call(name: &[u8], arguments: &[&[u8]]) -> Declares {
             let Some(name) = arguments.get(index).filter(|name| !name.is_empty()) else {
                 return Declares::Unknown;
             };
-            vec![Declarator::named(name, Shape::Field)]
+            vec![Declarator::named(name, MemberShape::Field)]
         }
         Some(Rule::Marker(prefix)) => vec![marker(prefix, first)],
         Some(Rule::AlignedEnd) => {
             vec![marker(b"__cacheline_group_end__", first), marker(b"__cacheline_group_pad__", first)]
         }
-        Some(Rule::Unnamed) => vec![Declarator::unnamed(Shape::Aggregate)],
-        Some(Rule::UnnamedFlexible) => vec![Declarator::unnamed(Shape::Flexible)],
-        Some(Rule::Padding) => vec![Declarator::named(first, Shape::Marker).optional()],
+        Some(Rule::Unnamed) => vec![Declarator::unnamed(MemberShape::Aggregate)],
+        Some(Rule::UnnamedFlexible) => vec![Declarator::unnamed(MemberShape::Flexible)],
+        Some(Rule::Padding) => vec![Declarator::named(first, MemberShape::Marker).optional()],
         None => return Declares::Unknown,
     };
     Declares::Members(members)
@@ -86,5 +86,5 @@ pub(crate) fn bare(name: &[u8]) -> Declares {
 }
 
 fn marker(prefix: &[u8], group: &[u8]) -> Declarator {
-    Declarator::named(&[prefix, group].concat(), Shape::Marker)
+    Declarator::named(&[prefix, group].concat(), MemberShape::Marker)
 }

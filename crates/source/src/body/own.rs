@@ -3,7 +3,8 @@
 use super::comment::{is_layout_comment, is_section};
 use super::declarator::{attributes, declares};
 use super::element::Element;
-use super::{Declares, Statement};
+use super::member::Declares;
+use super::statement::{Piece, PieceKind, Statement};
 use crate::definition::Definition;
 use crate::refusal::Refusal;
 use crate::scan::{Directive, SourceText};
@@ -12,32 +13,6 @@ use std::ops::Range;
 
 /// Columns beyond its statement's from which a comment on a line of its own belongs to the statement before.
 const DEEP: usize = 16;
-
-/// Whole lines that stay together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) kind: PieceKind,
-    /// 0-based lines.
-    pub(crate) lines: Range<usize>,
-    /// Blank lines before it.
-    pub(crate) blank_before: usize,
-    /// Token indices of comments that belong to it.
-    pub(crate) comments: Vec<usize>,
-    /// The block and arm it stands in.
-    pub(crate) home: Option<(usize, usize)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum PieceKind {
-    /// Statements that share lines, mostly one.
-    Statements(Vec<usize>),
-    /// A comment that no member follows.
-    Comment,
-    /// A comment that says where a hole or cacheline is.
-    Layout,
-    /// A preprocessor line, by token.
-    Directive(usize),
-}
 
 /// What the elements of a body own.
 pub(crate) struct Owned {

@@ -2,21 +2,13 @@
 
 use super::attribute::is_tag_keyword;
 use super::comment::words;
-use super::own::{Piece, PieceKind};
-use super::{Body, Shape};
+use super::member::MemberShape;
+use super::statement::{FixedPlace, Piece, PieceKind};
+use super::whole::Body;
 use crate::definition::lossy;
 use crate::scan::{SourceText, TokenKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-
-/// A member's place, and what fixes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pin {
-    /// 1-based line of the words that say so.
-    pub line: u32,
-    /// Why it stays, as the end of a sentence.
-    pub reason: String,
-}
 
 /// Words that make a wish a rule.
 const RULES: &[&str] =
@@ -134,7 +126,7 @@ fn pin_by_inner(body: &mut Body) {
     let source = body.source;
     for statement in &mut body.statements {
         let mut declarators = statement.declarators().iter();
-        if !declarators.any(|member| member.name.is_none() && member.shape == Shape::Aggregate) {
+        if !declarators.any(|member| member.name.is_none() && member.shape == MemberShape::Aggregate) {
             continue;
         }
         let is_comment = |at: &usize| source.token(*at).is_some_and(|token| token.kind == TokenKind::Comment);
@@ -191,12 +183,12 @@ fn begins_with_comment(body: &Body, piece: &Piece) -> bool {
 fn pin_by_shape(body: &mut Body) {
     for statement in &mut body.statements {
         let reason = statement.declarators().iter().find_map(|member| match member.shape {
-            Shape::Flexible => Some("an array without length keeps its place"),
-            Shape::Marker => Some("it marks a place"),
+            MemberShape::Flexible => Some("an array without length keeps its place"),
+            MemberShape::Marker => Some("it marks a place"),
             _ => None,
         });
         if let Some(reason) = reason {
-            statement.pin.get_or_insert(Pin { line: statement.line, reason: reason.to_owned() });
+            statement.pin.get_or_insert(FixedPlace { line: statement.line, reason: reason.to_owned() });
         }
     }
 }
@@ -214,7 +206,7 @@ fn pin_by_use(body: &mut Body) {
         let used = defined.into_iter().find(|name| users.get(name).is_some_and(|users| users.len() > 1));
         if let Some(name) = used {
             let reason = format!("other declarations use `{}`, which it defines", lossy(name));
-            statement.pin.get_or_insert(Pin { line: statement.line, reason });
+            statement.pin.get_or_insert(FixedPlace { line: statement.line, reason });
         }
     }
 }
@@ -241,7 +233,7 @@ fn defined_names<'t>(source: &SourceText<'t>, tokens: Range<usize>) -> Vec<&'t [
 }
 
 /// The rule a comment states, and how far it reaches.
-fn rule(source: &SourceText, comment: usize) -> Option<(Pin, Reach)> {
+fn rule(source: &SourceText, comment: usize) -> Option<(FixedPlace, Reach)> {
     let words = words(source.text(comment));
     let place = place(&words);
     let at = place.or_else(|| PHRASES.iter().find_map(|phrase| find(&words, phrase)))?;
@@ -253,7 +245,7 @@ fn rule(source: &SourceText, comment: usize) -> Option<(Pin, Reach)> {
     let shown = words.get(at.saturating_sub(SHOWN)..words.len().min(at + SHOWN));
     let reason = format!("its comment says \"{}\"", shown.unwrap_or_default().join(" "));
     let line = source.line_of(comment);
-    Some((Pin { line, reason }, reach))
+    Some((FixedPlace { line, reason }, reach))
 }
 
 fn counted(word: Option<&String>) -> Option<usize> {

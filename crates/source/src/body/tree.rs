@@ -1,6 +1,6 @@
 //! Pieces in their nest of `#if` blocks.
 
-use super::own::{Piece, PieceKind};
+use super::statement::{Piece, PieceKind};
 use crate::refusal::Refusal;
 use crate::scan::{Directive, Literal, SourceText};
 

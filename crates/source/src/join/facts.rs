@@ -1,7 +1,7 @@
 //! Conditions that the members prove to hold or to fail.
 
-use super::ExpectedMember;
-use crate::body::{Body, Shape, Statement};
+use super::expected::ExpectedMember;
+use crate::body::{Body, MemberShape, Statement};
 use crate::refusal::Refusal;
 use crate::scan::Literal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,6 +99,6 @@ fn names(statement: &Statement) -> impl Iterator<Item = &str> {
     let sure = statement
         .declarators()
         .iter()
-        .filter(|member| !member.is_optional && member.shape != Shape::UnnamedBits);
+        .filter(|member| !member.is_optional && member.shape != MemberShape::UnnamedBits);
     sure.filter_map(|member| member.name.as_deref())
 }

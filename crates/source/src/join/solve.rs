@@ -1,9 +1,9 @@
 //! The cheapest way through a [`Program`] that takes every member once, in order.
 
-use super::ExpectedMember;
+use super::expected::ExpectedMember;
 use super::facts::Facts;
 use super::program::{Program, Step};
-use crate::body::{Body, Declarator, Declares, Shape, Statement};
+use crate::body::{Body, Declarator, Declares, MemberShape, Statement};
 use crate::refusal::Refusal;
 use crate::scan::{SourceText, TokenKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -169,7 +169,7 @@ impl<'p> Solver<'p> {
     fn known_options(&self, taker: &Taker, taken: usize) -> Vec<(usize, u32)> {
         let mut options = vec![(0usize, 0u32)];
         for member in taker.statement.declarators() {
-            if member.shape == Shape::UnnamedBits {
+            if member.shape == MemberShape::UnnamedBits {
                 continue;
             }
             let mut next = Vec::new();

@@ -1,7 +1,7 @@
 //! The marked text read again: the same members, and markers that every configuration has both of or none.
 
-use super::{Covered, MARKER, Marking, marker};
-use crate::body::{Body, Shape, Statement};
+use super::marking::{Covered, MARKER, Marking, marker};
+use crate::body::{Body, MemberShape, Statement};
 use crate::definition::Definition;
 use crate::edits::Edits;
 use crate::join::{ExpectedMember, Join};
@@ -97,7 +97,7 @@ fn between(body: &Body, marking: &Marking) -> Result<Vec<Covered>, Refusal> {
         let plain = statement.declarators().iter().filter(|member| {
             let name = member.name.as_deref();
             let is_marker = name.is_some_and(|name| name.starts_with(MARKER));
-            member.shape == Shape::Field && !member.is_optional && !is_marker
+            member.shape == MemberShape::Field && !member.is_optional && !is_marker
         });
         let names = plain.filter_map(|member| member.name.clone());
         covered.extend(names.map(|name| Covered { name, conditions: conditions.clone() }));

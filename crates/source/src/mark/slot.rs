@@ -1,6 +1,6 @@
 //! The markers that go between the same two lines, and the `#if` lines they need around them.
 
-use super::Marking;
+use super::marking::Marking;
 use super::side::Side;
 use crate::body::{Body, PieceKind};
 use crate::definition::lossy;

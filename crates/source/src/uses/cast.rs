@@ -1,10 +1,10 @@
 //! Casts between a pointer to a struct and a pointer to what it begins with: right only while that is first.
 
+use super::demand::{Demand, Use, UsedStruct, text};
 use super::object::declared_struct;
-use super::{Demand, Subject, Use, text};
 use crate::scan::SourceText;
 
-pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
     if subject.leads.is_empty() {
         return;
     }

@@ -4,8 +4,9 @@
 //! The macro may be the same file's, or any other's: then it is awaited ([`Awaited`]), and [`definitions`] looks for it in
 //! another text. A macro that is another macro's call goes on there.
 
-use super::macros::{Macro, contains, parse};
-use super::{Subject, Use, initial, text};
+use super::define::{Macro, contains, parse};
+use super::demand::{Use, UsedStruct, text};
+use super::initial;
 use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
 
@@ -25,7 +26,7 @@ pub struct Awaited {
 
 /// A macro's definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
+pub struct MacroDefinition {
     /// 1-based line.
     pub line: u32,
     /// What it stands for.
@@ -44,14 +45,16 @@ pub enum Gives {
 }
 
 /// Definitions of a macro in a file's text: alternatives under conditions may be several.
-pub fn definitions(file: &[u8], awaited: &Awaited, subject: &Subject) -> Vec<Definition> {
+pub fn definitions(file: &[u8], awaited: &Awaited, subject: &UsedStruct) -> Vec<MacroDefinition> {
     let name = awaited.name.as_bytes();
     if !contains(file, name) {
         return Vec::new();
     }
     let source = SourceText::new(file);
-    let found = defined(&source, name)
-        .map(|(line, macro_)| Definition { line, gives: gives(&macro_, line, awaited.is_array, subject) });
+    let found = defined(&source, name).map(|(line, macro_)| MacroDefinition {
+        line,
+        gives: gives(&macro_, line, awaited.is_array, subject),
+    });
     found.collect()
 }
 
@@ -60,7 +63,7 @@ pub(super) fn find(
     file: &SourceText,
     text: &SourceText,
     line: Option<u32>,
-    subject: &Subject,
+    subject: &UsedStruct,
     (found, awaited): (&mut Vec<Use>, &mut Vec<Awaited>),
 ) {
     for at in 0..text.tokens().len() {
@@ -81,7 +84,7 @@ pub(super) fn find(
 }
 
 /// What a macro of the file gives; the macro that it ends with if the file doesn't define that.
-fn resolved(file: &SourceText, of: Awaited, subject: &Subject) -> Result<Vec<Use>, Awaited> {
+fn resolved(file: &SourceText, of: Awaited, subject: &UsedStruct) -> Result<Vec<Use>, Awaited> {
     let mut of = of;
     for _ in 0..MACROS {
         let definitions: Vec<_> = defined(file, of.name.as_bytes())
@@ -138,7 +141,7 @@ fn defined<'t, 's>(
     parsed.filter(move |(_, macro_)| macro_.name == name)
 }
 
-fn gives(macro_: &Macro, line: u32, is_array: bool, subject: &Subject) -> Gives {
+fn gives(macro_: &Macro, line: u32, is_array: bool, subject: &UsedStruct) -> Gives {
     let body = &macro_.body;
     let first = body.skip_silent(0, body.tokens().len());
     let open = if is_array { initial::element(body, first) } else { Some(first) };

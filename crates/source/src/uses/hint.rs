@@ -1,6 +1,6 @@
 //! Whether a file is worth cutting into tokens, by looking around each place that names the struct.
 
-use super::Subject;
+use super::demand::UsedStruct;
 use crate::scan::is_word;
 use memchr::memmem;
 
@@ -9,7 +9,7 @@ const NEAR: usize = 120;
 /// Longest declaration between a struct's tag and an initialiser's brace.
 const DECLARED: usize = 300;
 
-pub(super) fn may_use(text: &[u8], subject: &Subject, is_assembler: bool) -> bool {
+pub(super) fn may_use(text: &[u8], subject: &UsedStruct, is_assembler: bool) -> bool {
     let tag = subject.tag.as_bytes();
     if is_assembler {
         return memmem::find_iter(text, tag).any(|at| is_whole(text, at, tag.len()));

@@ -1,9 +1,9 @@
 //! Initialisers that name no members: their values go by position.
 
-use super::{Demand, Subject, Use};
+use super::demand::{Demand, Use, UsedStruct};
 use crate::scan::{SourceText, TokenKind};
 
-pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
     for at in 0..source.tokens().len() {
         if !source.names_struct(at, &subject.tag) {
             continue;
@@ -17,7 +17,13 @@ pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>)
 }
 
 /// What the values in a brace demand.
-pub(super) fn values(source: &SourceText, open: usize, line: u32, subject: &Subject, found: &mut Vec<Use>) {
+pub(super) fn values(
+    source: &SourceText,
+    open: usize,
+    line: u32,
+    subject: &UsedStruct,
+    found: &mut Vec<Use>,
+) {
     let count = positions(source, open);
     if count > 0 {
         let what = format!("an initialiser gives {count} values by position");
@@ -31,7 +37,7 @@ pub(super) fn values(source: &SourceText, open: usize, line: u32, subject: &Subj
 }
 
 /// Members that a value without a name follows in `{ .member = x, y }`, and those that get it.
-fn behind_names(source: &SourceText, open: usize, subject: &Subject) -> Vec<String> {
+fn behind_names(source: &SourceText, open: usize, subject: &UsedStruct) -> Vec<String> {
     let mut members: Vec<String> = Vec::new();
     let mut last = None;
     for value in source.arguments(open) {

@@ -1,18 +1,18 @@
 //! Macros of the file: their bodies are read like code, and a member that is a parameter is what each call gives.
 
+use super::define::{Macro, contains, parse};
+use super::demand::{Use, UsedStruct};
+use super::given::{self, Awaited};
+use super::initial;
 use super::offset::{Offset, context, follow, offsets};
-use super::{Awaited, Subject, Use, given, initial};
 use crate::scan::{SourceText, TokenKind};
 
-/// A `#define`.
-pub(super) struct Macro<'t> {
-    pub(super) name: &'t [u8],
-    /// Empty for one without.
-    parameters: Vec<&'t [u8]>,
-    pub(super) body: SourceText<'t>,
-}
-
-pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>, awaited: &mut Vec<Awaited>) {
+pub(super) fn find(
+    source: &SourceText,
+    subject: &UsedStruct,
+    found: &mut Vec<Use>,
+    awaited: &mut Vec<Awaited>,
+) {
     for at in 0..source.tokens().len() {
         let is_directive = source.token(at).is_some_and(|token| token.kind == TokenKind::Directive);
         if is_directive
@@ -29,32 +29,13 @@ pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>,
 }
 
 /// Variables that a macro defines, with values by position.
-fn initialised(line: u32, macro_: &Macro, subject: &Subject, found: &mut Vec<Use>) {
+fn initialised(line: u32, macro_: &Macro, subject: &UsedStruct, found: &mut Vec<Use>) {
     let mut inside = Vec::new();
     initial::find(&macro_.body, subject, &mut inside);
     found.extend(inside.into_iter().map(|of| Use { line, ..of }));
 }
 
-pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
-    memchr::memmem::find(text, part).is_some()
-}
-
-pub(super) fn parse(text: &[u8]) -> Option<Macro<'_>> {
-    let rest = text.strip_prefix(b"#")?.trim_ascii_start().strip_prefix(b"define")?;
-    let line = SourceText::new(rest);
-    let name = line.word(0)?;
-    let name_end = line.token(0)?.end;
-    let has_parameters = line.is_punct(1, b'(') && line.token(1)?.start == name_end;
-    if !has_parameters {
-        return Some(Macro { name, parameters: Vec::new(), body: SourceText::new(rest.get(name_end..)?) });
-    }
-    let arguments = line.arguments(1);
-    let parameters = arguments.into_iter().filter_map(|tokens| line.first_word(tokens)).collect();
-    let close = line.partner(1).and_then(|close| line.token(close))?;
-    Some(Macro { name, parameters, body: SourceText::new(rest.get(close.end..)?) })
-}
-
-fn read(source: &SourceText, at: usize, macro_: &Macro, subject: &Subject, found: &mut Vec<Use>) {
+fn read(source: &SourceText, at: usize, macro_: &Macro, subject: &UsedStruct, found: &mut Vec<Use>) {
     let body = &macro_.body;
     let all: Vec<Offset> = offsets(body, &subject.tag).collect();
     let by_call = all.iter().any(|offset| macro_.parameters.contains(&offset.member));

@@ -1,10 +1,10 @@
 //! Ranges of bytes of an object whose type its declaration tells: `memset_after`, `memset_startat`
 //! (include/linux/string.h), and differences of members' addresses.
 
-use super::{Demand, Subject, Use, text};
+use super::demand::{Demand, Use, UsedStruct, text};
 use crate::scan::{SourceText, TokenKind};
 
-pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
     for at in 0..source.tokens().len() {
         match source.word(at) {
             Some(name @ (b"memset_after" | b"memset_startat")) => cleared(source, subject, at, name, found),
@@ -14,7 +14,7 @@ pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>)
     }
 }
 
-fn cleared(source: &SourceText, subject: &Subject, at: usize, name: &[u8], found: &mut Vec<Use>) {
+fn cleared(source: &SourceText, subject: &UsedStruct, at: usize, name: &[u8], found: &mut Vec<Use>) {
     let arguments = source.arguments(at + 1);
     let [object, _, member] = arguments.as_slice() else { return };
     let Some(member) = source.first_word(member.clone()).and_then(|word| subject.member(word)) else {
@@ -35,7 +35,7 @@ fn cleared(source: &SourceText, subject: &Subject, at: usize, name: &[u8], found
 }
 
 /// `(char *)&p->b - (char *)&p->a`, by the `&` of the first.
-fn distance(source: &SourceText, subject: &Subject, at: usize, found: &mut Vec<Use>) {
+fn distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Vec<Use>) {
     let Some(first) = address(source, at) else { return };
     let minus = first.1;
     if !source.is_punct(minus, b'-') || source.is_punct(minus + 1, b'-') || source.is_punct(minus + 1, b'>') {

@@ -1,7 +1,7 @@
 //! `offsetof` and `offsetofend` where an offset is more than the way to a member.
 
+use super::demand::{Demand, Use, UsedStruct, text};
 use super::object::ends_function;
-use super::{Demand, Subject, Use, text};
 use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
 use std::collections::BTreeSet;
@@ -53,7 +53,7 @@ pub(super) enum Context {
     Alignment(String),
 }
 
-pub(super) fn find(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
     let number = |word: &[u8]| subject.number(word);
     for offset in offsets(source, &subject.tag) {
         let Some(member) = subject.member(offset.member) else { continue };
@@ -211,7 +211,7 @@ pub(super) fn follow(
 }
 
 /// Assertions about the size of the struct.
-fn sizes(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+fn sizes(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
     for at in 0..source.tokens().len() {
         let is_size = source.word(at) == Some(b"sizeof")
             && source.names_struct(at + 2, &subject.tag)
@@ -229,7 +229,7 @@ fn sizes(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
 
 /// Members that `asm-offsets` files name: `OFFSET(symbol, tag, member)`, `DEFINE(symbol, offsetof(struct tag, member))`
 /// (include/linux/kbuild.h).
-pub(super) fn assembler(source: &SourceText, subject: &Subject, found: &mut Vec<Use>) {
+pub(super) fn assembler(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
     let mut add = |at: usize, word: &[u8]| {
         if let Some(member) = subject.member(word) {
             let what = "assembler code reads it; the build generates its offset anew".to_owned();

@@ -1,10 +1,10 @@
 use super::*;
 
-fn subject() -> Subject {
+fn subject() -> UsedStruct {
     // `low` and `high` are in one unnamed member.
     let members = [("head", 0), ("lock", 1), ("count", 2), ("name", 3), ("low", 4), ("high", 4), ("tail", 5)];
     let members = members.map(|(name, number)| (name.to_owned(), number));
-    Subject {
+    UsedStruct {
         tag: "box".to_owned(),
         members: members.to_vec(),
         leads: vec!["node".to_owned(), "link".to_owned()],
@@ -212,7 +212,7 @@ fn macros_of_other_files_are_awaited_and_read_there() {
     }
     let wanted = |is_array| Awaited { line: 7, name: "BOX_INIT".to_owned(), is_array };
     let defined = |text: &str, is_array| definitions(text.as_bytes(), &wanted(is_array), &subject());
-    let count = |of: &Definition| match &of.gives {
+    let count = |of: &MacroDefinition| match &of.gives {
         Gives::Values(uses) => uses.iter().map(|of| of.demand).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
     };

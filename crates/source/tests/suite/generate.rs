@@ -1,6 +1,6 @@
 //! Random structs, and a preprocessor small enough to trust.
 
-use fieldline_source::{Body, Constraints, Declares, ExpectedMember, Shape};
+use fieldline_source::{Body, Declares, ExpectedMember, MemberShape, TextConstraints};
 use proptest::prelude::*;
 
 /// Macros of the generated text; a configuration is a set of their bits.
@@ -201,7 +201,7 @@ pub(crate) fn permutation(count: usize, seed: u64) -> Vec<usize> {
 }
 
 /// An order that keeps the constraints: units shuffled within their zones.
-pub(crate) fn shuffled(constraints: &Constraints, seed: u64) -> Vec<usize> {
+pub(crate) fn shuffled(constraints: &TextConstraints, seed: u64) -> Vec<usize> {
     let mut random = randoms(seed);
     let units = constraints.units.iter();
     let mut keyed: Vec<(u32, u64, Vec<usize>)> = units
@@ -222,7 +222,7 @@ pub(crate) fn expected(body: &Body) -> Vec<ExpectedMember> {
     });
     let members = active.flat_map(|statement| statement.declarators());
     members
-        .filter(|member| member.shape != Shape::UnnamedBits && !member.is_optional)
+        .filter(|member| member.shape != MemberShape::UnnamedBits && !member.is_optional)
         .map(|member| match &member.name {
             Some(name) => ExpectedMember::named(name),
             None => ExpectedMember::unnamed(),

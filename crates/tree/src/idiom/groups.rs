@@ -1,16 +1,31 @@
 //! Groups as `__cacheline_group_begin` and `_end` tell them: which, under what names, and how aligned.
 
-use super::{Told, elsewhere};
+use super::elsewhere;
 use crate::header::{self, Declaration, Header};
-use crate::idiom::options::{AlignGroups, Options};
+use crate::idiom::options::{AlignGroups, IdiomOptions};
 use anyhow::{Result, bail};
-use fieldline_plan::groups::{Alignment, Group, Kind, Padding};
+use fieldline_plan::result::{Group, GroupAlignment, GroupKind, Padding};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use fieldline_source::startup::Assertion;
 use fieldline_source::{Edit, Edits, Marking, Refusal};
 
 /// A group that so many of the visits touch is hot, any other that is marked is warm.
 const HOT: f64 = 0.5;
+
+/// A struct's edits, its groups told.
+#[derive(Default)]
+pub struct Told {
+    /// The order, with its groups told.
+    pub edits: Edits,
+    /// What a reader should know, a sentence each.
+    pub remarks: Vec<String>,
+    /// What the source should check of the groups.
+    pub assertions: Vec<Assertion>,
+    /// Names of groups that are marked, by index into the plan's.
+    pub groups: Vec<(usize, String)>,
+    /// Whether macros are used that align on some machines only.
+    pub needs_macros: bool,
+}
 
 /// A group to be marked.
 struct Named<'g> {
@@ -44,7 +59,7 @@ impl Align {
 }
 
 /// Checks what the user says of groups against the plan.
-pub(super) fn check_args(args: &Options, plan: &Plan) -> Result<()> {
+pub(super) fn check_args(args: &IdiomOptions, plan: &Plan) -> Result<()> {
     match args.align_groups {
         AlignGroups::Where(bytes) if bytes != plan.build_line => {
             let line = plan.build_line;
@@ -68,7 +83,7 @@ pub(super) fn check_args(args: &Options, plan: &Plan) -> Result<()> {
 
 /// Puts markers around the groups of a struct in its new order.
 pub(super) fn tell(
-    args: &Options,
+    args: &IdiomOptions,
     line: u64,
     moved: &Header,
     declaration: &Declaration,
@@ -178,14 +193,19 @@ fn marking(of: &StructPlan, named: &Named<'_>) -> Option<Marking> {
 /// Groups worth a marker: touched, and of several members.
 fn told_groups(of: &StructPlan) -> Vec<(usize, &Group)> {
     let all = of.groups.iter().enumerate();
-    all.filter(|(_, group)| group.kind != Kind::Cold && group.members.len() > 1).collect()
+    all.filter(|(_, group)| group.kind != GroupKind::Cold && group.members.len() > 1).collect()
 }
 
-fn named<'g>(args: &Options, line: u64, of: &'g StructPlan, remarks: &mut Vec<String>) -> Vec<Named<'g>> {
+fn named<'g>(
+    args: &IdiomOptions,
+    line: u64,
+    of: &'g StructPlan,
+    remarks: &mut Vec<String>,
+) -> Vec<Named<'g>> {
     let groups = told_groups(of);
     let paths = args.group_paths.iter().find(|given| given.name == of.name);
     let heat = |group: &Group| if group.visits >= HOT { "hot" } else { "warm" };
-    let access = |group: &Group| if group.kind == Kind::HotReadMostly { "read" } else { "write" };
+    let access = |group: &Group| if group.kind == GroupKind::HotReadMostly { "read" } else { "write" };
     let stem = |number: usize, group: &Group| {
         let given = paths.and_then(|given| given.paths.get(number)).map(String::as_str);
         format!("{}_{}_{}", of.name, access(group), given.unwrap_or(heat(group)))
@@ -210,7 +230,7 @@ fn named<'g>(args: &Options, line: u64, of: &'g StructPlan, remarks: &mut Vec<St
 /// line size. What several cost together the plan doesn't say.
 fn always(of: &StructPlan, asked: AlignGroups) -> Option<usize> {
     let is_free = |group: &&(usize, &Group)| {
-        group.1.alignment == Alignment::Aligned && group.1.padding.iter().all(|row| row.aligned == 0)
+        group.1.alignment == GroupAlignment::Aligned && group.1.padding.iter().all(|row| row.aligned == 0)
     };
     let free = told_groups(of).into_iter().filter(|group| is_free(&group));
     let best = free.max_by(|one, other| one.1.visits.total_cmp(&other.1.visits));
@@ -228,7 +248,7 @@ fn alignment(
     let Some(group) = of.groups.get(index) else { return (Align::Never, None) };
     let wanted = match asked {
         AlignGroups::None => return (Align::Never, None),
-        AlignGroups::Plan if group.alignment == Alignment::None => return (Align::Never, None),
+        AlignGroups::Plan if group.alignment == GroupAlignment::None => return (Align::Never, None),
         AlignGroups::Plan if is_always => Align::Always,
         AlignGroups::Plan => Align::Where(line),
         AlignGroups::Where(bytes) => Align::Where(bytes),

@@ -1,6 +1,6 @@
 //! Where checks of groups go: a function that runs at startup, in the file that uses the struct most.
 
-use crate::header::{self, Change, Check, FileChange, Header};
+use crate::header::{self, Check, FileChange, Header, HeaderChange};
 use crate::idiom::options::CheckIn;
 use anyhow::{Context, Result, bail};
 use fieldline_source::SourceText;
@@ -24,7 +24,7 @@ const MODULE: [&[u8]; 2] = [b"module_init(", b"MODULE_LICENSE("];
 pub(super) fn check(
     tree: &Path,
     asked: Option<&CheckIn>,
-    changes: &mut Vec<Change>,
+    changes: &mut Vec<HeaderChange>,
     header: &str,
     name: &str,
     assertions: &[Assertion],

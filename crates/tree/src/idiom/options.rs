@@ -43,7 +43,7 @@ pub struct CheckIn {
 
 /// How groups are told.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct IdiomOptions {
     /// How groups of members are told; if not given, groups where the tree has their macros, else none.
     pub idiom: Option<Idiom>,
     /// Which groups [`Idiom::Groups`] aligns to the cacheline.

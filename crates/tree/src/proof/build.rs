@@ -29,7 +29,7 @@ pub struct Build<'b> {
 
 /// What a build showed.
 #[derive(Clone, Debug, Default)]
-pub struct Finding {
+pub struct BuildProof {
     /// The structs that units show.
     pub shown: Vec<Shown>,
     /// Units that no longer compile, with what the compiler said.
@@ -40,7 +40,7 @@ pub struct Finding {
     pub machine: (String, u64),
 }
 
-impl Finding {
+impl BuildProof {
     /// Whether everything is as predicted.
     pub fn holds(&self) -> bool {
         let judged = self.shown.iter().all(|shown| shown.judged.iter().all(|one| one.verdict.holds()));
@@ -67,17 +67,17 @@ struct Before {
 
 impl Build<'_> {
     /// Compiles without the patch and with it.
-    pub fn prove(&self) -> Result<Finding> {
+    pub fn prove(&self) -> Result<BuildProof> {
         self.prove_inner().with_context(|| self.folder.display().to_string())
     }
 
-    fn prove_inner(&self) -> Result<Finding> {
+    fn prove_inner(&self) -> Result<BuildProof> {
         let (tree, folder) = (self.tree.canonicalize().context("the tree")?, self.folder.canonicalize()?);
         let site = Site { tree: &tree, build: &folder, overlay: None };
         let units = Units::open(&tree, &folder)?;
         let work =
             tempfile::Builder::new().prefix("fieldline-build-").tempdir().context("no temporary folder")?;
-        let mut finding = Finding::default();
+        let mut finding = BuildProof::default();
         let mut before = self.changed(&units, site, work.path(), &mut finding.remarks)?;
         before.extend(self.showing(&before, &units, site, work.path())?);
         let (machine, line) =
@@ -145,7 +145,7 @@ impl Build<'_> {
     }
 
     /// Compiles with the patch, and holds each struct against the prediction.
-    fn compare(&self, before: &[Before], site: Site<'_>, finding: &mut Finding) -> Result<()> {
+    fn compare(&self, before: &[Before], site: Site<'_>, finding: &mut BuildProof) -> Result<()> {
         let inner = |unit: &Unit| real(&unit.recipe.source).strip_prefix(site.tree).map(Path::to_owned).ok();
         let sources: BTreeSet<PathBuf> = before.iter().filter_map(|before| inner(&before.unit)).collect();
         let overlay = Overlay::new(site.tree, self.patch, &sources)?;

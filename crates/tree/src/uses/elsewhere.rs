@@ -3,8 +3,8 @@
 //! Which header a file includes only a preprocessor knows. Of those that define the macro and that the file can know, the
 //! nearest count: the one that declares the struct, then those with most folders in common.
 
-use super::{Declared, LARGEST, is_in_scope, read_up_to};
-use fieldline_source::uses::{Awaited, Definition, Gives, MACROS, Subject, Use, definitions};
+use super::scope::{Declared, LARGEST, is_in_scope, read_up_to};
+use fieldline_source::uses::{Awaited, Gives, MACROS, MacroDefinition, Use, UsedStruct, definitions};
 use memchr::memmem;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
@@ -21,13 +21,13 @@ pub(super) struct Waiting {
 }
 
 /// Definitions by header, in order of paths.
-type Defined = BTreeMap<String, Vec<Definition>>;
+type Defined = BTreeMap<String, Vec<MacroDefinition>>;
 
 /// What the macros demand, by struct, each with the variable's file. `files` are all that were searched.
 pub(super) fn follow(
     tree: &Path,
     files: &[String],
-    (structs, subjects): (&[Declared<'_>], &[Subject]),
+    (structs, subjects): (&[Declared<'_>], &[UsedStruct]),
     waiting: Vec<Waiting>,
 ) -> Vec<(usize, String, Use)> {
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn follow(
 fn round(
     tree: &Path,
     headers: &[String],
-    (structs, subjects): (&[Declared<'_>], &[Subject]),
+    (structs, subjects): (&[Declared<'_>], &[UsedStruct]),
     waiting: Vec<Waiting>,
     found: &mut Vec<(usize, String, Use)>,
 ) -> (Vec<Waiting>, Vec<Waiting>) {
@@ -117,7 +117,7 @@ fn defines(text: &[u8], names: &HashSet<&[u8]>) -> bool {
 }
 
 /// The definitions a file most likely means.
-fn nearest<'d>(defined: &'d Defined, path: &str, header: &str) -> Vec<(&'d str, &'d Definition)> {
+fn nearest<'d>(defined: &'d Defined, path: &str, header: &str) -> Vec<(&'d str, &'d MacroDefinition)> {
     let near = |other: &str| match other == header {
         true => usize::MAX,
         false => common(other, path),

@@ -1,10 +1,9 @@
 //! What an analysed function passes on: pointers in the arguments of calls, and callbacks it puts into structs.
 
-use crate::flow::address::Spot;
 use crate::flow::code::Code;
 use crate::flow::solve::Solution;
 use crate::flow::state::State;
-use crate::flow::value::Value;
+use crate::flow::value::{Spot, Value};
 use crate::flow::world::World;
 use crate::types::{Place, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
@@ -13,7 +12,7 @@ use fieldline_machinecode::machine::{Address, Callee, Effect, Flow, Instruction,
 
 /// A place in a struct that other units understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Shown {
+pub struct SharedPlace {
     /// A DIE that defines the struct.
     pub die: DieRef,
     /// Bytes from its start.
@@ -28,17 +27,17 @@ pub enum Passed {
     /// No pointer, or a null one.
     Nothing,
     /// A pointer.
-    Pointer(Shown),
+    Pointer(SharedPlace),
 }
 
 /// What a function does to another.
 #[expect(clippy::large_enum_variant, reason = "nearly all uses are calls")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Use {
+pub enum FunctionUse {
     /// Calls it with arguments.
     Call([Passed; MAX_ARGUMENTS]),
     /// Puts its address there: it will be called with what the place is in.
-    Callback(Shown),
+    Callback(SharedPlace),
     /// Takes its address, and nobody knows for what.
     Address,
 }
@@ -49,7 +48,7 @@ pub struct Export {
     /// The function that is used, by its entry.
     pub function: u64,
     /// How.
-    pub usage: Use,
+    pub usage: FunctionUse,
 }
 
 /// The uses a function makes of others. `is_function` tells whether an address is the entry of one that matters.
@@ -67,7 +66,7 @@ pub fn exports(
             for (argument, register) in arguments.iter_mut().zip(world.program.architecture.arguments()) {
                 *argument = passed(world, state.register(*register));
             }
-            found.push(Export { function, usage: Use::Call(arguments) });
+            found.push(Export { function, usage: FunctionUse::Call(arguments) });
         }
         let registered = found.len();
         callbacks(world, state, instruction, is_function, &mut found);
@@ -100,9 +99,9 @@ fn passed(world: &mut World<'_>, value: Value) -> Passed {
     }
 }
 
-fn shown(types: &TypeSpace<'_, '_>, place: Place) -> Option<Shown> {
+fn shown(types: &TypeSpace<'_, '_>, place: Place) -> Option<SharedPlace> {
     let die = types.die(place.ty).filter(|_| types.is_aggregate(place.ty))?;
-    Some(Shown { die, offset: place.offset })
+    Some(SharedPlace { die, offset: place.offset })
 }
 
 /// Callbacks that an instruction stores into a struct or passes along with one.
@@ -127,8 +126,9 @@ fn callbacks(
                 spot @ Spot::Fixed { .. } => world.place(spot),
                 _ => None,
             };
-            let usage =
-                place.and_then(|place| shown(&world.types, place)).map_or(Use::Address, Use::Callback);
+            let usage = place
+                .and_then(|place| shown(&world.types, place))
+                .map_or(FunctionUse::Address, FunctionUse::Callback);
             found.push(Export { function, usage });
         }
     }
@@ -169,7 +169,7 @@ fn passed_along(
     if functions.is_empty() {
         return;
     }
-    let pointers: Vec<Shown> = values
+    let pointers: Vec<SharedPlace> = values
         .into_iter()
         .filter_map(|value| match passed(world, value) {
             Passed::Pointer(shown) => Some(shown),
@@ -177,10 +177,10 @@ fn passed_along(
         })
         .collect();
     for function in functions {
-        let usages = pointers.iter().map(|shown| Use::Callback(*shown));
+        let usages = pointers.iter().map(|shown| FunctionUse::Callback(*shown));
         found.extend(usages.map(|usage| Export { function, usage }));
         if pointers.is_empty() {
-            found.push(Export { function, usage: Use::Address });
+            found.push(Export { function, usage: FunctionUse::Address });
         }
     }
 }
@@ -206,16 +206,17 @@ fn addresses(
         }
         _ => return None,
     };
-    is_function(number).then_some(Export { function: number, usage: Use::Address })
+    is_function(number).then_some(Export { function: number, usage: FunctionUse::Address })
 }
 
 /// Where a function is known to put an address, taking it is explained.
 fn forget_explained(found: Vec<Export>) -> Vec<Export> {
     let explained: Vec<u64> = found
         .iter()
-        .filter(|export| matches!(export.usage, Use::Callback(_)))
+        .filter(|export| matches!(export.usage, FunctionUse::Callback(_)))
         .map(|export| export.function)
         .collect();
-    let keeps = |export: &Export| export.usage != Use::Address || !explained.contains(&export.function);
+    let keeps =
+        |export: &Export| export.usage != FunctionUse::Address || !explained.contains(&export.function);
     found.into_iter().filter(keeps).collect()
 }

@@ -2,15 +2,15 @@
 
 use super::value::{Origin, Pointer, Value};
 use crate::types::{Place, Shape, Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::locations::{Place as VariablePlace, PlaceRange};
-use fieldline_debuginfo::dwarf::scopes::{Scopes, Variable};
+use fieldline_debuginfo::dwarf::code::{PlaceRange, VariablePlace};
+use fieldline_debuginfo::dwarf::code::{Scopes, Variable};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::machine::Register;
 use std::collections::BTreeSet;
 
 /// Where a fact is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum FactSubject {
     /// A register.
     Register(Register),
     /// Memory at a register's value plus a distance.
@@ -27,7 +27,7 @@ pub struct Fact {
     /// First address behind.
     pub end: u64,
     /// Where the pointer is.
-    pub subject: Subject,
+    pub subject: FactSubject,
     /// What it points to.
     pub place: Place,
     /// Bytes of the type it points to: of two facts about one pointer that of the larger type tells more.
@@ -42,7 +42,7 @@ pub struct Region {
     /// First address behind.
     pub end: u64,
     /// Where the variable is.
-    pub subject: Subject,
+    pub subject: FactSubject,
     /// Its type.
     pub ty: Ty,
 }
@@ -113,13 +113,13 @@ impl Facts {
         let pointee = types.pointee(ty);
         let subject = match range.place {
             VariablePlace::Value { register, .. } => {
-                self.architecture.of_dwarf(register).map(Subject::Register)
+                self.architecture.of_dwarf(register).map(FactSubject::Register)
             }
             VariablePlace::Memory { register, offset } => {
                 let register = self.architecture.of_dwarf(register);
-                register.map(|register| Subject::Memory(register, offset))
+                register.map(|register| FactSubject::Memory(register, offset))
             }
-            VariablePlace::Frame { offset } => Some(Subject::Frame(offset)),
+            VariablePlace::Frame { offset } => Some(FactSubject::Frame(offset)),
             VariablePlace::Static { address } => {
                 self.statics.push((address, ty));
                 None
@@ -253,7 +253,7 @@ mod tests {
         let fact = |begin, end| Fact {
             begin,
             end,
-            subject: Subject::Frame(0),
+            subject: FactSubject::Frame(0),
             place: Place { ty: Ty::VOID, offset: 0 },
             size: 0,
         };

@@ -1,7 +1,7 @@
 //! States at all instructions of a function.
 
 use super::code::Code;
-use super::facts::{Subject, refine};
+use super::facts::{FactSubject, refine};
 use super::graph::Block;
 use super::learn::{Lesson, Lessons};
 use super::state::{Location, State};
@@ -268,10 +268,10 @@ struct Progress {
 }
 
 /// Applies a fact; what it teaches about where the value was made.
-fn apply(world: &mut World<'_>, state: &mut State, subject: Subject, place: Place) -> Option<Lesson> {
+fn apply(world: &mut World<'_>, state: &mut State, subject: FactSubject, place: Place) -> Option<Lesson> {
     let location = match subject {
         // DWARF says of a register either that it holds the pointer, or that the variable lies where it points to.
-        Subject::Register(register) => Location::Register(register),
+        FactSubject::Register(register) => Location::Register(register),
         subject => Location::Slot(frame_offset(state, subject)?),
     };
     let old = state.get(location);

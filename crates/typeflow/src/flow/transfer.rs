@@ -1,9 +1,8 @@
 //! What an instruction does to a state.
 
-use super::address::Spot;
-use super::facts::{Region, Subject};
+use super::facts::{FactSubject, Region};
 use super::state::{Location, State};
-use super::value::{Origin, Value};
+use super::value::{Origin, Spot, Value};
 use super::world::World;
 use crate::types::{Place, Ty};
 use fieldline_machinecode::machine::{
@@ -452,13 +451,13 @@ pub fn region_at(state: &State, regions: &[Region], at: u64, offset: i64) -> Opt
 }
 
 /// Where memory is that a fact or region is about, as a distance from the canonical frame address.
-pub fn frame_offset(state: &State, subject: Subject) -> Option<i64> {
+pub fn frame_offset(state: &State, subject: FactSubject) -> Option<i64> {
     match subject {
-        Subject::Frame(offset) => Some(offset),
-        Subject::Memory(register, distance) => match state.register(register) {
+        FactSubject::Frame(offset) => Some(offset),
+        FactSubject::Memory(register, distance) => match state.register(register) {
             Value::Stack(offset) => offset.checked_add(distance),
             _ => None,
         },
-        Subject::Register(_) => None,
+        FactSubject::Register(_) => None,
     }
 }

@@ -4,21 +4,21 @@
 //! analysed too, and theirs in turn. Each is analysed knowing nothing of its arguments but their declared types. What
 //! all callers agree on is then known at the callee's entry, and those that are told something new are analysed again.
 
-use crate::calls::exports::{Export, Passed, Shown, Use, exports};
+use crate::calls::exports::{Export, FunctionUse, Passed, SharedPlace, exports};
 use crate::calls::inputs::arguments;
 use crate::calls::references::References;
 use crate::flow::code::Code;
 use crate::flow::solve::{Arguments, Solution};
 use crate::flow::world::World;
-use crate::operands::answers::TypedPart;
+use crate::operands::part::TypedPart;
 use crate::operands::reason::Reason;
 use crate::operands::sampled::Sampled;
 use crate::operands::target::Target;
 use crate::operands::typing::{Typed, typed};
 use crate::program::Program;
 use crate::types::Ty;
-use fieldline_debuginfo::dwarf::scopes::ScopeReader;
-use fieldline_debuginfo::dwarf::survey::Function;
+use fieldline_debuginfo::dwarf::code::Function;
+use fieldline_debuginfo::dwarf::code::ScopeReader;
 use fieldline_machinecode::insn::InstructionReader;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,7 +47,7 @@ struct Item {
     /// Whether all that use it are known.
     is_closed: bool,
     /// How it is used, as of the last analysis.
-    uses: Vec<Use>,
+    uses: Vec<FunctionUse>,
     exports: Vec<Export>,
     part: Option<TypedPart>,
     /// Whether callers may know more of what it touches, or of what it passes on.
@@ -145,7 +145,7 @@ impl<'a, 's> Rounds<'a, 's> {
     }
 
     /// How the function around an instruction is used, if all its users are known.
-    pub(crate) fn uses_at(&self, address: u64) -> Option<&[Use]> {
+    pub(crate) fn uses_at(&self, address: u64) -> Option<&[FunctionUse]> {
         let unit = self.program.unit_at(address)?;
         let function = self.program.survey(unit)?.function_at(address)?;
         let item = self.items.get(&(unit, function.die.offset))?;
@@ -186,7 +186,7 @@ impl<'a, 's> Rounds<'a, 's> {
 
     /// Functions that are used in another way than was known when they were analysed.
     fn news(&mut self) -> Vec<Key> {
-        let mut uses: FxHashMap<u64, Vec<Use>> = FxHashMap::default();
+        let mut uses: FxHashMap<u64, Vec<FunctionUse>> = FxHashMap::default();
         for export in self.items.values().flat_map(|item| &item.exports) {
             uses.entry(export.function).or_default().push(export.usage);
         }
@@ -263,19 +263,19 @@ impl<'a, 's> Rounds<'a, 's> {
 }
 
 /// Whether what is passed may be part of something larger.
-fn is_partial(world: &mut World<'_>, usage: &Use) -> bool {
-    let mut may_be_part = |shown: &Shown| {
+fn is_partial(world: &mut World<'_>, usage: &FunctionUse) -> bool {
+    let mut may_be_part = |shown: &SharedPlace| {
         let ty = world.types.of_die(shown.die);
         world.types.may_be_part(ty)
     };
     match usage {
-        Use::Call(passed) => passed.iter().any(|passed| match passed {
+        FunctionUse::Call(passed) => passed.iter().any(|passed| match passed {
             Passed::Unknown => true,
             Passed::Nothing => false,
             Passed::Pointer(shown) => may_be_part(shown),
         }),
-        Use::Callback(shown) => may_be_part(shown),
-        Use::Address => false,
+        FunctionUse::Callback(shown) => may_be_part(shown),
+        FunctionUse::Address => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an operand in memory is, as far as the code tells.
 
 use crate::operands::reason::Reason;
+use crate::types::{Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
 use fieldline_machinecode::machine::{AccessKind, Memory};
@@ -27,6 +28,18 @@ pub struct TypeEntry {
     pub name: TypeName,
     /// A DIE that defines it.
     pub die: Option<DieRef>,
+}
+
+impl TypeEntry {
+    /// A type of a space.
+    pub fn of(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
+        let kind = match types.shape(ty) {
+            Shape::Aggregate { kind, .. } => Some(*kind),
+            _ => None,
+        };
+        let name = types.name(ty).map_or_else(|| types.spelled(ty), str::to_owned);
+        Self { name: TypeName { name, size: types.size(ty), kind }, die: types.die(ty) }
+    }
 }
 
 /// What an operand is.

@@ -1,10 +1,10 @@
 //! Targets of all instructions of a function.
 
-use crate::flow::address::Spot;
 use crate::flow::code::Code;
 use crate::flow::solve::Solution;
 use crate::flow::state::State;
 use crate::flow::transfer::region_at;
+use crate::flow::value::Spot;
 use crate::flow::world::World;
 use crate::operands::reason::Reason;
 use crate::operands::target::{Fixed, Operand, Target};

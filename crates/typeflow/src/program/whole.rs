@@ -5,8 +5,8 @@ use super::image::Image;
 use super::patches::Patches;
 use super::symbols::{Named, Symbols};
 use crate::types::{Definitions, Place, Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::addresses::UnitMap;
-use fieldline_debuginfo::dwarf::survey::{Kind, Survey};
+use fieldline_debuginfo::dwarf::code::UnitMap;
+use fieldline_debuginfo::dwarf::code::{NameKind, Survey};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
 use fieldline_debuginfo::{Elf, Error, Machine, Result};
 use fieldline_machinecode::architecture::Architecture;
@@ -224,7 +224,7 @@ impl<'a> Program<'a> {
                 || self.dwarf.linkage_name_of(*die) == Some(name)
         });
         defined.or_else(|| {
-            let named = survey.named(self.dwarf, Kind::Variable, name)?;
+            let named = survey.named(self.dwarf, NameKind::Variable, name)?;
             survey.address_of(named).is_none_or(|address| address == symbol.address).then_some(named)
         })
     }

@@ -1,6 +1,6 @@
 //! Places, values and operands in words.
 
-use crate::flow::facts::Subject;
+use crate::flow::facts::FactSubject;
 use crate::flow::value::Value;
 use crate::operands::target::Target;
 use crate::types::{Place, Ty, TypeSpace};
@@ -22,11 +22,11 @@ pub(super) fn place(types: &TypeSpace<'_, '_>, place: Place) -> String {
 }
 
 /// What a variable's place is.
-pub(super) fn subject(architecture: Architecture, subject: Subject) -> String {
+pub(super) fn subject(architecture: Architecture, subject: FactSubject) -> String {
     match subject {
-        Subject::Register(register) => architecture.name(register).to_owned(),
-        Subject::Memory(register, offset) => format!("{offset:#x}({})", architecture.name(register)),
-        Subject::Frame(offset) => format!("{offset:+}(cfa)"),
+        FactSubject::Register(register) => architecture.name(register).to_owned(),
+        FactSubject::Memory(register, offset) => format!("{offset:#x}({})", architecture.name(register)),
+        FactSubject::Frame(offset) => format!("{offset:+}(cfa)"),
     }
 }
 

@@ -1,15 +1,22 @@
 //! The way by which a register got what it holds.
 
+use super::spell;
+use super::view::View;
+use super::words::WayStep;
 use crate::flow::value::Value;
+<<<<<<< HEAD
 use crate::operands::explain::{Step, View, spell};
 use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, ValueSource};
+=======
+use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, ValueSource};
+>>>>>>> main
 
 /// Longest way that is shown.
 const MAX_STEPS: usize = 16;
 
 impl View<'_, '_> {
     /// How a register got what it holds before an instruction, first things first.
-    pub(super) fn way(&self, index: usize, register: Register) -> Vec<Step> {
+    pub(super) fn way(&self, index: usize, register: Register) -> Vec<WayStep> {
         let mut steps = Vec::new();
         let (mut index, mut register) = (index, register);
         while steps.len() < MAX_STEPS && register != self.architecture().stack() {
@@ -38,9 +45,9 @@ impl View<'_, '_> {
         steps
     }
 
-    fn step(&self, address: u64, text: String, register: Register, value: Value) -> Step {
+    fn step(&self, address: u64, text: String, register: Register, value: Value) -> WayStep {
         let value = spell::value(self.types(), value);
-        Step { address, text, value: spell::holds(self.register(register), &value) }
+        WayStep { address, text, value: spell::holds(self.register(register), &value) }
     }
 
     fn value(&self, index: usize, register: Register) -> Value {

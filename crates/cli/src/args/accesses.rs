@@ -1,0 +1,126 @@
+//! Arguments of the commands that read recordings and profiles.
+
+use super::values::line_size;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// A program and its recordings.
+#[derive(Debug, Args)]
+pub(crate) struct Recordings {
+    /// The vmlinux, program, shared library or kernel module with debug info that was running; given several
+    /// times, they are attributed together. Commands that work on what comes out take one of them.
+    #[arg(long = "vmlinux", visible_alias = "program", value_name = "FILE", required = true)]
+    pub(crate) programs: Vec<PathBuf>,
+    /// Folder with debug files of programs that were stripped: by build id or by name. /usr/lib/debug is looked at too.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) debug_dir: Vec<PathBuf>,
+    /// perf.data files, of file or pipe mode, or texts of perf script (docs/formats.md says with which fields).
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(crate) perf: Vec<PathBuf>,
+    /// Go on when the recording's build id is another's.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Attribute by instruction alone, as if the recording had no data addresses.
+    #[arg(long)]
+    pub(crate) no_addresses: bool,
+}
+
+impl Recordings {
+    /// The first program: the one whose structs are planned.
+    pub(crate) fn first_program(&self) -> &Path {
+        self.programs.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArgs {
+    #[command(flatten)]
+    pub(crate) recordings: Recordings,
+    /// Show what was attributed, and why not the rest, by event and program (DSO) instead of by struct.
+    #[arg(long)]
+    pub(crate) coverage: bool,
+    /// Where to write the profile (JSON); a summary is printed in any case.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Texts of `perf report -s type,typeoff,symbol -n --stdio` or `perf annotate --data-type -n --stdio`, or JSON of types.
+    #[arg(value_name = "REPORT", required = true)]
+    pub(crate) reports: Vec<PathBuf>,
+    /// The vmlinux (or program) with debug info that was running.
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
+    pub(crate) vmlinux: PathBuf,
+    /// Where to write the profile (JSON); a summary is printed in any case.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// The profiles; their order changes nothing.
+    #[arg(value_name = "PROFILE", required = true, num_args = 2..)]
+    pub(crate) profiles: Vec<PathBuf>,
+    /// Where to write the sum (JSON).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SamplesArgs {
+    #[command(flatten)]
+    pub(crate) recordings: Recordings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Addresses as linked (hexadecimal), FUNCTION+0xOFFSET, or FUNCTION for all its accesses.
+    #[arg(value_name = "PLACE", required = true)]
+    pub(crate) places: Vec<String>,
+    /// The vmlinux (or program) with debug info.
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
+    pub(crate) vmlinux: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Structs to report; those with most samples if none is given.
+    #[arg(value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// The profile.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: PathBuf,
+    /// The program the profile was made with, to name members; offsets only if not given.
+    #[arg(long, visible_alias = "program", value_name = "FILE")]
+    pub(crate) vmlinux: Option<PathBuf>,
+    /// Cacheline sizes to show, in bytes.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
+    pub(crate) cacheline: Vec<u64>,
+    /// Rows of functions and pairs to show.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) top: usize,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 the machine or the recording can answer, 1 it can't (the findings say why, and which \
+command would), 2 an input is missing or broken."
+)]
+pub(crate) struct DoctorArgs {
+    /// Structs asked about: whether they have enough samples; the busiest if none is given.
+    #[arg(value_name = "TYPE", requires = "vmlinux")]
+    pub(crate) types: Vec<String>,
+    /// Recordings to judge, perf.data or texts of perf script; without one this machine is looked at.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) perf: Vec<PathBuf>,
+    /// The vmlinux (or program) that was running: also judges the samples on structs.
+    #[arg(long, visible_alias = "program", value_name = "FILE", requires = "perf")]
+    pub(crate) vmlinux: Option<PathBuf>,
+    /// Folder whose proc and sys describe the machine.
+    #[arg(long, value_name = "DIR", default_value = "/", conflicts_with = "perf")]
+    pub(crate) root: PathBuf,
+    /// Print JSON (docs/formats.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,158 @@
+//! Arguments of the commands that print and compare layouts.
+
+use super::values::{debug_format, line_size};
+use clap::{Args, ValueEnum};
+use fieldline_debuginfo::types::Format;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct LayoutArgs {
+    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given.
+    #[arg(value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// vmlinux, .ko, .o, program, or raw BTF; the running kernel's BTF if not given.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+    /// Which debug info to read where a file has both; DWARF if not given.
+    #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
+    pub(crate) debug_format: Option<Format>,
+    /// The base of split BTF (a module's): a vmlinux or its raw BTF.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) btf_base: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Style::Table)]
+    pub(crate) style: Style,
+    /// Cacheline sizes to show, in bytes. Style pahole uses the first.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_value = "64,128", value_parser = line_size)]
+    pub(crate) cacheline: Vec<u64>,
+    /// Show the members of structs held by value (style table).
+    #[arg(long)]
+    pub(crate) expand: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Style {
+    /// For eyes.
+    Table,
+    /// As pahole 1.30 prints it.
+    Pahole,
+    /// For programs (docs/formats.md).
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// vmlinux, .ko, .o, program, raw BTF or a baseline; git:REV:FILE for one kept in a git.
+    #[arg(value_name = "OLD")]
+    pub(crate) old: PathBuf,
+    /// The same of later.
+    #[arg(value_name = "NEW")]
+    pub(crate) new: PathBuf,
+    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given.
+    #[arg(value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    pub(crate) format: DiffFormat,
+    /// Which debug info to read; if not given, BTF where both files have it, else DWARF.
+    #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
+    pub(crate) debug_format: Option<Format>,
+    /// Cacheline sizes to judge, in bytes; the new file's machine's if not given (64 for raw BTF).
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = line_size)]
+    pub(crate) cacheline: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// For eyes.
+    Text,
+    /// For programs (docs/formats.md).
+    Json,
+    /// For a comment on a pull request.
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BaselineArgs {
+    /// Structs, unions or typedefs by name, or globs such as 'sched_*'; all if none is given.
+    #[arg(value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// vmlinux, .ko, .o, program, or raw BTF.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: PathBuf,
+    /// Which debug info to read where a file has both; DWARF if not given.
+    #[arg(long, value_name = "FORMAT", value_parser = debug_format())]
+    pub(crate) debug_format: Option<Format>,
+    /// Where to write the layouts (JSON, one member a line).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// What to check and by which rules (docs/formats.md).
+    #[arg(long, value_name = "FILE", default_value = "fieldline.toml")]
+    pub(crate) config: PathBuf,
+    /// What to compare with: a baseline or an earlier file, git:REV:FILE for one kept in a git (FILE counts from here). With
+    /// several targets, which of them is meant.
+    #[arg(long, value_name = "[TARGET=]FILE")]
+    pub(crate) against: Vec<String>,
+    /// How to print, and where: text, json, sarif, junit, github, summary. May be given several times. summary=FILE adds to
+    /// FILE ($GITHUB_STEP_SUMMARY); others replace it.
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = sink)]
+    pub(crate) format: Vec<Sink>,
+    /// The day on which suppressions are judged; the system clock's (UTC) if not given.
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(crate) today: Option<String>,
+}
+
+/// A form of the findings and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sink {
+    pub(crate) form: Form,
+    /// A file; standard output if there is none.
+    pub(crate) path: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// For eyes.
+    Text,
+    /// For programs (docs/formats.md).
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// JUnit XML.
+    Junit,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// Markdown for a job's page.
+    Summary,
+}
+
+fn sink(text: &str) -> Result<Sink, String> {
+    let (form, path) = text.split_once('=').map_or((text, None), |(form, path)| (form, Some(path)));
+    if path == Some("") {
+        return Err("a file is wanted behind =".to_owned());
+    }
+    Ok(Sink { form: Form::from_str(form, false)?, path: path.map(PathBuf::from) })
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Structs, unions or typedefs by name or glob; the profile's hottest if none is given.
+    #[arg(value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// The file to check: vmlinux, .ko, .o, program, or raw BTF.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: PathBuf,
+    /// A profile that tells what is hot.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
+    /// How many of the profile's structs to check.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
+    /// Where to write the configuration; nothing that is there is overwritten.
+    #[arg(short, long, value_name = "FILE", default_value = "fieldline.toml")]
+    pub(crate) output: PathBuf,
+}

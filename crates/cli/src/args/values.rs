@@ -1,0 +1,58 @@
+//! Values that several commands take.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fieldline_debuginfo::types::Format;
+use fieldline_plan::Choice;
+use fieldline_tree::builds::OtherBuild;
+use std::path::Path;
+
+pub(crate) fn line_size(text: &str) -> Result<u64, String> {
+    let size: u64 = text.parse().map_err(|_| "not a number of bytes".to_owned())?;
+    let usable = size.is_power_of_two() && (16..=4096).contains(&size);
+    if usable { Ok(size) } else { Err("a cacheline is a power of two from 16 to 4096 bytes".to_owned()) }
+}
+
+/// A format of debug info by its name.
+pub(crate) fn debug_format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(["dwarf", "btf"])
+        .map(|name| if name == "btf" { Format::Btf } else { Format::Dwarf })
+}
+
+/// Up to a gigabyte.
+pub(crate) fn cache_size() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=1 << 20)
+}
+
+pub(crate) fn candidate(text: &str) -> Result<Choice, String> {
+    match text {
+        "best" => Ok(Choice::Best),
+        "smallest" => Ok(Choice::Smallest),
+        number => match number.parse() {
+            Ok(number) if number > 0 => Ok(Choice::Number(number)),
+            _ => Err("best, smallest or a number from 1 on".to_owned()),
+        },
+    }
+}
+
+/// `FILE` or `FILE@BYTES`.
+pub(crate) fn also(text: &str) -> Result<OtherBuild, String> {
+    let given = text.rsplit_once('@').filter(|(_, bytes)| bytes.parse::<u64>().is_ok());
+    match given {
+        Some((path, bytes)) if !Path::new(text).exists() => {
+            Ok(OtherBuild { path: path.into(), line: Some(line_size(bytes)?) })
+        }
+        _ => Ok(OtherBuild { path: text.into(), line: None }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_size_may_follow_the_file() {
+        assert_eq!(also("no/such/file@128"), Ok(OtherBuild { path: "no/such/file".into(), line: Some(128) }));
+        assert_eq!(also("no/such@file"), Ok(OtherBuild { path: "no/such@file".into(), line: None }));
+        assert!(also("no/such/file@100").is_err());
+    }
+}

@@ -1,0 +1,160 @@
+//! `fieldline layout`: struct layouts as tables, as pahole's text, or as JSON.
+
+use crate::args::{LayoutArgs, Style};
+use crate::input::select::{is_glob, matches};
+use crate::output::{self, Outcome};
+use crate::report::color::Paint;
+use crate::report::layout::{pahole, table};
+use anyhow::{Context, Result};
+use fieldline_debuginfo::types::{self, Entry, Types};
+use fieldline_layout::{Layout, TypeId, TypeTable};
+use rayon::prelude::*;
+use std::io::Write;
+use std::path::Path;
+
+/// The running kernel's BTF (Documentation/ABI/testing/sysfs-kernel-btf).
+const RUNNING_KERNEL: &str = "/sys/kernel/btf/vmlinux";
+
+/// How many definitions one thread prints in one go.
+const CHUNK: usize = 64;
+
+pub(crate) fn run(args: &LayoutArgs) -> Result<Outcome> {
+    let path = args.from.as_deref().unwrap_or(Path::new(RUNNING_KERNEL));
+    let opened =
+        types::with_types(path, args.debug_format, args.btf_base.as_deref(), |types| print(types, args));
+    match (&args.from, opened) {
+        (None, Err(error)) if !output::is_broken_pipe(&error) => {
+            Err(error.context("no file was named with --from, and the running kernel's BTF does not do"))
+        }
+        (_, result) => result,
+    }
+}
+
+fn print(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Outcome> {
+    let entries = select(types, args)?;
+    let twins = twins(types, &entries)?;
+    let work: Vec<(&Entry, &String)> = entries.iter().zip(&twins).collect();
+    let mut out = output::buffered();
+    if args.style == Style::Json {
+        out.write_all(b"{\"format\":\"fieldline-layout\",\"version\":1,\"layouts\":[")?;
+    }
+    let mut first = true;
+    // Texts of a batch wait in memory until their turn; batches bound how much waits.
+    for batch in work.chunks(CHUNK * 64) {
+        let texts: Result<Vec<String>> =
+            batch.par_chunks(CHUNK).map(|chunk| render(types, chunk, args)).collect();
+        for text in texts?.iter().filter(|text| !text.is_empty()) {
+            if args.style == Style::Json && !std::mem::take(&mut first) {
+                out.write_all(b",\n")?;
+            }
+            out.write_all(text.as_bytes())?;
+        }
+    }
+    if args.style == Style::Json {
+        out.write_all(b"]}\n")?;
+    }
+    out.flush()?;
+    Ok(Outcome::Done)
+}
+
+/// The definitions asked for: each name must be there, a glob may match none.
+fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<Entry>> {
+    let patterns = &args.types;
+    if patterns.is_empty() {
+        // pahole leaves out what only a function or a namespace knows, unless it is asked for by name.
+        let is_shown =
+            |entry: &Entry| !(entry.is_typedef || (entry.is_nested && args.style == Style::Pahole));
+        return Ok(types.all()?.into_iter().filter(is_shown).collect());
+    }
+    let mut selected = Vec::new();
+    let mut all = None;
+    for pattern in patterns {
+        if !is_glob(pattern) {
+            let name = types::bare(pattern);
+            let found = types.find(name)?;
+            if found.is_empty() {
+                return Err(types::not_found(types, name)?);
+            }
+            selected.extend(found);
+            continue;
+        }
+        if all.is_none() {
+            all = Some(types.all()?);
+        }
+        let matching = all.iter().flatten().filter(|entry| matches(pattern, &entry.name)).cloned();
+        let before = selected.len();
+        selected.extend(matching);
+        if selected.len() == before {
+            output::note(&format!("nothing matches '{pattern}'"));
+        }
+    }
+    Ok(selected)
+}
+
+/// For entries whose name has several definitions: which of them each is.
+fn twins(types: &Types<'_, '_>, entries: &[Entry]) -> Result<Vec<String>> {
+    let mut counts = std::collections::HashMap::new();
+    for entry in entries {
+        *counts.entry(&entry.name).or_insert(0) += 1;
+    }
+    let mut seen = std::collections::HashMap::new();
+    let mut texts = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let count = counts.get(&entry.name).copied().unwrap_or(1);
+        if count == 1 {
+            texts.push(String::new());
+            continue;
+        }
+        let number = seen.entry(&entry.name).and_modify(|number| *number += 1).or_insert(1);
+        let unit = types.unit_name(entry)?.map(|unit| format!(", first in unit {unit}")).unwrap_or_default();
+        let units = if entry.units > 1 { format!(", {} units", entry.units) } else { String::new() };
+        texts.push(format!("definition {number} of {count}{unit}{units}"));
+    }
+    Ok(texts)
+}
+
+fn render(types: &Types<'_, '_>, chunk: &[(&Entry, &String)], args: &LayoutArgs) -> Result<String> {
+    let mut reader = types.reader(chunk.iter().map(|(entry, _)| *entry))?;
+    let mut out = String::new();
+    for (entry, twin) in chunk {
+        let id = reader.read(entry)?;
+        if args.style == Style::Json && !out.is_empty() {
+            out.push_str(",\n");
+        }
+        let subject = Subject { table: reader.table(), id, twin, from_btf: types.is_btf() };
+        render_one(&mut out, &subject, args).with_context(|| format!("{}: {}", types.file(), entry.name))?;
+    }
+    Ok(out)
+}
+
+/// A type to print.
+struct Subject<'t> {
+    table: &'t TypeTable,
+    id: TypeId,
+    /// Which definition of several it is, or empty.
+    twin: &'t str,
+    from_btf: bool,
+}
+
+fn render_one(out: &mut String, subject: &Subject<'_>, args: &LayoutArgs) -> Result<()> {
+    let layout = || Layout::of(subject.table, subject.id).context("no struct, union or class");
+    match args.style {
+        Style::Table => {
+            let paint = Paint::new(output::use_color());
+            let options = table::Options { lines: &args.cacheline, expand: args.expand, paint };
+            table::draw(out, &layout()?, subject.twin, &options);
+        }
+        Style::Json => out.push_str(&serde_json::to_string(&layout()?)?),
+        Style::Pahole => {
+            let line = args.cacheline.first().copied().unwrap_or(64);
+            let cacheline_size = u32::try_from(line).context("cacheline size")?;
+            let options = pahole::Options { cacheline_size, from_btf: subject.from_btf };
+            pahole::print(out, subject.table, subject.id, options)?;
+            // An empty line follows types asked for by name, not those of a whole file.
+            if !args.types.is_empty() {
+                out.push('\n');
+            }
+        }
+    }
+    Ok(())
+}

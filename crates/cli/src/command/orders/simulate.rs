@@ -1,0 +1,196 @@
+//! `fieldline simulate`: what a plan would have cost on recorded accesses, or on visits drawn from samples, by a model
+//! of caches.
+
+use crate::args::{SimulateArgs, SimulateFrom};
+use crate::command::orders::patch::read_plan;
+use crate::input::document;
+use crate::input::trace::{self, Trace};
+use crate::output::{self, Outcome};
+use crate::report::color::Paint;
+use crate::report::plan::simulate_text::{self, Metric, Row, Table};
+use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::types;
+use fieldline_layout::Layout;
+use fieldline_layout::constraint::{Wishes, constraints};
+use fieldline_plan::cost::model::Model;
+use fieldline_plan::simulate::{
+    GAP, Interval, Population, Rearrangement, ReplayCounts, SimulatedMachine, SimulatedStruct, Simulation,
+    TraceObject, change, sampled, simulate,
+};
+use fieldline_plan::{Plan, StructPlan};
+use rayon::prelude::*;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Into how many stretches of time a trace is cut to tell how sure a change is.
+const BLOCKS: u64 = 64;
+
+pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
+    let plan = read_plan(&args.plan)?;
+    let input = Input::read(args, &plan)?;
+    let (cpus, accesses) = input.trace.extent();
+    let declared: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::declared).collect();
+    let chosen: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::chosen).collect();
+    let machine = |line| SimulatedMachine {
+        cpus: cpus.max(1),
+        line,
+        sizes: [args.l1, args.l2, args.llc].map(|kilobytes| kilobytes << 10),
+        gap: input.gap,
+        block: accesses.div_ceil(BLOCKS).max(1),
+    };
+    let work: Vec<(u64, &[Rearrangement])> =
+        args.lines.iter().flat_map(|line| [(*line, &declared[..]), (*line, &chosen[..])]).collect();
+    let runs: Vec<Simulation> = work
+        .par_iter()
+        .map(|(line, structs)| simulate(&machine(*line), &input.objects, structs, || input.trace.accesses()))
+        .collect();
+    let tables: Vec<Table> = args
+        .lines
+        .iter()
+        .zip(runs.chunks_exact(2))
+        .map(|(line, pair)| table(&machine(*line), &plan.structs, &pair[0], &pair[1]))
+        .collect();
+    if let Some(path) = &args.output {
+        document::write(path, &simulate_text::document(&tables, input.note.as_deref()))?;
+    }
+    let mut out = String::new();
+    if let Some(note) = &input.note {
+        let _ = writeln!(out, "{note}\n");
+    }
+    simulate_text::draw(&mut out, &tables, Paint::new(output::use_color()));
+    output::print(&out)?;
+    Ok(Outcome::Done)
+}
+
+/// What is replayed.
+struct Input {
+    trace: Trace,
+    objects: Vec<TraceObject>,
+    gap: u64,
+    /// What the accesses are, if they were not recorded.
+    note: Option<String>,
+}
+
+impl Input {
+    fn read(args: &SimulateArgs, plan: &Plan) -> Result<Self> {
+        let from = &args.from;
+        match (&from.trace, &from.objects, &from.profile, &from.vmlinux) {
+            (Some(trace), Some(objects), ..) => Self::recorded(args.gap, plan, trace, objects),
+            (_, _, Some(profile), Some(vmlinux)) => Self::sampled(from, plan, profile, vmlinux),
+            _ => bail!("give --trace and --objects, or --profile and --vmlinux"),
+        }
+    }
+
+    fn recorded(gap: u64, plan: &Plan, path: &Path, place: &Path) -> Result<Self> {
+        let names: Vec<&str> = plan.structs.iter().map(|of| of.name.as_str()).collect();
+        let objects = trace::read_objects(place, &names)?;
+        if objects.is_empty() {
+            bail!("{}: no objects of struct {}", place.display(), names.join(", "));
+        }
+        check_sizes(place, &plan.structs, &objects)?;
+        Ok(Self { trace: trace::open(path)?, objects, gap, note: None })
+    }
+
+    /// Visits drawn from a profile.
+    fn sampled(from: &SimulateFrom, plan: &Plan, profile: &Path, vmlinux: &Path) -> Result<Self> {
+        let held = document::read_profile(profile)?;
+        let layouts = types::with_types(vmlinux, None, None, |types| {
+            let layouts = plan.structs.iter().map(|of| types.layout_like(&of.name, of.fingerprint));
+            layouts.collect::<Result<Vec<Layout>>>()
+        })?;
+        let mut subjects = Vec::new();
+        for layout in &layouts {
+            let units =
+                constraints(layout, &Wishes::default()).with_context(|| format!("struct {}", layout.name))?;
+            subjects.push((Model::new(&held, layout, &units, plan.build_line), layout, units));
+        }
+        let subjects: Vec<SimulatedStruct<'_>> =
+            subjects.iter().map(|(model, layout, units)| (model, *layout, units)).collect();
+        let population = Population { objects: from.population as usize, visits: from.visits as usize };
+        let drawn = sampled(&held, &subjects, population);
+        if drawn.accesses.is_empty() {
+            bail!("{}: no samples of the planned structs", profile.display());
+        }
+        let note = format!(
+            "FROM SAMPLED VISITS, not from a trace: {} visits drawn from {} to {} objects of each struct, all equally \
+             popular,\nby {} CPUs as recorded; nothing else is accessed between visits. The plan rests on the same \
+             samples, so this is no\nindependent evidence: it shows what the predicted lines mean for caches.",
+            population.visits,
+            profile.display(),
+            population.objects,
+            drawn.cpus,
+        );
+        Ok(Self { trace: Trace::Text(drawn.accesses), objects: drawn.objects, gap: GAP, note: Some(note) })
+    }
+}
+
+/// Objects of another size are of another kernel than the plan.
+fn check_sizes(place: &Path, structs: &[StructPlan], objects: &[TraceObject]) -> Result<()> {
+    for object in objects {
+        let Some(of) = structs.get(object.of) else { continue };
+        if object.size != of.declared.size {
+            bail!(
+                "{}: the {} at {:#x} has {} bytes, but the plan's has {}",
+                place.display(),
+                of.name,
+                object.base,
+                object.size,
+                of.declared.size
+            );
+        }
+    }
+    Ok(())
+}
+
+fn table(
+    machine: &SimulatedMachine,
+    structs: &[StructPlan],
+    before: &Simulation,
+    after: &Simulation,
+) -> Table {
+    let mut rows: Vec<Row> = Vec::new();
+    for (index, of) in structs.iter().enumerate() {
+        let sizes = Some((of.declared.size, of.chosen.size));
+        rows.push(row(&of.name, sizes, before, after, &[index]));
+    }
+    if structs.len() > 1 {
+        let all: Vec<usize> = (0..structs.len()).collect();
+        rows.push(row("all of them", None, before, after, &all));
+    }
+    rows.push(row("everything else", None, before, after, &[structs.len()]));
+    Table { machine: *machine, rows }
+}
+
+fn row(name: &str, sizes: Option<(u64, u64)>, before: &Simulation, after: &Simulation, of: &[usize]) -> Row {
+    let sum = |block: &Vec<ReplayCounts>| {
+        let mut sum = ReplayCounts::default();
+        of.iter().filter_map(|index| block.get(*index)).for_each(|counts| sum.add(counts));
+        sum
+    };
+    let sides = [before, after].map(|run| run.blocks.iter().map(sum).collect::<Vec<ReplayCounts>>());
+    let totals = [before, after].map(|run| sum(&run.totals()));
+    let metric = |name, count: fn(&ReplayCounts) -> (f64, f64)| {
+        let blocks: Vec<[(f64, f64); 2]> =
+            sides[0].iter().zip(&sides[1]).map(|(one, other)| [count(one), count(other)]).collect();
+        let interval: Option<Interval> = change(&blocks, machine_seed(name));
+        let value = |side: usize| {
+            let (count, over) = count(&totals[side]);
+            if over > 1.0 { count / over } else { count }
+        };
+        Metric { name, before: value(0), after: value(1), interval }
+    };
+    // Misses are counted over nothing: each block weighs what it holds.
+    let metrics = vec![
+        metric("lines per visit", |counts| (counts.lines as f64, counts.visits as f64)),
+        metric("L1 misses", |counts| (counts.first_misses, 1.0)),
+        metric("L2 misses", |counts| (counts.private_misses, 1.0)),
+        metric("LLC misses", |counts| (counts.memory, 1.0)),
+        metric("HITM", |counts| (counts.modified, 1.0)),
+    ];
+    Row { name: name.to_owned(), sizes, accesses: totals[0].accesses, visits: totals[0].visits, metrics }
+}
+
+/// The same resamples for the same metric, whatever else is asked for.
+fn machine_seed(name: &str) -> u64 {
+    name.bytes().fold(1, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)))
+}

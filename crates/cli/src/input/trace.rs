@@ -1,0 +1,164 @@
+//! Recorded accesses and objects, as files (docs/formats.md).
+
+use anyhow::{Context, Result, bail};
+use fieldline_cachemodel::MAX_CPUS;
+use fieldline_debuginfo::FileBytes;
+use fieldline_plan::simulate::{TraceAccess, TraceObject};
+use std::path::Path;
+
+/// Bytes of a binary record: address (8), instruction's lower half (4), CPU, flags, thread (2); little-endian.
+const RECORD: usize = 16;
+/// Flags from here on, bit 7 aside, mark times and switches.
+const FIRST_MARK: u8 = 0x7c;
+const IS_STORE: u8 = 0x80;
+
+/// A trace of memory accesses.
+pub(crate) enum Trace {
+    Binary(FileBytes),
+    Text(Vec<TraceAccess>),
+}
+
+/// Opens a trace: text if it begins as text, binary records otherwise.
+pub(crate) fn open(path: &Path) -> Result<Trace> {
+    let file = FileBytes::open(path)?;
+    let head = file.bytes().get(..4096).unwrap_or(file.bytes());
+    if head.is_empty() {
+        bail!("{}: the trace is empty", path.display());
+    }
+    if head.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) {
+        let text = String::from_utf8_lossy(file.bytes());
+        return parse_text(&text).map(Trace::Text).with_context(|| path.display().to_string());
+    }
+    if file.bytes().len() % RECORD != 0 {
+        bail!(
+            "{}: {} bytes are no whole number of {RECORD}-byte records, and the file is no text",
+            path.display(),
+            file.bytes().len()
+        );
+    }
+    Ok(Trace::Binary(file))
+}
+
+impl Trace {
+    /// All accesses in order.
+    pub(crate) fn accesses(&self) -> Accesses<'_> {
+        match self {
+            Self::Binary(file) => Accesses::Binary(file.bytes().chunks_exact(RECORD)),
+            Self::Text(accesses) => Accesses::Text(accesses.iter()),
+        }
+    }
+
+    /// One more than the highest number of a CPU, and how many accesses there are.
+    pub(crate) fn extent(&self) -> (usize, u64) {
+        self.accesses().fold((0, 0), |(cpus, count), access| (cpus.max(access.cpu + 1), count + 1))
+    }
+}
+
+/// The accesses of a trace, one by one.
+pub(crate) enum Accesses<'t> {
+    Binary(std::slice::ChunksExact<'t, u8>),
+    Text(std::slice::Iter<'t, TraceAccess>),
+}
+
+impl Iterator for Accesses<'_> {
+    type Item = TraceAccess;
+
+    fn next(&mut self) -> Option<TraceAccess> {
+        match self {
+            Self::Binary(records) => records.find_map(record),
+            Self::Text(accesses) => accesses.next().copied(),
+        }
+    }
+}
+
+fn record(bytes: &[u8]) -> Option<TraceAccess> {
+    let address = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
+    let (cpu, flags) = (*bytes.get(12)?, *bytes.get(13)?);
+    if address == 0 || flags & !IS_STORE >= FIRST_MARK {
+        return None;
+    }
+    Some(TraceAccess {
+        cpu: usize::from(cpu),
+        address,
+        size: 1 << (flags & 7),
+        is_store: flags & IS_STORE != 0,
+    })
+}
+
+fn parse_text(text: &str) -> Result<Vec<TraceAccess>> {
+    let mut accesses = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or("").trim();
+        if !line.is_empty() {
+            accesses.push(parse_line(line).with_context(|| {
+                format!("line {number}: '{line}' is not CPU ADDRESS SIZE l|s (address in hexadecimal)")
+            })?);
+        }
+    }
+    Ok(accesses)
+}
+
+fn parse_line(line: &str) -> Option<TraceAccess> {
+    let mut words = line.split_whitespace();
+    let cpu = words.next()?.parse().ok().filter(|cpu| *cpu < MAX_CPUS)?;
+    let address = hex(words.next()?)?;
+    let size = words.next()?.parse().ok()?;
+    let is_store = match words.next()? {
+        "s" => true,
+        "l" => false,
+        _ => return None,
+    };
+    words.next().is_none().then_some(TraceAccess { cpu, address, size, is_store })
+}
+
+fn hex(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
+}
+
+/// Reads where objects are: `ADDRESS TYPE SIZE …` a line, address in hexadecimal. Only the types named count, by index.
+pub(crate) fn read_objects(path: &Path, types: &[&str]) -> Result<Vec<TraceObject>> {
+    let place = || path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(place)?;
+    let mut objects = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [address, name, size, ..] = words.as_slice() else {
+            if words.is_empty() {
+                continue;
+            }
+            bail!("{}: line {number}: '{line}' is not ADDRESS TYPE SIZE", place());
+        };
+        let Some(of) = types.iter().position(|wanted| wanted == name) else { continue };
+        let (Some(base), Ok(size)) = (hex(address), size.parse()) else {
+            bail!("{}: line {number}: '{line}' is not ADDRESS TYPE SIZE", place());
+        };
+        objects.push(TraceObject { base, size, of });
+    }
+    Ok(objects)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_binary_mean_the_same() {
+        let parsed =
+            parse_text("# cpu address size kind\n3 0xffff888000001008 8 s\n\n0 40 4 l # a load\n").unwrap();
+        let store = TraceAccess { cpu: 3, address: 0xffff_8880_0000_1008, size: 8, is_store: true };
+        assert_eq!(parsed, [store, TraceAccess { cpu: 0, address: 0x40, size: 4, is_store: false }]);
+        let mut bytes = store.address.to_le_bytes().to_vec();
+        bytes.extend([1, 2, 3, 4, 3, 0x83, 0, 0]);
+        assert_eq!(record(&bytes), Some(store));
+        bytes[13] = 0x7f;
+        assert_eq!(record(&bytes), None);
+    }
+
+    #[test]
+    fn a_broken_line_is_named() {
+        for line in ["1 zz 8 l", "1 10 8", "999 10 8 l", "1 10 8 x", "1 10 8 l more"] {
+            let error = parse_text(&format!("0 10 8 l\n{line}\n")).unwrap_err().to_string();
+            assert!(error.starts_with("line 2: "), "{error}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Changed layouts for eyes.
+
+use crate::report::color::Paint;
+use fieldline_check::SetDiff;
+use fieldline_check::change::{FigureChange, MemberChange, MemberSpot, TypeChange, What};
+use std::fmt::Write;
+
+/// How many names of new or removed types a line shows.
+const NAMES: usize = 20;
+
+/// The text.
+pub(crate) fn draw(diff: &SetDiff, paint: Paint) -> String {
+    let mut out = String::new();
+    for change in &diff.changed {
+        draw_type(&mut out, change, paint);
+    }
+    for (what, names) in [("new", &diff.added), ("gone", &diff.removed)] {
+        if !names.is_empty() {
+            let _ = writeln!(out, "{what}: {}", shortened(names));
+        }
+    }
+    let _ = writeln!(out, "{}", summary(diff));
+    out
+}
+
+/// How many types did what.
+pub(crate) fn summary(diff: &SetDiff) -> String {
+    let count = |holds: fn(&FigureChange) -> bool| diff.changed.iter().filter(|of| holds(&of.size)).count();
+    format!(
+        "{} types changed ({} grew, {} shrank), {} new, {} gone, {} unchanged",
+        diff.changed.len(),
+        count(|size| size.after > size.before),
+        count(|size| size.after < size.before),
+        diff.added.len(),
+        diff.removed.len(),
+        diff.unchanged
+    )
+}
+
+fn shortened(names: &[String]) -> String {
+    let shown = names.iter().take(NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more (--format json lists them)"),
+    }
+}
+
+fn draw_type(out: &mut String, change: &TypeChange, paint: Paint) {
+    let place = change.file.as_deref().map_or_else(String::new, |file| {
+        format!(" ({file}{})", change.line.map(|line| format!(":{line}")).unwrap_or_default())
+    });
+    let title = paint.bold(&format!("{} {}", change.kind, change.name));
+    let _ = writeln!(out, "{title}{}: {}", paint.dim(&place), facts(change).join(", "));
+    for row in rows(change) {
+        let warning =
+            if row.warning.is_empty() { String::new() } else { paint.warn(&format!("  {}", row.warning)) };
+        let _ = writeln!(out, "  {:<9} {}{warning}", row.what, row.text);
+    }
+    out.push('\n');
+}
+
+/// The figures of a type that changed.
+pub(crate) fn facts(change: &TypeChange) -> Vec<String> {
+    let step = |of: FigureChange| format!("{} -> {}", of.before, of.after);
+    let mut facts = Vec::new();
+    match change.size.differs() {
+        true => facts.push(format!("{} bytes", step(change.size))),
+        false => facts.push(format!("{} bytes", change.size.after)),
+    }
+    for lines in change.cachelines.iter().filter(|lines| lines.count.differs()) {
+        facts.push(format!("{} cachelines of {} B", step(lines.count), lines.line));
+    }
+    let bytes = |of: FigureChange| match (of.before % 8, of.after % 8) {
+        (0, 0) => format!("{} -> {} B", of.before / 8, of.after / 8),
+        _ => format!("{} -> {} bits", of.before, of.after),
+    };
+    if change.slab.differs() {
+        facts.push(format!("kmalloc {}", step(change.slab)));
+    }
+    if change.align.differs() {
+        facts.push(format!("align {}", step(change.align)));
+    }
+    if change.hole_bits.differs() {
+        facts.push(format!("holes {}", bytes(change.hole_bits)));
+    }
+    if change.padding_bits.differs() {
+        facts.push(format!("padding {}", bytes(change.padding_bits)));
+    }
+    facts
+}
+
+/// A line about one member, or about several that were shifted alike.
+pub(crate) struct Row {
+    pub(crate) what: &'static str,
+    pub(crate) text: String,
+    pub(crate) warning: String,
+}
+
+/// The lines about members.
+pub(crate) fn rows(change: &TypeChange) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut rest = change.members.as_slice();
+    while let Some(member) = rest.first() {
+        let alike =
+            rest.iter().take_while(|other| shift(other).is_some() && shift(other) == shift(member)).count();
+        let (now, later) = rest.split_at(alike.max(1));
+        rows.push(if alike > 1 { shifted_row(now) } else { row(member) });
+        rest = later;
+    }
+    rows
+}
+
+/// By how many bits a member was shifted, if nothing else happened to it.
+fn shift(member: &MemberChange) -> Option<i128> {
+    let (before, after) = member.before.as_ref().zip(member.after.as_ref())?;
+    let is_quiet = member.what == [What::Shifted] && member.straddles.is_empty() && member.joined.is_empty();
+    is_quiet.then(|| i128::from(after.bit_offset) - i128::from(before.bit_offset))
+}
+
+fn shifted_row(members: &[MemberChange]) -> Row {
+    let by = members.first().and_then(shift).unwrap_or(0);
+    let by = if by % 8 == 0 { format!("{:+} bytes", by / 8) } else { format!("{by:+} bits") };
+    let (first, last) = (members.first(), members.last());
+    let name = |of: Option<&MemberChange>| of.map(|of| of.member.clone()).unwrap_or_default();
+    let text = format!("{} to {} ({} members) by {by}", name(first), name(last), members.len());
+    Row { what: "shifted", text, warning: String::new() }
+}
+
+fn row(member: &MemberChange) -> Row {
+    let what = member.what.first().copied().map_or("", word);
+    let mut parts = Vec::new();
+    match (&member.before, &member.after) {
+        (None, Some(after)) => {
+            parts.push(format!("{} at {}, {}", declared(member, after), place(after), size(after)))
+        }
+        (Some(before), None) => {
+            parts.push(format!("{} was at {}, {}", declared(member, before), place(before), size(before)));
+        }
+        (Some(before), Some(after)) => parts.extend(differences(member, before, after)),
+        (None, None) => {}
+    }
+    Row { what, text: parts.join(", "), warning: warning(member) }
+}
+
+fn declared(member: &MemberChange, spot: &MemberSpot) -> String {
+    format!("{} ({})", member.member, spot.type_name)
+}
+
+fn differences(member: &MemberChange, before: &MemberSpot, after: &MemberSpot) -> Vec<String> {
+    let has = |what| member.what.contains(&what);
+    let name = match &member.was {
+        Some(was) => format!("{was} -> {}", member.member),
+        None => member.member.clone(),
+    };
+    let mut parts = vec![name];
+    match before.bit_offset == after.bit_offset {
+        true => parts.push(format!("at {}", place(after))),
+        false => parts.push(format!("at {} -> {}", place(before), place(after))),
+    }
+    if has(What::Resized) {
+        parts.push(format!("{} -> {}", size(before), size(after)));
+    }
+    if has(What::Retyped) {
+        parts.push(format!("type {} -> {}", before.type_name, after.type_name));
+    }
+    if has(What::Realigned) {
+        parts.push("alignment written at it differs".to_owned());
+    }
+    parts
+}
+
+/// What to look at.
+pub(crate) fn warning(member: &MemberChange) -> String {
+    let list = |lines: &[u64]| lines.iter().map(u64::to_string).collect::<Vec<_>>().join(" and ");
+    let mut parts = Vec::new();
+    if !member.straddles.is_empty() {
+        parts.push(format!("straddles lines of {} B", list(&member.straddles)));
+    }
+    if !member.joined.is_empty() {
+        parts.push(format!("no longer straddles lines of {} B", list(&member.joined)));
+    }
+    if !member.changes_line.is_empty() && member.what.contains(&What::Moved) {
+        parts.push(format!("to another line of {} B", list(&member.changes_line)));
+    }
+    parts.join(", ")
+}
+
+fn word(what: What) -> &'static str {
+    match what {
+        What::Added => "added",
+        What::Removed => "removed",
+        What::Renamed => "renamed",
+        What::Moved => "moved",
+        What::Shifted => "shifted",
+        What::Resized => "resized",
+        What::Retyped => "retyped",
+        What::Realigned => "realigned",
+    }
+}
+
+fn place(spot: &MemberSpot) -> String {
+    match spot.bit_offset % 8 {
+        0 => (spot.bit_offset / 8).to_string(),
+        bits => format!("{}:{bits}", spot.bit_offset / 8),
+    }
+}
+
+fn size(spot: &MemberSpot) -> String {
+    match spot.bit_size % 8 {
+        0 if spot.bit_size == 8 => "1 byte".to_owned(),
+        0 => format!("{} bytes", spot.bit_size / 8),
+        _ if spot.bit_size == 1 => "1 bit".to_owned(),
+        _ => format!("{} bits", spot.bit_size),
+    }
+}

@@ -1,0 +1,45 @@
+//! Layouts as pahole prints them, byte for byte: the form kernel engineers read and scripts parse.
+//!
+//! The rules are those of pahole 1.30, found by reading it and by comparing its output for every struct of a
+//! kernel; docs/PARITY.md says how, and where pahole is wrong. They are spread over:
+//!
+//! * `printer`: what is kept while a type is printed.
+//! * `names`: a type's name alone.
+//! * `declaration`: a type with the name of what it declares, padded into columns.
+//! * `place`, `facts`: where members lie and what lies between them.
+//! * `infer`: packing and alignments that debug info does not state.
+//! * `member`: one member's line.
+//! * `body`: structs, unions and enums.
+//! * `trailer`: the sums after the members.
+
+mod body;
+mod declaration;
+mod facts;
+mod infer;
+mod member;
+mod names;
+mod place;
+mod printer;
+#[cfg(test)]
+mod tests;
+mod text;
+mod trailer;
+
+pub(crate) use printer::Options;
+
+use fieldline_layout::types::{TypeId, TypeTable};
+use printer::Printer;
+use std::fmt;
+
+/// Prints one type with its final `;` and newline.
+///
+/// # Errors
+/// If `out` can't take the text.
+pub(crate) fn print(
+    out: &mut impl fmt::Write,
+    table: &TypeTable,
+    id: TypeId,
+    options: Options,
+) -> fmt::Result {
+    Printer::new(table, options).print(out, id)
+}

@@ -1,0 +1,360 @@
+//! Structs, unions and enums written out.
+
+use super::declaration::tag_of;
+use super::facts::{Facts, Gap, Placed, is_union};
+use super::names::keyword;
+use super::printer::{Context, MAX_TEXT, Printer, Suffix};
+use super::trailer::Sums;
+use fieldline_layout::types::{Aggregate, Enumeration, MemberDecl, Type, TypeId};
+
+/// The lines of a struct's members, as far as one depends on those before.
+struct Lines<'f> {
+    facts: &'f Facts,
+    sums: Sums,
+    /// Whether an empty line is due before the next member: a remark stands before it.
+    blank: bool,
+    last: Option<Placed>,
+    /// Size of the storage that the last members share.
+    last_size: u64,
+}
+
+impl<'t> Printer<'t> {
+    pub(super) fn union_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: Context<'t>) {
+        self.text.word("union");
+        self.tag(aggregate.name.as_deref());
+        self.text.word(" {\n");
+        self.mark_in_union(id, aggregate);
+        let facts = self.facts(id, aggregate);
+        let inner = Context { indent: context.indent + 1, in_union: true, ..context };
+        self.union_members(aggregate, &facts.members, inner);
+        self.text.tabs(context.indent);
+        self.text.word("}");
+        self.after_brace(context.suffix);
+    }
+
+    pub(super) fn enum_body(&mut self, enumeration: &'t Enumeration, context: Context<'t>) {
+        self.text.word("enum");
+        if let Some(name) = &enumeration.name {
+            self.text.word(" ");
+            self.text.word(name);
+        }
+        if enumeration.values.is_empty() {
+            return;
+        }
+        self.text.word(" {\n");
+        let width = enumeration.values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        for (name, value) in &enumeration.values {
+            self.text.tabs(context.indent);
+            self.text.word("\t");
+            let start = self.text.len();
+            self.text.word(name);
+            self.text.pad(start, width as i64);
+            self.text.word(" = ");
+            match i64::try_from(*value) {
+                Ok(value) => self.text.signed(value),
+                Err(_) => self.text.number(*value as u64),
+            }
+            self.text.word(",\n");
+        }
+        self.text.tabs(context.indent);
+        self.text.word("}");
+        if enumeration.size != 4 {
+            self.text.word(" __attribute__((__packed__))");
+        }
+        self.after_brace(context.suffix);
+    }
+
+    pub(super) fn struct_body(&mut self, id: TypeId, aggregate: &'t Aggregate, context: Context<'t>) {
+        let facts = self.facts(id, aggregate);
+        self.text.word(keyword(aggregate.kind));
+        let is_packed = self.is_packed(id, aggregate);
+        self.tag(aggregate.name.as_deref());
+        self.bases(aggregate);
+        self.text.word(" {\n");
+        let inner = Context { indent: context.indent + 1, ..context };
+        let mut lines =
+            Lines { facts: &facts, sums: Sums::default(), blank: false, last: None, last_size: 0 };
+        self.first_gap(&mut lines, inner);
+        let count = aggregate.members.len();
+        for (index, (member, placed)) in aggregate.members.iter().zip(&facts.members).enumerate() {
+            if self.text.len() > MAX_TEXT {
+                break;
+            }
+            let inner = Context { is_last: index + 1 == count, is_first: lines.last.is_none(), ..inner };
+            self.struct_member(member, placed, &mut lines, inner);
+        }
+        if !self.options.from_btf {
+            self.forced_padding(aggregate, &lines, inner);
+        }
+        if context.with_sums {
+            self.trailer(aggregate, &facts, &lines.sums, inner);
+        }
+        self.text.tabs(context.indent);
+        self.text.word("}");
+        if is_packed {
+            self.text.word(" __attribute__((__packed__))");
+        }
+        self.after_brace(context.suffix);
+        // A packed struct's alignment is that of its packing, which is said already.
+        if facts.align != 0 && !is_packed {
+            self.aligned_attribute(facts.align);
+        }
+    }
+
+    fn tag(&mut self, tag: Option<&str>) {
+        if let Some(tag) = tag {
+            self.text.word(" ");
+            self.text.word(tag);
+        }
+    }
+
+    /// ` : Base, Other`
+    fn bases(&mut self, aggregate: &'t Aggregate) {
+        let table = self.table;
+        let mut separator = " : ";
+        for base in aggregate.members.iter().filter(|member| member.is_base) {
+            self.text.word(std::mem::replace(&mut separator, ", "));
+            self.text.word(tag_of(table.get(base.ty)).unwrap_or(""));
+        }
+    }
+
+    fn after_brace(&mut self, suffix: Option<Suffix<'t>>) {
+        if suffix.is_some() {
+            self.text.word(" ");
+            self.suffix_name(suffix);
+        }
+    }
+
+    /// A hole before the first member.
+    fn first_gap(&mut self, lines: &mut Lines<'_>, context: Context<'t>) {
+        let Gap { bytes, bits } = lines.facts.before;
+        if bits > 0 {
+            self.blank_once(lines);
+            self.hole_remark("", bits, "bit", context);
+            self.text.end_line();
+            lines.sums.bit_holes = lines.sums.bit_holes.saturating_add(bits);
+        }
+        if bytes > 0 {
+            self.blank_once(lines);
+            self.hole_remark("", bytes, "byte", context);
+            self.text.end_line();
+            lines.sums.holes = lines.sums.holes.saturating_add(bytes);
+        }
+    }
+
+    fn struct_member(
+        &mut self,
+        member: &'t MemberDecl,
+        placed: &Placed,
+        lines: &mut Lines<'_>,
+        context: Context<'t>,
+    ) {
+        if placed.align != 0 {
+            let gap = lines.last.map_or(lines.facts.before, |last| last.after);
+            lines.sums.count_alignment(gap.bytes);
+        }
+        if let Some(last) = lines.last
+            && !member.is_base
+            && lines.last_size != 0
+        {
+            self.between(member, placed, &last, lines, context);
+        }
+        if std::mem::take(&mut lines.blank) {
+            self.text.end_line();
+        }
+        self.text.tabs(context.indent);
+        self.member(member, placed, false, context);
+        self.held_struct_remark(member, lines, context);
+        self.gap_remarks(placed, lines, context);
+        self.text.end_line();
+        let mut taken = *placed;
+        if member.is_base && placed.after.bytes < 0 {
+            // What follows lies in the padding of the base.
+            taken.size = placed.size.saturating_add_signed(placed.after.bytes);
+        }
+        lines.sums.count_member(&taken);
+        lines.follow(&taken);
+    }
+
+    /// What stands between two members: the bits an unnamed bit-field must have taken, and remarks on bit-fields
+    /// that share bytes with other members.
+    fn between(
+        &mut self,
+        member: &'t MemberDecl,
+        placed: &Placed,
+        last: &Placed,
+        lines: &mut Lines<'_>,
+        context: Context<'t>,
+    ) {
+        if last.after.bits != 0 && placed.bits != 0 {
+            let mut bits = last.after.bits;
+            if last.offset != placed.offset {
+                self.text.end_line();
+                self.text.tabs(context.indent);
+                self.text.word("/* Force alignment to the next boundary: */\n");
+                bits = 0;
+            }
+            self.text.tabs(context.indent);
+            self.unnamed_bits(member.ty, bits, context);
+        }
+        let overlaps_last = placed.offset < last.offset
+            || (placed.offset == last.offset && last.bits == 0 && placed.bits != 0);
+        let remark = if overlaps_last {
+            "/* Bitfield combined with previous fields */\n"
+        } else if placed.offset > last.offset && placed.offset - last.offset < lines.last_size {
+            "/* Bitfield combined with next fields */\n"
+        } else {
+            return;
+        };
+        self.blank_once(lines);
+        self.text.tabs(context.indent);
+        self.text.word(remark);
+    }
+
+    /// `int                        :3;`
+    fn unnamed_bits(&mut self, ty: TypeId, bits: i64, context: Context<'t>) {
+        self.declare(ty, Some(Suffix::new("")), context);
+        self.text.word(":");
+        self.text.signed(bits);
+        self.text.word(";\n");
+    }
+
+    /// Says what a struct held by value wastes inside.
+    fn held_struct_remark(&mut self, member: &'t MemberDecl, lines: &mut Lines<'_>, context: Context<'t>) {
+        let table = self.table;
+        let Type::Aggregate(held) = table.get(member.ty) else {
+            return;
+        };
+        if is_union(held) {
+            return;
+        }
+        let facts = self.facts(member.ty, held);
+        self.is_packed(member.ty, held);
+        let flexible = self.ends_flexible(held);
+        let embedded = self.embeds_flexible(member.ty, held);
+        let wastes = facts.padding != 0 || facts.bit_padding != 0 || facts.holes != 0 || facts.bit_holes != 0;
+        if !wastes && !flexible && !embedded {
+            return;
+        }
+        self.blank_once(lines);
+        self.text.end_line();
+        self.text.tabs(context.indent);
+        self.text.word("/* XXX last struct has");
+        let mut parts = Parts { first: true };
+        if flexible {
+            parts.begin(self);
+            self.text.word(" a flexible array");
+            lines.sums.flexible += 1;
+        }
+        if embedded {
+            parts.begin(self);
+            self.text.word(" embedded flexible array(s)");
+            lines.sums.embedded_flexible += 1;
+        }
+        self.counted(&mut parts, facts.padding, " byte", " of padding");
+        self.counted(&mut parts, facts.bit_padding, " bit", " of padding");
+        self.counted(&mut parts, facts.holes as i64, " hole", "");
+        self.counted(&mut parts, facts.bit_holes as i64, " bit hole", "");
+        self.text.word(" */");
+        lines.sums.count_held(&facts);
+    }
+
+    /// `, 3 bytes of padding`
+    fn counted(&mut self, parts: &mut Parts, count: i64, unit: &str, what: &str) {
+        if count == 0 {
+            return;
+        }
+        parts.begin(self);
+        self.text.word(" ");
+        self.text.signed(count);
+        self.text.word(unit);
+        self.text.plural(count.unsigned_abs());
+        self.text.word(what);
+    }
+
+    fn gap_remarks(&mut self, placed: &Placed, lines: &mut Lines<'_>, context: Context<'t>) {
+        let Gap { bytes, bits } = placed.after;
+        if bits != 0 {
+            self.blank_once(lines);
+            self.hole_remark("\n", bits, "bit", context);
+            lines.sums.bit_holes = lines.sums.bit_holes.saturating_add(bits);
+        }
+        if bytes > 0 {
+            self.blank_once(lines);
+            self.hole_remark("\n", bytes, "byte", context);
+            lines.sums.holes = lines.sums.holes.saturating_add(bytes);
+        }
+    }
+
+    fn hole_remark(&mut self, before: &str, size: i64, unit: &str, context: Context<'t>) {
+        self.text.word(before);
+        self.text.tabs(context.indent);
+        self.text.word("/* XXX ");
+        self.text.signed(size);
+        self.text.word(" ");
+        self.text.word(unit);
+        self.text.plural(size.unsigned_abs());
+        self.text.word(" hole, try to pack */");
+    }
+
+    fn blank_once(&mut self, lines: &mut Lines<'_>) {
+        if !std::mem::replace(&mut lines.blank, true) {
+            self.text.end_line();
+        }
+    }
+
+    /// Unnamed bit-fields that would give the struct its size, where neither an alignment nor the members do.
+    fn forced_padding(&mut self, aggregate: &'t Aggregate, lines: &Lines<'_>, context: Context<'t>) {
+        let padding = lines.facts.padding;
+        let last = aggregate.members.iter().rev().find(|member| !member.is_base);
+        let Some(last) = last.filter(|_| lines.last.is_some() && padding > 0 && lines.facts.align == 0)
+        else {
+            return;
+        };
+        let size = self.size(last.ty);
+        if !size.is_power_of_two() || padding <= i64::from(self.table.target.pointer_size) {
+            return;
+        }
+        self.text.end_line();
+        self.text.tabs(context.indent);
+        self.text.word("/* Force padding: */\n");
+        let mut added = 0;
+        while added < padding.unsigned_abs() && self.text.len() <= MAX_TEXT {
+            self.text.tabs(context.indent);
+            self.unnamed_bits(last.ty, size.saturating_mul(8) as i64, context);
+            added = added.saturating_add(size);
+        }
+    }
+}
+
+impl Lines<'_> {
+    /// Notes the member just written for what is said before the next.
+    fn follow(&mut self, placed: &Placed) {
+        let moved = match self.last {
+            None => true,
+            Some(last) => {
+                self.last_size == 0
+                    || last.offset != placed.offset
+                    // A bit-field takes over from the plain member it shares bytes with.
+                    || (last.bits == 0 && placed.bits != 0)
+            }
+        };
+        if moved {
+            self.last_size = placed.size;
+        }
+        self.last = Some(*placed);
+    }
+}
+
+/// Parts of a remark, with commas between.
+struct Parts {
+    first: bool,
+}
+
+impl Parts {
+    fn begin(&mut self, printer: &mut Printer<'_>) {
+        if !std::mem::replace(&mut self.first, false) {
+            printer.text.word(",");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Types by name alone, as pahole spells them: `struct list_head *`, `const char  *`, `int ()(void *)`.
+
+use super::printer::Printer;
+use fieldline_layout::types::{
+    AggregateKind, Base, Encoding, PointerKind, Prototype, Qualifier, Type, TypeId,
+};
+
+/// pahole builds a name in a buffer of 128 bytes, the last of them a zero, and cuts what doesn't fit.
+pub(super) const MAX_NAME: usize = 127;
+
+/// How deep names nest before corrupt debug info is assumed.
+const MAX_DEPTH: u32 = 32;
+
+impl Printer<'_> {
+    /// Writes a type's name, cut to what pahole has room for.
+    pub(super) fn name(&mut self, id: TypeId) {
+        self.bounded_name(id, MAX_NAME, MAX_DEPTH);
+    }
+
+    fn bounded_name(&mut self, id: TypeId, max: usize, depth: u32) {
+        let start = self.text.len();
+        self.plain_name(id, max, depth);
+        self.text.cut(start, max);
+    }
+
+    fn plain_name(&mut self, id: TypeId, max: usize, depth: u32) {
+        let Some(depth) = depth.checked_sub(1) else {
+            return self.text.word("…");
+        };
+        match self.table.get(id) {
+            Type::Void => self.text.word("void"),
+            Type::Base(base) => self.base_name(base),
+            Type::Pointer { kind, target, .. } => self.pointer_name(*kind, *target, max, depth),
+            Type::Qualified { qualifier, target } => self.qualified_name(*qualifier, *target, max, depth),
+            Type::Tag { target, .. } => self.bounded_name(*target, max, depth),
+            Type::Typedef { name, .. } => self.text.word(name),
+            // The dimensions are left out, also behind a pointer.
+            Type::Array { element, .. } => self.bounded_name(*element, max, depth),
+            ty @ (Type::Aggregate(_) | Type::Enum(_)) => self.tagged_name(ty),
+            Type::Function(prototype) => self.prototype_name(prototype, max, depth),
+            // A type without structure (`decltype(nullptr)`) refers to no type and so is called void.
+            Type::Unspecified(_) => self.text.word("void "),
+        }
+    }
+
+    /// `struct name`; the tag of one that has none is left out.
+    pub(super) fn tagged_name(&mut self, ty: &Type) {
+        let (keyword, tag) = match ty {
+            Type::Aggregate(aggregate) => (keyword(aggregate.kind), &aggregate.name),
+            Type::Enum(enumeration) => ("enum", &enumeration.name),
+            _ => return,
+        };
+        self.text.word(keyword);
+        self.text.word(" ");
+        self.text.word(tag.as_deref().unwrap_or(""));
+    }
+
+    fn base_name(&mut self, base: &Base) {
+        // BTF tells floats from integers but not how wide they are meant to be; pahole calls them all single.
+        if self.options.from_btf && base.encoding == Encoding::Float {
+            self.text.word("single ");
+        }
+        self.text.word(if base.name.is_empty() { "nameless base type!" } else { &base.name });
+    }
+
+    fn pointer_name(&mut self, kind: PointerKind, target: TypeId, max: usize, depth: u32) {
+        let sign = match kind {
+            PointerKind::Pointer => "*",
+            PointerKind::Reference => "&",
+            // pahole has no spelling for `T &&`, and writes nothing at all.
+            PointerKind::RvalueReference => return,
+            PointerKind::Member => "::*",
+        };
+        let (target, constant) = match self.table.get(target) {
+            Type::Qualified { qualifier: Qualifier::Const, target: inner } if self.is_pointer(*inner) => {
+                (*inner, "const ")
+            }
+            _ => (target, ""),
+        };
+        self.bounded_name(target, max, depth);
+        self.text.word(" ");
+        self.text.word(constant);
+        self.text.word(sign);
+    }
+
+    fn is_pointer(&self, id: TypeId) -> bool {
+        matches!(self.table.get(id), Type::Pointer { kind: PointerKind::Pointer, .. })
+    }
+
+    /// A qualified name ends with a space, so that `const char` behind a pointer is `const char  *`.
+    fn qualified_name(&mut self, qualifier: Qualifier, target: TypeId, max: usize, depth: u32) {
+        let (before, after) = match qualifier {
+            Qualifier::Const => ("const ", ""),
+            Qualifier::Volatile => ("volatile ", ""),
+            Qualifier::Restrict => ("", " restrict"),
+            Qualifier::Atomic => ("_Atomic ", ""),
+        };
+        self.text.word(before);
+        self.bounded_name(target, max.min(MAX_NAME), depth);
+        self.text.word(after);
+        self.text.word(" ");
+    }
+
+    fn prototype_name(&mut self, prototype: &Prototype, max: usize, depth: u32) {
+        self.bounded_name(prototype.returns, max.min(MAX_NAME), depth);
+        self.text.word(" ()");
+        self.parameters_within(prototype, max, depth);
+    }
+
+    /// `(int, struct page *, ...)`.
+    pub(super) fn parameters(&mut self, prototype: &Prototype) {
+        self.parameters_within(prototype, usize::MAX, MAX_DEPTH);
+    }
+
+    fn parameters_within(&mut self, prototype: &Prototype, max: usize, depth: u32) {
+        let start = self.text.len();
+        self.text.word("(");
+        for (index, (name, ty)) in prototype.parameters.iter().enumerate() {
+            // What lies beyond the cut need not be spelled, or nested prototypes could grow without bound.
+            if self.text.len() - start > max.min(super::printer::MAX_DECLARATION) {
+                return;
+            }
+            if index > 0 {
+                self.text.word(", ");
+            }
+            self.parameter(name.as_deref(), *ty, max, depth);
+        }
+        self.text.word(match (prototype.parameters.is_empty(), prototype.variadic) {
+            (true, _) => "void)",
+            (false, true) => ", ...)",
+            (false, false) => ")",
+        });
+    }
+
+    fn parameter(&mut self, name: Option<&str>, ty: TypeId, max: usize, depth: u32) {
+        let pointee = match self.table.get(ty) {
+            Type::Pointer { kind: PointerKind::Pointer, target, .. } => *target,
+            _ => ty,
+        };
+        if let Type::Function(inner) = self.table.get(pointee)
+            && let Some(depth) = depth.checked_sub(1)
+        {
+            let star = if pointee == ty { "" } else { "*" };
+            self.bounded_name(inner.returns, max.min(MAX_NAME), depth);
+            self.text.word(" (");
+            self.text.word(star);
+            self.text.word(name.unwrap_or(""));
+            self.text.word(")");
+            return self.parameters_within(inner, max, depth);
+        }
+        self.bounded_name(ty, max.min(MAX_NAME), depth);
+        if let Some(name) = name {
+            self.text.word(" ");
+            self.text.word(name);
+        }
+    }
+}
+
+/// The word before a tag.
+pub(super) fn keyword(kind: AggregateKind) -> &'static str {
+    match kind {
+        AggregateKind::Struct => "struct",
+        AggregateKind::Union => "union",
+        AggregateKind::Class => "class",
+    }
+}

@@ -1,0 +1,11 @@
+//! Orders: what is proposed and why, where a member goes, what models and builds say.
+
+pub(crate) mod confidence_text;
+pub(crate) mod matrix_text;
+pub(crate) mod packing_text;
+pub(crate) mod place_text;
+pub(crate) mod plan_terms;
+pub(crate) mod plan_text;
+pub(crate) mod proposal;
+pub(crate) mod simulate_text;
+pub(crate) mod verify_text;

@@ -1,0 +1,105 @@
+//! Places for a new member, for eyes.
+
+use crate::report::color::Paint;
+use fieldline_plan::place::{PlaceReport, RankedPlace};
+use fieldline_plan::result::Basis;
+use std::fmt::Write;
+
+/// Appends the table of the best places, and why each is one.
+pub(crate) fn draw(out: &mut String, place: &PlaceReport, paint: Paint) {
+    let title = paint.bold(&format!("struct {}", place.name));
+    let size = match place.member.bit_size % 8 {
+        0 => format!("{} bytes", place.member.bit_size / 8),
+        1 if place.member.bit_size == 1 => "1 bit".to_owned(),
+        _ => format!("{} bits", place.member.bit_size),
+    };
+    let basis = match place.basis {
+        Basis::Profile => format!("{} samples", place.samples),
+        Basis::Layout => "by holes and structure alone: no profile tells what is hot".to_owned(),
+    };
+    let _ = writeln!(
+        out,
+        "{title}: where '{}' ({size}, align {}) costs least ({basis})",
+        place.member.declaration, place.member.align
+    );
+    if place.cold && place.basis == Basis::Layout {
+        out.push_str("  --cold changes nothing without samples: every line may be hot\n");
+    }
+    if let Some(refusal) = &place.refusal {
+        let _ = writeln!(out, "  refused: {refusal}");
+    }
+    for barred in &place.barred {
+        let _ = writeln!(out, "  barred: {barred}");
+    }
+    if place.spots.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "  best {} of {} legal places; bytes (and kmalloc class) by line size, before and after",
+        place.spots.len(),
+        place.legal
+    );
+    table(out, place);
+    for (number, spot) in (1..).zip(&place.spots) {
+        let _ = writeln!(out, "  {number}: {}", spot.reason);
+        for note in &spot.notes {
+            let _ = writeln!(out, "     {note}");
+        }
+    }
+    if !place.holders.is_empty() {
+        let _ = writeln!(out, "  growth also grows what holds it: {}", place.holders.join(", "));
+    }
+    out.push('\n');
+}
+
+/// Rows of equal columns.
+fn table(out: &mut String, place: &PlaceReport) {
+    let mut rows = vec![head(place)];
+    rows.extend((1..).zip(&place.spots).map(|(number, spot)| cells(place, number, spot)));
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().filter_map(|row| Some(row.get(column)?.len())).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for row in &rows {
+        let mut line = String::from(" ");
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            // Names to the left, numbers to the right.
+            let _ =
+                if column == 1 { write!(line, " {cell:<width$}") } else { write!(line, " {cell:>width$}") };
+        }
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+}
+
+fn head(place: &PlaceReport) -> Vec<String> {
+    let mut head: Vec<String> = ["", "after", "offset", "hole"].map(str::to_owned).into();
+    let sizes = place.spots.first().map_or(&[][..], |spot| &spot.sizes);
+    head.extend(sizes.iter().map(|size| format!("{} B lines", size.build_line)));
+    head.push("moved".to_owned());
+    head.push("pushed".to_owned());
+    if place.basis == Basis::Profile {
+        head.push("line's heat".to_owned());
+    }
+    head
+}
+
+fn cells(place: &PlaceReport, number: usize, spot: &RankedPlace) -> Vec<String> {
+    let after = spot.after.as_deref().unwrap_or("(the start)");
+    let line = if spot.line > 0 { format!("{after}, line {}", spot.line) } else { after.to_owned() };
+    let offset = match spot.bit_offset.filter(|bits| bits % 8 > 0) {
+        Some(bits) => format!("{}:{}", bits / 8, bits % 8),
+        None => spot.offset.to_string(),
+    };
+    let mut cells = vec![number.to_string(), line, offset, spot.hole.to_string()];
+    cells.extend(spot.sizes.iter().map(|size| {
+        format!("{} -> {} ({} -> {})", size.before, size.after, size.slab_before, size.slab_after)
+    }));
+    cells.push(spot.shifted.to_string());
+    cells.push(spot.pushed.len().to_string());
+    if place.basis == Basis::Profile {
+        cells.push(spot.heat.map_or_else(String::new, |heat| {
+            format!("{:.1} %{}", heat.share * 100.0, if heat.hot { " hot" } else { "" })
+        }));
+    }
+    cells
+}

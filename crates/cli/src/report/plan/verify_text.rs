@@ -1,0 +1,102 @@
+//! What builds showed, for eyes.
+
+use fieldline_tree::proof::{BuildProof, Judged, Shown};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// The line above the verdicts on a file.
+pub(crate) fn heading(out: &mut String, path: &Path) {
+    let _ = writeln!(out, "{}:", path.display());
+}
+
+/// What a struct of a file is.
+pub(crate) fn verdict(out: &mut String, judged: &Judged) {
+    let (name, members, size) = (&judged.verdict.name, judged.verdict.members, judged.size);
+    if judged.verdict.holds() {
+        let _ = writeln!(out, "  struct {name}: {members} members and {size} bytes are as predicted");
+        return;
+    }
+    let _ = writeln!(out, "  struct {name}: not as predicted");
+    mismatches(out, judged);
+}
+
+fn mismatches(out: &mut String, judged: &Judged) {
+    for mismatch in &judged.verdict.mismatches {
+        let _ = writeln!(out, "    {mismatch}");
+    }
+}
+
+/// Structs whose declaration can't be changed.
+pub(crate) fn refusals(out: &mut String, refusals: &[(String, String)]) {
+    for (name, reason) in refusals {
+        let _ = writeln!(out, "refused: struct {name}: {reason}");
+    }
+}
+
+/// A row for each struct of each build, and below it what is not as predicted.
+pub(crate) fn builds(out: &mut String, folders: &[PathBuf], found: &[BuildProof]) {
+    if found.is_empty() {
+        out.push_str("nothing moves, so there is nothing to compile\n");
+        return;
+    }
+    let rows: Vec<[String; 7]> =
+        std::iter::once(titles()).chain(folders.iter().zip(found).flat_map(rows)).collect();
+    let widths: Vec<usize> =
+        (0..7).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    for (folder, finding) in folders.iter().zip(found) {
+        details(out, folder, finding);
+    }
+}
+
+fn titles() -> [String; 7] {
+    ["build", "machine", "line", "struct", "unit", "bytes", "result"].map(str::to_owned)
+}
+
+fn rows((folder, finding): (&PathBuf, &BuildProof)) -> Vec<[String; 7]> {
+    let (machine, line) = &finding.machine;
+    let head = || [folder.display().to_string(), machine.clone(), format!("{line} B")];
+    let row = |name: &str, unit: &str, bytes: String, result: String| {
+        let [folder, machine, line] = head();
+        [folder, machine, line, name.to_owned(), unit.to_owned(), bytes, result]
+    };
+    let of_struct = |shown: &Shown| {
+        let judged = shown.judged.iter();
+        let rows = judged.map(|one| row(&shown.name, &shown.unit, bytes(one), result(one)));
+        rows.collect::<Vec<_>>()
+    };
+    let mut rows: Vec<_> = finding.shown.iter().flat_map(of_struct).collect();
+    rows.extend(
+        finding.broken.iter().map(|(unit, _)| row("", unit, String::new(), "does not compile".to_owned())),
+    );
+    rows
+}
+
+fn bytes(judged: &Judged) -> String {
+    let after = judged.size;
+    judged.before.map_or_else(|| after.to_string(), |before| format!("{before} -> {after}"))
+}
+
+fn result(judged: &Judged) -> String {
+    match judged.verdict.holds() {
+        true => format!("{} members as predicted", judged.verdict.members),
+        false => "NOT as predicted".to_owned(),
+    }
+}
+
+fn details(out: &mut String, folder: &Path, finding: &BuildProof) {
+    let folder = folder.display();
+    for judged in finding.shown.iter().flat_map(|shown| &shown.judged).filter(|one| !one.verdict.holds()) {
+        let _ = writeln!(out, "{folder}: struct {}: not as predicted", judged.verdict.name);
+        mismatches(out, judged);
+    }
+    for (unit, why) in &finding.broken {
+        let _ = writeln!(out, "{folder}: {unit} does not compile with the patch:\n{why}");
+    }
+    for remark in &finding.remarks {
+        let _ = writeln!(out, "{folder}: note: {remark}");
+    }
+}

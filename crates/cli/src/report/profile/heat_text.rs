@@ -1,0 +1,152 @@
+//! [`TypeHeat`] for eyes.
+
+use crate::report::color::Paint;
+use crate::report::profile::heat::{MemberHeat, TypeHeat};
+use std::fmt::Write;
+
+/// How to print.
+#[derive(Clone, Debug)]
+pub(crate) struct Options<'o> {
+    /// Cacheline sizes in bytes.
+    pub(crate) lines: &'o [u64],
+    /// Rows of functions and pairs.
+    pub(crate) top: usize,
+    /// Colour.
+    pub(crate) paint: Paint,
+}
+
+/// Appends a struct's report.
+pub(crate) fn draw(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
+    let samples = heat.samples();
+    let title = options.paint.bold(&format!("struct {}", heat.name));
+    let _ = writeln!(out, "{title}: {} bytes, {samples} samples\n", heat.size);
+    if samples == 0 {
+        return;
+    }
+    members(out, heat, options);
+    functions(out, heat, options);
+    pairs(out, heat, options);
+    lines(out, heat, options);
+}
+
+fn members(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
+    let total = heat.samples();
+    let width = heat.members.iter().map(|member| member.label.len()).max().unwrap_or(0).clamp(8, 40);
+    let head = format!(
+        "  {:>6} {:>5}  {:<width$} {:>6} {:>7} {:>7} {:>5}  {:<28} {:>4} {:>4}  functions",
+        "offset", "size", "member", "share", "loads", "stores", "cyc", "loads served by", "cpus", "wr"
+    );
+    let _ = writeln!(out, "{}", options.paint.dim(&head));
+    let mut ranked: Vec<&MemberHeat> = heat.members.iter().collect();
+    ranked.sort_by_key(|member| (std::cmp::Reverse(member.samples()), member.offset));
+    for member in ranked {
+        let _ = writeln!(
+            out,
+            "  {:>6} {:>5}  {:<width$} {:>6} {:>7} {:>7} {:>5}  {:<28} {:>4} {:>4}  {}",
+            member.offset,
+            member.size,
+            member.label,
+            percent(member.samples(), total),
+            member.loads,
+            member.stores,
+            member.mean_latency(),
+            levels(member),
+            member.cpus.len(),
+            member.writers.len(),
+            top_functions(member, 3),
+        );
+    }
+    out.push('\n');
+}
+
+/// `12.3%` of a total.
+pub(crate) fn percent(part: u64, total: u64) -> String {
+    if total == 0 { "-".to_owned() } else { format!("{:.1}%", 100.0 * part as f64 / total as f64) }
+}
+
+/// Shares of the levels that served the loads, most first, and HITM.
+fn levels(member: &MemberHeat) -> String {
+    let total: u64 = member.levels.iter().filter(|(level, _)| *level != "HITM").map(|(_, count)| count).sum();
+    let mut ranked: Vec<(&String, &u64)> = member.levels.iter().collect();
+    ranked.sort_by(|left, right| right.1.cmp(left.1).then_with(|| left.0.cmp(right.0)));
+    let worth_saying = |count: u64| count * 200 >= total;
+    let shares = ranked
+        .iter()
+        .filter(|(_, count)| worth_saying(**count))
+        .take(4)
+        .map(|(level, count)| format!("{level} {}", share(**count, total)));
+    shares.collect::<Vec<_>>().join(" ")
+}
+
+fn share(part: u64, total: u64) -> String {
+    if total == 0 { "-".to_owned() } else { format!("{:.0}%", 100.0 * part as f64 / total as f64) }
+}
+
+fn top_functions(member: &MemberHeat, count: usize) -> String {
+    let named = member.functions.iter().take(count).map(|(name, _)| name.as_str());
+    let more = member.functions.len().saturating_sub(count);
+    let mut text = named.collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        let _ = write!(text, " (+{more})");
+    }
+    text
+}
+
+fn functions(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
+    let _ = writeln!(out, "{}", options.paint.dim("  functions that touch it"));
+    for (name, count) in heat.functions.iter().take(options.top) {
+        let _ = writeln!(out, "  {:>7} {count:>7}  {name}", percent(*count, heat.samples()));
+    }
+    out.push('\n');
+}
+
+fn pairs(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
+    if heat.pairs.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{}", options.paint.dim("  members touched by the same functions"));
+    for pair in heat.pairs.iter().take(options.top) {
+        let (Some(left), Some(right)) = (heat.members.get(pair.left), heat.members.get(pair.right)) else {
+            continue;
+        };
+        let apart = |line: &&u64| left.offset / **line != right.offset / **line;
+        let split: Vec<String> = options.lines.iter().filter(apart).map(|line| format!("{line} B")).collect();
+        let split = if split.is_empty() {
+            String::new()
+        } else {
+            format!("  on two lines of {}", split.join(" and "))
+        };
+        let both = format!("{} + {}", left.label, right.label);
+        let _ = writeln!(
+            out,
+            "  {:>7}  {both:<48} mostly {}{}",
+            pair.together,
+            pair.function,
+            options.paint.warn(&split)
+        );
+    }
+    out.push('\n');
+}
+
+fn lines(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
+    for line in options.lines {
+        let _ = writeln!(
+            out,
+            "{}",
+            options.paint.dim(&format!("  by cacheline of {line} B, an object that starts on one"))
+        );
+        for (index, on) in heat.lines(*line) {
+            let share = percent(on.loads + on.stores, heat.samples());
+            let rule = options.paint.rule(&format!("#{index:<3}"));
+            let _ = writeln!(
+                out,
+                "  {rule} {share:>6}  {:>7} loads {:>7} stores, written by {:>2} cpus: {}",
+                on.loads,
+                on.stores,
+                on.writers.len(),
+                on.members.join(" ")
+            );
+        }
+        out.push('\n');
+    }
+}

@@ -1,0 +1,255 @@
+//! `fieldline record` against programs that count their own accesses.
+
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use crate::built::compiler;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn fieldline(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fieldline")).args(args).output().unwrap()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("record").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Compiles a fixture as position independent program with debug info; nothing where there is no compiler.
+fn build(folder: &Path, source: &str) -> Option<PathBuf> {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/programs").join(source);
+    let (from, to) = (from.display().to_string(), folder.join(source.split('.').next().unwrap()));
+    let c = ["-g", "-O2", "-fPIE", "-pie", "-pthread", "-o", text(&to), &from];
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let rust = ["--edition", "2024", "-g", "-C", "opt-level=2", "-o", text(&to), &from];
+    let (name, args): (&str, &[&str]) = match source.rsplit('.').next() {
+        Some("c") => ("gcc", &c),
+        Some("cc") => ("g++", &c),
+        _ => (&rustc, &rust),
+    };
+    compiler(name, args)?;
+    Some(to)
+}
+
+/// Records; nothing where the machine or its container lets nobody trace or watch.
+fn record(perf: &Path, args: &[&str]) -> Option<String> {
+    std::fs::remove_file(perf).ok();
+    let output = fieldline(&[&["record", "-o", text(perf)], args].concat());
+    let error = String::from_utf8(output.stderr).unwrap();
+    if error.contains("refuses to trace") || error.contains("cannot watch") {
+        println!("skipped: {error}");
+        assert!(!perf.exists());
+        return None;
+    }
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+fn profile(program: &Path, perf: &Path) -> Value {
+    let to = perf.with_extension("json");
+    let output = fieldline(&["profile", "--program", text(program), "--perf", text(perf), "-o", text(&to)]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&std::fs::read(to).unwrap()).unwrap()
+}
+
+/// What a program says: type, member, offset, and how often it was touched.
+fn counts(output: &str) -> Vec<(String, String, u64, u64)> {
+    let rows = output.lines().filter_map(|line| line.strip_prefix("count "));
+    let rows = rows.map(|row| {
+        let words: Vec<&str> = row.split(' ').collect();
+        let number = |at: usize| words[at].parse().unwrap();
+        (words[0].to_owned(), words[1].to_owned(), number(2), number(3))
+    });
+    let rows: Vec<_> = rows.collect();
+    assert!(!rows.is_empty(), "{output}");
+    rows
+}
+
+/// Samples of a member, of functions other than `main`.
+fn sampled(profile: &Value, ty: &str, offset: u64) -> u64 {
+    sums(profile, ty, offset, "samples")
+}
+
+/// Samples of a member, or the sum of their periods.
+fn sums(profile: &Value, ty: &str, offset: u64, what: &str) -> u64 {
+    let is_type = |of: &&Value| {
+        let name = of["name"].as_str().unwrap();
+        name == ty || name.split_once("::").is_some_and(|(_, rest)| rest == ty)
+    };
+    let Some(of) = profile["types"].as_array().unwrap().iter().find(is_type) else { return 0 };
+    let in_main = |access: &&Value| {
+        let function = access["function"].as_u64().map(|index| &profile["functions"][index as usize]);
+        function.is_some_and(|function| function["name"].as_str() == Some("main") || function == "main")
+    };
+    let at = of["accesses"].as_array().unwrap().iter().filter(|access| access["offset"] == offset);
+    let of_access = |access: &Value| {
+        ["loads", "stores"].iter().map(|kind| access[kind][what].as_u64().unwrap()).sum::<u64>()
+    };
+    at.filter(|access| !in_main(access)).map(of_access).sum()
+}
+
+/// Ranks from 0 on; equal values share the mean of theirs.
+fn ranks(values: &[u64]) -> Vec<f64> {
+    let below = |value: &u64| values.iter().filter(|other| *other < value).count() as f64;
+    let alike = |value: &u64| values.iter().filter(|other| *other == value).count() as f64;
+    values.iter().map(|value| below(value) + (alike(value) - 1.0) / 2.0).collect()
+}
+
+/// Spearman's rank correlation: Pearson's of the ranks.
+fn rank_correlation(a: &[u64], b: &[u64]) -> f64 {
+    let (a, b) = (ranks(a), ranks(b));
+    let mean = (a.len() as f64 - 1.0) / 2.0;
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
+    product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt()
+}
+
+#[test]
+fn rank_correlation_is_spearmans() {
+    assert!((rank_correlation(&[1, 2, 3], &[10, 20, 30]) - 1.0).abs() < 1e-9);
+    assert!((rank_correlation(&[1, 2, 3], &[30, 20, 10]) + 1.0).abs() < 1e-9);
+    assert!((rank_correlation(&[1, 2, 2, 4], &[1, 2, 3, 4]) - 0.9486).abs() < 1e-3);
+}
+
+/// Records a program at the default settings, and compares how hot its members are with what it counted itself.
+fn finds_hot_members(source: &str, rounds: &str) {
+    let folder = folder(source);
+    let Some(program) = build(&folder, source) else { return };
+    let perf = folder.join("perf.data");
+    let Some(output) = record(&perf, &["--for", "300", "--", text(&program), rounds]) else { return };
+    let profile = profile(&program, &perf);
+    let counts = counts(&output);
+    let told: Vec<u64> = counts.iter().map(|(.., count)| *count).collect();
+    let seen: Vec<u64> = counts.iter().map(|(ty, _, offset, _)| sampled(&profile, ty, *offset)).collect();
+    let correlation = rank_correlation(&told, &seen);
+    assert!(correlation >= 0.95, "{source}: {correlation}; {counts:?} sampled {seen:?}");
+}
+
+#[test]
+fn hot_members_of_a_program_in_c_are_found() {
+    finds_hot_members("market.c", "60000000");
+}
+
+#[test]
+fn hot_members_of_a_program_in_cxx_are_found() {
+    finds_hot_members("harbour.cc", "40000000");
+}
+
+#[test]
+fn hot_members_of_a_program_in_rust_are_found() {
+    finds_hot_members("orchard.rs", "60000000");
+}
+
+/// Records a program with stacks of its last branches, and compares how often its members were touched in the runs between
+/// these with what it counted itself. Gives the ratio of what samples stand for to what was counted.
+fn branches_find_hot_members(source: &str, rounds: &str, depth: &str, how: &[&str]) -> f64 {
+    let folder = folder(&format!("branches-{source}"));
+    let Some(program) = build(&folder, source) else { return 1.0 };
+    let perf = folder.join("perf.data");
+    let how = [&["--for", "300", "--branch-stacks", depth], how, &["--", text(&program), rounds]].concat();
+    let Some(output) = record(&perf, &how) else { return 1.0 };
+    let profile = profile(&program, &perf);
+    let recording = &profile["recordings"][0];
+    let (stacks, runs) = (&recording["branch_stacks"], &recording["branch_runs"]);
+    assert!(runs.as_u64().unwrap() > 3 * stacks.as_u64().unwrap(), "{stacks} {runs}");
+    let counts = counts(&output);
+    let told: Vec<u64> = counts.iter().map(|(.., count)| *count).collect();
+    let seen = |kind| {
+        counts.iter().map(|(ty, _, offset, _)| sums(&profile, ty, *offset, kind)).collect::<Vec<u64>>()
+    };
+    let correlation = rank_correlation(&told, &seen("samples"));
+    let sum = |all: &[u64]| all.iter().sum::<u64>() as f64;
+    let ratio = sum(&seen("period")) / sum(&told);
+    println!(
+        "{source}: {runs} runs of {stacks} stacks, rank correlation {correlation:.4}, periods {ratio:.4} of all"
+    );
+    assert!(correlation >= 0.95, "{source}: {correlation}; {counts:?} seen {:?}", seen("samples"));
+    ratio
+}
+
+#[test]
+fn branches_find_what_a_program_in_c_touched_and_how_often() {
+    let ratio = branches_find_hot_members("market.c", "2000", "16", &["--gap", "0", "--every", "100"]);
+    assert!((0.85..1.15).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn branches_find_hot_members_of_a_program_in_cxx() {
+    branches_find_hot_members("harbour.cc", "40000000", "32", &["--every", "40"]);
+}
+
+#[test]
+fn branches_find_hot_members_of_a_program_in_rust() {
+    branches_find_hot_members("orchard.rs", "60000000", "16", &["--every", "40"]);
+}
+
+#[test]
+fn where_all_is_stepped_each_access_is_seen_once() {
+    let folder = folder("all");
+    let Some(program) = build(&folder, "market.c") else { return };
+    let perf = folder.join("perf.data");
+    let all = ["--gap", "0", "--for", "600", "--", text(&program), "200"];
+    let Some(output) = record(&perf, &all) else { return };
+    let profile = profile(&program, &perf);
+    for (ty, member, offset, count) in counts(&output) {
+        assert_eq!(sampled(&profile, &ty, offset), count, "{ty}.{member}");
+    }
+}
+
+#[test]
+fn breakpoints_catch_the_members_they_watch_and_no_others() {
+    let folder = folder("watched");
+    let Some(program) = build(&folder, "market.c") else { return };
+    let perf = folder.join("perf.data");
+    let watch = ["--object", "buyer@buyers", "--member", "money,hunger,seed", "--for", "2", "--kill", "--"];
+    let Some(_) = record(&perf, &[&watch[..], &[text(&program), "4000000000"]].concat()) else { return };
+    let profile = profile(&program, &perf);
+    // A look, at each turn of the loop, touches `seed` twice; a purchase, at each third, touches `money` twice.
+    let [money, hunger, seed] = [8, 24, 40].map(|offset| sampled(&profile, "buyer", offset));
+    assert!(money > 0 && hunger > 0 && seed > 0, "{money} {hunger} {seed}");
+    for offset in [0, 16, 28, 32] {
+        assert_eq!(sampled(&profile, "buyer", offset), 0, "{offset}");
+    }
+}
+
+/// The message of a recording that fails; nothing is written then.
+fn refused(args: &[&str]) -> String {
+    let perf = folder("refused").join("perf.data");
+    let output = fieldline(&[&["record", "-o", text(&perf)], args].concat());
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(!perf.exists(), "{error}");
+    error.lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn what_can_not_be_recorded_is_said_and_nothing_is_written() {
+    assert!(refused(&["--", "/no/such/program"]).contains("cannot run /no/such/program: No such file"));
+    assert!(refused(&["--object", "a@b", "--", "/no/such/program"]).contains("cannot run /no/such/program"));
+    assert!(refused(&["--pid", "4194305"]).contains("there is no process 4194305"));
+    assert!(refused(&["--object", "a@0xz", "--", "/no/such/program"]).contains("TYPE@SYMBOL"));
+    assert!(refused(&["--gap", "x", "--", "true"]).contains("--help"));
+    let error = refused(&["--", "/bin/true"]);
+    assert!(error.contains("no samples: the program ended") || error.contains("refuses to trace"), "{error}");
+    let error = fieldline(&["record", "-o", "/no/such/folder/perf.data", "--", "/bin/true"]);
+    assert!(String::from_utf8(error.stderr).unwrap().contains("cannot write /no/such/folder/perf.data"));
+}
+
+#[test]
+fn objects_that_can_not_be_watched_are_refused() {
+    let folder = folder("objects");
+    let Some(program) = build(&folder, "market.c") else { return };
+    let with = |object: &str, more: &[&str]| {
+        refused(&[&["--object", object], more, &["--", text(&program), "100000000"]].concat())
+    };
+    assert!(with("buyer@nobody", &[]).contains("there is no variable nobody"));
+    assert!(with("nobody@buyers", &[]).contains("nobody"));
+    assert!(with("buyer@buyers", &["--member", "wings"]).contains("has no member wings"));
+    let error = with("stall@buyers", &["--for", "0.05"]);
+    assert!(error.contains("rotations of four") && error.contains("--for"), "{error}");
+}

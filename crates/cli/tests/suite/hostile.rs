@@ -1,0 +1,132 @@
+//! What the fuzz targets call, on stable Rust: with every input that was a finding, with the seeds, and with fixtures.
+//!
+//! Overflow is checked in this build, so that what wraps in a release is a finding here as it is for the fuzzers.
+
+#[allow(
+    unreachable_pub,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "shared with the fuzz targets"
+)]
+#[path = "../../../fuzz/src/lib.rs"]
+mod entries;
+
+use std::path::{Path, PathBuf};
+
+fn below(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.retain(|path| path.is_file());
+    found.sort();
+    found
+}
+
+/// Calls the entry point with each file of a folder; gives how many there were.
+fn replay(name: &str, folder: &Path) -> usize {
+    let entry = entries::entry(name).unwrap_or_else(|| panic!("no entry point {name}"));
+    let files = files(folder);
+    for path in &files {
+        entry(&std::fs::read(path).unwrap());
+    }
+    files.len()
+}
+
+#[test]
+fn what_was_a_finding_is_none_any_more() {
+    let mut replayed = 0;
+    for folder in std::fs::read_dir(below("crates/fuzz/findings")).unwrap() {
+        let folder = folder.unwrap();
+        replayed += replay(folder.file_name().to_str().unwrap(), &folder.path());
+    }
+    assert!(replayed > 0, "no findings were found");
+}
+
+#[test]
+fn fixtures_and_seeds_are_read() {
+    for (name, folder) in [
+        ("perf_data", "fixtures/perf"),
+        ("script", "crates/fuzz/seeds/script"),
+        ("dwarf", "fixtures/layout"),
+        ("dwarf", "fixtures/attribution"),
+        ("btf", "fixtures/layout"),
+        ("source", "crates/fuzz/seeds/source"),
+        ("source", "fixtures/demo/tree/include"),
+        ("source", "fixtures/demo/tree/shaper"),
+    ] {
+        assert!(replay(name, &below(folder)) > 0, "{folder}");
+    }
+    assert!(entries::entry("no such target").is_none());
+}
+
+/// Code put where the fixture's was: its own, and what no compiler writes.
+#[test]
+fn any_code_is_analysed() {
+    for place in (0..1100u16).step_by(63) {
+        let of = |byte: u8| [&place.to_le_bytes()[..], &[byte; 96]].concat();
+        // Zeros are stores through rax, 0x90 is nothing, 0xe9 jumps, 0xcc is a trap, 0x0f begins longer codes.
+        for byte in [0, 0x48, 0x90, 0xe9, 0xcc, 0x0f, 0xff] {
+            entries::code(&of(byte));
+        }
+    }
+}
+
+/// Documents with a number or a word replaced.
+#[test]
+fn documents_with_other_numbers_are_read_or_refused() {
+    let profile = r#"{"format":"fieldline-profile","version":1,"recordings":[],"coverage":[],"blind_spots":[],"types":
+        [{"name":"pair","size":16,"fingerprint":1,"layout":null,"accesses":[],"cpus":[],"phases":{}}],"functions":[],"windows":[]}"#;
+    let plan = r#"{"format":"fieldline-plan","version":1,"lines":[64],"build_line":64,"structs":[]}"#;
+    for number in ["0", "18446744073709551615", "-1", "1e300", "null", "[]", "\"x\""] {
+        entries::profile(profile.replace("16", number).as_bytes());
+        entries::profile(profile.replace(":1,", &format!(":{number},")).as_bytes());
+        entries::plan(plan.replace("64", number).as_bytes());
+    }
+}
+
+/// A file with some of its bytes changed, others for each round.
+fn changed(bytes: &[u8], round: usize) -> Vec<u8> {
+    let mut changed = bytes.to_vec();
+    for place in 0..8 {
+        let at = (round * 7919 + place * 104_729 + round * round * 31) % changed.len();
+        changed[at] = changed[at].wrapping_add((round * 37 + place * 11 + 1) as u8);
+    }
+    changed
+}
+
+/// Runs a command, which must end with one of its exit codes and without a panic.
+fn ends(args: &[&str]) {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_fieldline")).args(args).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0..=2)), "{args:?}: {:?} {said}", output.status);
+    assert!(!said.contains("panicked"), "{args:?}: {said}");
+}
+
+#[test]
+fn commands_end_with_their_exit_codes_whatever_is_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let fixture = |name: &str| below(name).to_str().unwrap().to_owned();
+    let (program, perf) = (fixture("fixtures/demo/shaper"), fixture("fixtures/demo/shaper.perf.data"));
+    let (profile, plan) = (path("profile.json"), path("plan.json"));
+    ends(&["profile", "--vmlinux", &program, "--perf", &perf, "-o", &profile]);
+    ends(&["plan", "tx_class", "--static", "--vmlinux", &program, "-o", &plan]);
+    let bytes = |path: &str| std::fs::read(path).unwrap();
+    let inputs = [bytes(&program), bytes(&perf), bytes(&profile), bytes(&plan)];
+    let places = ["program", "perf.data", "changed-profile", "changed-plan"].map(path);
+    for round in 0..12 {
+        for (bytes, place) in inputs.iter().zip(&places) {
+            std::fs::write(place, changed(bytes, round)).unwrap();
+        }
+        ends(&["profile", "--vmlinux", &places[0], "--perf", &perf]);
+        ends(&["profile", "--vmlinux", &program, "--perf", &places[1]]);
+        ends(&["doctor", "--perf", &places[1]]);
+        ends(&["report", "tx_class", "--profile", &places[2]]);
+        ends(&["place", "tx_class", "--member", "int more", "--profile", &places[2], "--vmlinux", &program]);
+        ends(&["simulate", "--plan", &places[3], "--profile", &profile, "--vmlinux", &program]);
+        ends(&["explain", "--vmlinux", &places[0], "main"]);
+    }
+}

@@ -1,0 +1,19 @@
+//! The commands as users call them, and hostile input of every kind.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers of tests fail as tests do; a test that is skipped says why"
+)]
+
+mod accesses;
+mod bad_input;
+#[path = "../../../profile/tests/built/mod.rs"]
+#[allow(dead_code, reason = "other tests ask the programs for their members")]
+mod built;
+mod demo;
+mod hostile;
+mod layouts;
+mod orders;

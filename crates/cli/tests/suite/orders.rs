@@ -1,0 +1,11 @@
+//! Orders, from pins to proof.
+
+mod confidence;
+mod groups;
+mod matrix;
+mod pins;
+mod place;
+mod proof;
+mod series;
+mod simulate;
+mod verify;

@@ -1,0 +1,283 @@
+//! The groups of a plan as cacheline markers in a tree that has them, checked at startup and proven by compiling.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a kernel's include/linux/cache.h gives, as far as it is needed.
+const CACHE: &str = "#ifndef CACHE_H
+#define CACHE_H
+#define __aligned(x) __attribute__((__aligned__(x)))
+#define __cacheline_group_begin(GROUP) unsigned char __cacheline_group_begin__##GROUP[0]
+#define __cacheline_group_end(GROUP) unsigned char __cacheline_group_end__##GROUP[0]
+#define __cacheline_group_begin_aligned(GROUP, ...) \\
+	__cacheline_group_begin(GROUP) __aligned((__VA_ARGS__ + 0) ? : SMP_CACHE_BYTES)
+#define __cacheline_group_end_aligned(GROUP, ...) \\
+	__cacheline_group_end(GROUP) __aligned(sizeof(long)); \\
+	struct { } __cacheline_group_pad__##GROUP __aligned((__VA_ARGS__ + 0) ? : SMP_CACHE_BYTES)
+#define OFFSET(TYPE, MEMBER) __builtin_offsetof(TYPE, MEMBER)
+#define CACHELINE_ASSERT_GROUP_MEMBER(TYPE, GROUP, MEMBER) \\
+	_Static_assert(OFFSET(TYPE, MEMBER) >= OFFSET(TYPE, __cacheline_group_begin__##GROUP) && \\
+		       OFFSET(TYPE, MEMBER) + sizeof(((TYPE *)0)->MEMBER) <= \\
+		       OFFSET(TYPE, __cacheline_group_end__##GROUP), #MEMBER)
+#endif
+";
+
+/// A file with a function that runs at startup.
+const USER: &str = "#include \"shaper.h\"
+#define __init
+struct tx_class first_class;
+struct tx_flow first_flow;
+struct tx_class *class_of(struct tx_flow *flow);
+
+struct tx_class *class_of(struct tx_flow *flow)
+{
+	return flow->class;
+}
+
+/* Sets up what the others use. */
+void __init shaper_init(void)
+{
+	struct tx_class *class = &first_class;
+
+	first_flow.class = class;
+}
+";
+
+fn fieldline(args: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_fieldline")).args(args).output().unwrap();
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+/// The demo, its tree that of a kernel.
+struct Kernel(tempfile::TempDir);
+
+impl Kernel {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(fieldline(&["demo", folder.path().to_str().unwrap()]).0, Some(0));
+        let kernel = Self(folder);
+        kernel.write("tree/include/linux/cache.h", CACHE);
+        kernel.write("tree/kernel/shaper.c", USER);
+        kernel
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::create_dir_all(self.place(name).parent().unwrap()).unwrap();
+        std::fs::write(self.place(name), text).unwrap();
+    }
+
+    fn plan(&self) -> Value {
+        serde_json::from_slice(&std::fs::read(self.place("plan.json")).unwrap()).unwrap()
+    }
+
+    fn patch(&self, out: &str, more: &[&str]) -> (Option<i32>, String) {
+        let place = |name: &str| self.place(name).to_str().unwrap().to_owned();
+        let (plan, tree, out) = (place("plan.json"), place("tree"), place(out));
+        fieldline(&[&["patch", "--plan", &plan, "--tree", &tree, "-o", &out], more].concat())
+    }
+
+    /// Texts of the files in a folder, by name.
+    fn files(&self, folder: &str) -> Vec<(String, String)> {
+        let entries = std::fs::read_dir(self.place(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let mut paths: Vec<PathBuf> = entries.collect();
+        paths.sort();
+        let read = |path: &PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, std::fs::read_to_string(path).unwrap())
+        };
+        paths.iter().map(read).collect()
+    }
+
+    /// Compiles the file with the function for lines of so many bytes.
+    fn compile(&self, object: &str, line: u32, flags: &[&str]) {
+        assert!(self.compiles(object, line, flags), "{object}");
+    }
+
+    fn compiles(&self, object: &str, line: u32, flags: &[&str]) -> bool {
+        let size = format!("-DLINE={line}");
+        let common = ["-std=gnu11", "-g", "-Iinclude", "-include", "config.h", "-include", "types.h"];
+        let more = ["-include", "linux/cache.h", "-c", "kernel/shaper.c", "-o"];
+        let mut gcc = Command::new("gcc");
+        gcc.current_dir(self.place("tree")).args(flags).arg(size).args(common).args(more);
+        gcc.arg(self.place(object)).output().unwrap().status.success()
+    }
+
+    /// Lets the tree's cacheline be what the compiler is told.
+    fn with_any_line(&self) {
+        let types = self.place("tree/include/types.h");
+        let text = std::fs::read_to_string(&types).unwrap();
+        let any = text.replace("#define SMP_CACHE_BYTES 64", "#define SMP_CACHE_BYTES LINE");
+        assert_ne!(any, text);
+        std::fs::write(types, any).unwrap();
+    }
+
+    fn sizes(&self, object: &str) -> Vec<u64> {
+        let of = |name: &str| {
+            let object = self.place(object);
+            let (_, text) =
+                fieldline(&["layout", name, "--from", object.to_str().unwrap(), "--style", "json"]);
+            let layout: Value = serde_json::from_str(&text).unwrap();
+            layout["layouts"][0]["size"].as_u64().unwrap()
+        };
+        ["tx_class", "tx_flow"].map(of).to_vec()
+    }
+}
+
+fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+fn git(folder: &Path, args: &[&str]) {
+    let who = ["-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"];
+    let output = Command::new("git").current_dir(folder).args(who).args(args).output().unwrap();
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(output.status.success(), "{args:?}: {text}");
+}
+
+/// Groups of several members that visits touch.
+fn told(plan: &Value) -> usize {
+    let structs = plan["structs"].as_array().unwrap().iter();
+    let groups = structs.flat_map(|of| of["groups"].as_array().unwrap());
+    let told =
+        groups.filter(|group| group["kind"] != "cold" && group["members"].as_array().unwrap().len() > 1);
+    told.count()
+}
+
+#[test]
+fn a_kernel_s_groups_are_marked_and_checked_unless_told_otherwise() {
+    let kernel = Kernel::new();
+    let (code, text) = kernel.patch("groups", &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let patch: String = kernel.files("groups").into_iter().map(|(_, text)| text).collect();
+    let is_begin = |line: &&str| line.starts_with("+\t__cacheline_group_begin") && line.ends_with(';');
+    let begins = patch.lines().filter(is_begin);
+    assert_eq!((begins.count(), told(&kernel.plan()) > 0), (told(&kernel.plan()), true), "{patch}");
+    for name in ["tx_class", "tx_flow"] {
+        assert!(patch.contains(&format!("+static void __init {name}_struct_check(void)\n")), "{patch}");
+        assert!(patch.contains(&format!("+\t{name}_struct_check();\n")), "{patch}");
+    }
+    assert!(text.contains("kernel/shaper.c, called from shaper_init()"), "{text}");
+    // Bit-fields have no offset, so nothing asserts them.
+    let asserted: Vec<&str> = patch.lines().filter(|line| line.contains("ASSERT_GROUP_MEMBER(")).collect();
+    assert!(!asserted.is_empty());
+    for bits in ["active", "throttled", "draining", "prio", "queued", "lost", "ecn", "probing"] {
+        assert!(!asserted.iter().any(|line| line.contains(&format!(", {bits});"))), "{asserted:?}");
+    }
+    let (code, text) = kernel.patch("none", &["--idiom", "none"]);
+    assert_eq!(code, Some(0), "{text}");
+    let files = kernel.files("none");
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert!(!files[0].1.contains("__cacheline_group"), "{files:?}");
+}
+
+#[test]
+fn a_tree_without_groups_gets_none_and_says_so() {
+    let kernel = Kernel::new();
+    std::fs::remove_file(kernel.place("tree/include/linux/cache.h")).unwrap();
+    let (code, text) = kernel.patch("default", &[]);
+    assert_eq!((code, text.contains("so groups aren't told")), (Some(0), true), "{text}");
+    let (code, text) = kernel.patch("asked", &["--idiom", "groups"]);
+    assert_eq!((code, text.contains("cache.h: no cacheline groups")), (Some(2), true), "{text}");
+    assert!(!kernel.place("asked").exists());
+}
+
+#[test]
+fn names_and_the_caller_can_be_given() {
+    let kernel = Kernel::new();
+    kernel.write("tree/kernel/other.c", &USER.replace("shaper_init", "other_start"));
+    let more = ["--group-path", "tx_class=enqueue", "--check-in", "kernel/other.c:other_start"];
+    let (code, text) = kernel.patch("named", &more);
+    assert_eq!(code, Some(0), "{text}");
+    let patch: String = kernel.files("named").into_iter().map(|(_, text)| text).collect();
+    assert!(patch.contains("_enqueue);\n") && patch.contains("+++ b/kernel/other.c\n"), "{patch}");
+    let wrong: [(&[&str], &str); 6] = [
+        (&["--group-path", "nobody=x"], "no such struct"),
+        (&["--group-path", "tx_class=a,b,c,d,e,f,g,h,i,j,k,l"], "12 names"),
+        (&["--group-path", "tx_class=a-b"], "letters"),
+        (&["--check-in", "kernel/gone.c:init"], "kernel/gone.c"),
+        (&["--check-in", "kernel/shaper.c:class_of"], "no __init function of that name"),
+        (&["--align-groups", "cond:128"], "for lines of 64 B only"),
+    ];
+    for (args, reason) in wrong {
+        let (code, text) = kernel.patch("wrong", args);
+        assert_eq!(code, Some(2), "{args:?}: {text}");
+        assert!(text.contains(reason), "{args:?}: {text}");
+        assert!(!kernel.place("wrong").exists(), "{args:?}");
+    }
+}
+
+#[test]
+fn without_a_place_for_checks_the_markers_stand_alone() {
+    let kernel = Kernel::new();
+    kernel
+        .write("tree/kernel/shaper.c", "#include \"shaper.h\"\nMODULE_LICENSE(\"x\");\nstruct tx_flow a;\n");
+    let (code, text) = kernel.patch("alone", &[]);
+    assert_eq!((code, text.contains("nothing asserts the groups")), (Some(0), true), "{text}");
+    kernel.write("tree/kernel/shaper.c", "#include \"shaper.h\"\nstruct tx_flow a;\nstruct tx_class b;\n");
+    let (code, text) = kernel.patch("initcall", &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let patch: String = kernel.files("initcall").into_iter().map(|(_, text)| text).collect();
+    assert!(patch.contains("+core_initcall(tx_class_struct_check);\n"), "{patch}");
+    assert!(patch.contains("+static int __init tx_flow_struct_check(void)\n"), "{patch}");
+}
+
+#[test]
+fn what_is_built_is_as_predicted_with_markers_and_conditions() {
+    if !has("gcc") || !has("git") {
+        println!("left out: gcc and git are needed");
+        return;
+    }
+    let kernel = Kernel::new();
+    kernel.with_any_line();
+    let other = ["-UCONFIG_SHAPER_STATS", "-D_CONFIG_H", "-DCONFIG_SHAPER_DEBUG=1"];
+    kernel.compile("before-64.o", 64, &[]);
+    kernel.compile("before-128.o", 128, &[]);
+    kernel.compile("before-other.o", 64, &other);
+    let more = ["--series", "--from", "Ada <ada@example.org>", "--align-groups", "cond:64"];
+    let (code, text) = kernel.patch("series", &more);
+    assert_eq!(code, Some(0), "{text}");
+    let files = kernel.files("series");
+    let cover = &files[0].1;
+    let is_aligned = files.iter().any(|(_, text)| text.contains("+\t__cacheline_group_begin_aligned_cond("));
+    assert!(is_aligned, "{text}");
+    assert!(cover.contains("Why alignment has a condition"), "{cover}");
+    assert!(files[1].1.contains("+#define __cacheline_group_begin_aligned_cond(GROUP, COND)"), "{files:?}");
+    let tree = kernel.place("tree");
+    git(&tree, &["init", "-q"]);
+    git(&tree, &["add", "."]);
+    git(&tree, &["commit", "-q", "-m", "base"]);
+    for (name, _) in files.iter().skip(1) {
+        git(&tree, &["am", kernel.place("series").join(name).to_str().unwrap()]);
+        // Each patch compiles by itself.
+        kernel.compile("after-64.o", 64, &[]);
+    }
+    kernel.compile("after-128.o", 128, &[]);
+    kernel.compile("after-other.o", 64, &other);
+    let verify = |objects: &[String]| {
+        let plan = kernel.place("plan.json");
+        let args = ["verify", "--plan", plan.to_str().unwrap(), "--object"];
+        fieldline(&[&args[..], &objects.iter().map(String::as_str).collect::<Vec<_>>()].concat())
+    };
+    let place = |name: &str| kernel.place(name).display().to_string();
+    let pair =
+        |name: &str| format!("{}={}", place(&format!("after-{name}.o")), place(&format!("before-{name}.o")));
+    let (code, text) = verify(&[place("after-64.o"), pair("64"), pair("128"), pair("other")]);
+    assert_eq!(code, Some(0), "{text}");
+    // Longer lines don't pay for the condition.
+    let (before, after) = (kernel.sizes("before-128.o"), kernel.sizes("after-128.o"));
+    assert!(before.iter().zip(&after).all(|(before, after)| after <= before), "{before:?} {after:?}");
+    let user = std::fs::read_to_string(tree.join("kernel/shaper.c")).unwrap();
+    assert!(user.contains("\n\ttx_class_struct_check();\n\ttx_flow_struct_check();\n\n"), "{user}");
+    // A member that is in another group doesn't compile.
+    let group = user.split("(struct tx_flow, ").nth(1).and_then(|rest| rest.split(", ").next()).unwrap();
+    let (start, last) = user.rsplit_once("(struct tx_flow, ").unwrap();
+    let (other, member) = last.split_once(", ").unwrap();
+    assert_ne!(group, other);
+    kernel.write("tree/kernel/shaper.c", &format!("{start}(struct tx_flow, {group}, {member}"));
+    assert!(!kernel.compiles("wrong.o", 64, &[]));
+}

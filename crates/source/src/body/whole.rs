@@ -1,0 +1,101 @@
+//! A body split into statements, and questions about it.
+
+use super::statement::{Piece, PieceKind, Statement};
+use super::tree::{Block, Node};
+use crate::definition::Definition;
+use crate::scan::{Literal, SourceText};
+use std::ops::Range;
+
+/// A body split into statements.
+#[derive(Clone, Debug)]
+pub struct Body<'s, 't> {
+    pub(crate) source: &'s SourceText<'t>,
+    pub(crate) definition: Definition,
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) root: Vec<Node>,
+    /// 0-based lines that belong to the body alone.
+    pub(crate) lines: Range<usize>,
+    /// Whether a declaration shares a line with one of the braces.
+    pub(crate) is_inline: bool,
+}
+
+impl<'s, 't> Body<'s, 't> {
+    /// The definition whose body it is.
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// All statements in order, those of inactive branches too.
+    pub fn statements(&self) -> &[Statement] {
+        &self.statements
+    }
+
+    /// A statement's own text.
+    pub fn text(&self, statement: &Statement) -> &'t [u8] {
+        self.source.slice(statement.range.clone())
+    }
+
+    /// Byte range of the whole lines that move with a statement: its comments and, if they share lines, its neighbours.
+    pub fn owned_range(&self, statement: &Statement) -> Range<usize> {
+        let piece = self.pieces.get(statement.piece);
+        piece.map_or(0..0, |piece| self.source.lines().span(&piece.lines))
+    }
+
+    /// The conditions around a statement, outermost first. In an `#else` arm those of the arms before it, negated.
+    pub fn conditions(&self, statement: &Statement) -> Vec<Literal> {
+        self.path(statement.piece)
+            .into_iter()
+            .flat_map(|(block, arm)| self.arm_literals(block, arm))
+            .collect()
+    }
+
+    /// The body of a nested struct or union that a statement declares, to be parsed on its own.
+    pub fn nested(&self, statement: &Statement) -> Option<Definition> {
+        let is_keyword = |at: &usize| matches!(self.source.word(*at), Some(b"struct" | b"union"));
+        let keyword = statement.tokens.clone().find(is_keyword)?;
+        let nested = crate::definition::definition_at(self.source, keyword)?;
+        (nested.close < statement.tokens.end).then_some(nested)
+    }
+
+    /// Blocks around a piece with the arm it is in, outermost first.
+    pub(crate) fn path(&self, piece: usize) -> Vec<(usize, usize)> {
+        let home = self.pieces.get(piece).and_then(|piece| piece.home);
+        self.path_up(home)
+    }
+
+    pub(crate) fn path_up(&self, mut home: Option<(usize, usize)>) -> Vec<(usize, usize)> {
+        let mut path = Vec::new();
+        while let Some((block, arm)) = home {
+            path.push((block, arm));
+            home = self.blocks.get(block).and_then(|block| block.home);
+        }
+        path.reverse();
+        path
+    }
+
+    pub(crate) fn arm_literals(&self, block: usize, arm: usize) -> Vec<Literal> {
+        let arm = self.blocks.get(block).and_then(|block| block.arms.get(arm));
+        arm.map_or_else(Vec::new, |arm| arm.literals.clone())
+    }
+
+    /// 0-based line on which a preprocessor line itself begins, comments above it apart.
+    pub(crate) fn directive_line(&self, piece: &Piece) -> usize {
+        let token = match piece.kind {
+            PieceKind::Directive(token) => self.source.token(token),
+            _ => None,
+        };
+        token.map_or(piece.lines.start, |token| self.source.lines().index(token.start))
+    }
+
+    /// 1-based line of a 0-based one.
+    pub(crate) fn number(line: usize) -> u32 {
+        u32::try_from(line + 1).unwrap_or(u32::MAX)
+    }
+
+    /// The lines' text.
+    pub(crate) fn lines_text(&self, lines: &Range<usize>) -> &'t [u8] {
+        self.source.slice(self.source.lines().span(lines))
+    }
+}

@@ -1,0 +1,34 @@
+//! Members as debug info has them.
+
+/// A top-level member as debug info declares it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExpectedMember {
+    /// Its name; none for an unnamed struct or union.
+    pub name: Option<String>,
+    /// 1-based line of its declaration, if known. Only used to choose between branches that fit equally well.
+    pub line: Option<u32>,
+}
+
+impl ExpectedMember {
+    /// A member with a name.
+    pub fn named(name: &str) -> Self {
+        Self { name: Some(name.to_owned()), line: None }
+    }
+
+    /// An unnamed struct or union.
+    pub fn unnamed() -> Self {
+        Self::default()
+    }
+
+    /// Adds the line of its declaration.
+    pub fn with_line(self, line: Option<u32>) -> Self {
+        Self { line, ..self }
+    }
+
+    pub(crate) fn label(&self) -> String {
+        match &self.name {
+            Some(name) => format!("`{name}`"),
+            None => "an unnamed member".to_owned(),
+        }
+    }
+}

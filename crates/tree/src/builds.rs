@@ -1,0 +1,119 @@
+//! Other builds of the program: the same structs under other configurations and on other machines.
+
+use anyhow::{Context, Result};
+use fieldline_debuginfo::types::{self, Types};
+use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_layout::Layout;
+use fieldline_plan::cost::elsewhere::Elsewhere;
+use std::path::{Path, PathBuf};
+
+/// Another build's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherBuild {
+    /// The file.
+    pub path: PathBuf,
+    /// Cacheline size in bytes, if the user gave one.
+    pub line: Option<u64>,
+}
+
+/// Cacheline size in bytes that raw BTF is taken to be compiled for, since it doesn't name the machine.
+const RAW_BTF_LINE: u64 = 64;
+
+/// Whether each file is one that types could be read from; an error names the first that isn't.
+pub fn check(files: &[OtherBuild]) -> Result<()> {
+    let known = |file: &OtherBuild| {
+        BuildMachine::of(&file.path).with_context(|| format!("--also {}", file.path.display()))
+    };
+    files.iter().try_for_each(|file| known(file).map(|_| ()))
+}
+
+/// Reads the structs, those that are there, out of each file.
+pub fn read(files: &[OtherBuild], types: &[String]) -> Result<Vec<Elsewhere>> {
+    let paths: Vec<&Path> = files.iter().map(|file| file.path.as_path()).collect();
+    let names = names(&paths);
+    files.iter().zip(names).map(|(file, name)| read_one(file, name, types)).collect()
+}
+
+fn read_one(file: &OtherBuild, name: String, types: &[String]) -> Result<Elsewhere> {
+    let machine = BuildMachine::of(&file.path)?;
+    types::with_types(&file.path, None, None, |found| {
+        let pointer = match found {
+            Types::Btf { btf, .. } => u64::from(btf.target().pointer_size),
+            Types::Dwarf { .. } => machine.pointer,
+        };
+        let layouts = types.iter().map(|name| layout(found, types::bare(name)));
+        let layouts: Vec<Option<Layout>> = layouts.collect::<Result<_>>()?;
+        Ok(Elsewhere {
+            name,
+            line: file.line.unwrap_or(machine.line),
+            pointer,
+            layouts: layouts.into_iter().flatten().collect(),
+        })
+    })
+    .with_context(|| format!("--also {}", file.path.display()))
+}
+
+/// The definition of a name that most units share, if there is one.
+fn layout(types: &Types<'_, '_>, name: &str) -> Result<Option<Layout>> {
+    if types.find(name)?.is_empty() { Ok(None) } else { Ok(types.layouts(name)?.into_iter().next()) }
+}
+
+/// What the machine of a file says about places of members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuildMachine {
+    /// Bytes of a cacheline it is compiled for (arch/*/include/asm/cache.h: L1_CACHE_SHIFT).
+    pub line: u64,
+    /// Bytes of a pointer.
+    pub pointer: u64,
+    /// Most alignment of a scalar in bytes.
+    pub align_limit: u64,
+}
+
+impl BuildMachine {
+    /// The machine a file is for.
+    pub fn of(path: &Path) -> Result<Self> {
+        let file = FileBytes::open(path)?;
+        if types::is_raw_btf(file.bytes()) {
+            return Ok(Self { line: RAW_BTF_LINE, pointer: 8, align_limit: u64::MAX });
+        }
+        let elf = Elf::parse(&file)?;
+        let (pointer, align_limit) = (u64::from(elf.pointer_size()), elf.scalar_align_limit());
+        Ok(Self { line: elf.cacheline(), pointer, align_limit })
+    }
+}
+
+/// As much of the end of each path as tells all of them apart; of equal ones the whole.
+fn names(paths: &[&Path]) -> Vec<String> {
+    let deepest = paths.iter().map(|path| path.components().count()).max().unwrap_or(1);
+    let ends = |parts: usize| -> Vec<String> { paths.iter().map(|path| end(path, parts)).collect() };
+    let mut candidates = (1..=deepest).map(ends);
+    let distinct = candidates.find(|names| {
+        let mut sorted: Vec<&String> = names.iter().collect();
+        sorted.sort();
+        sorted.windows(2).all(|pair| pair[0] != pair[1])
+    });
+    distinct.unwrap_or_else(|| {
+        let numbered = paths.iter().enumerate();
+        numbered.map(|(index, path)| format!("{} ({})", path.display(), index + 1)).collect()
+    })
+}
+
+/// The last parts of a path.
+fn end(path: &Path, parts: usize) -> String {
+    let all: Vec<_> = path.components().collect();
+    let kept: PathBuf = all[all.len().saturating_sub(parts)..].iter().collect();
+    kept.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_as_short_as_they_can_be() {
+        let of = |paths: &[&str]| names(&paths.iter().map(Path::new).collect::<Vec<_>>());
+        assert_eq!(of(&["/a/x", "/b/y"]), ["x", "y"]);
+        assert_eq!(of(&["/a/x", "/b/x", "y"]), ["a/x", "b/x", "y"]);
+        assert_eq!(of(&["x", "x"]), ["x (1)", "x (2)"]);
+    }
+}

@@ -1,0 +1,62 @@
+//! Structs that hold a planned one by value: their sizes change with it.
+
+use anyhow::{Context, Result};
+use fieldline_debuginfo::btf;
+use fieldline_debuginfo::types::{self, Types};
+use fieldline_layout::TypeTable;
+use fieldline_layout::embed::{Embedder, embedders};
+use fieldline_plan::result::{Embedding, slab_class};
+use fieldline_plan::{Plan, StructPlan};
+use std::path::Path;
+
+/// Fills in which structs hold those whose sizes the plan changes.
+pub fn fill(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
+    let mut resized: Vec<&mut StructPlan> = plan.structs.iter_mut().filter(|of| resizes(of)).collect();
+    if resized.is_empty() {
+        return Ok(());
+    }
+    types::with_types(vmlinux, None, None, |types| {
+        let names: Vec<&str> = resized.iter().map(|of| types::bare(&of.name)).collect();
+        let table = holders(types, &names)?;
+        for of in &mut resized {
+            let found = embedders(&table, &of.name, of.declared.size, of.chosen.size);
+            of.embedded_in = found.into_iter().map(embedding).collect();
+        }
+        Ok(())
+    })
+}
+
+fn resizes(of: &StructPlan) -> bool {
+    of.declared.size != of.chosen.size
+}
+
+fn embedding(of: Embedder) -> Embedding {
+    Embedding {
+        slab_before: slab_class(of.before),
+        slab_after: slab_class(of.after),
+        name: of.name,
+        member: of.member,
+        before: of.before,
+        after: of.after,
+    }
+}
+
+/// The structs and unions that hold one of some name, and what they are made of. Out of BTF if the file has any: that
+/// tells which, where of DWARF all types have to be read.
+fn holders(types: &Types<'_, '_>, names: &[&str]) -> Result<TypeTable> {
+    let btf = match types {
+        Types::Btf { btf, .. } => Some(*btf),
+        Types::Dwarf { census, .. } => *census,
+    };
+    let Some(btf) = btf else {
+        let entries = types.all()?;
+        let mut reader = types.reader(&entries)?;
+        entries.iter().try_for_each(|entry| reader.read(entry).map(|_| ()))?;
+        return Ok(reader.into_table());
+    };
+    let (mut reader, mut table) = (btf::Reader::new(btf), TypeTable::new(btf.target()));
+    for id in btf.holders(&btf.find_many(names).concat()) {
+        reader.read(id, &mut table).with_context(|| types.file().to_owned())?;
+    }
+    Ok(table)
+}

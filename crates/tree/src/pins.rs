@@ -1,0 +1,90 @@
+//! A user's pins: a TOML file that says of structs which members keep their place, come first or last, share a
+//! cacheline, lie apart or stand together (`docs/formats.md`).
+
+mod conflict;
+mod parse;
+mod wish;
+
+pub use wish::{PinFile, nearest};
+
+use anyhow::{Context, Result, bail};
+use fieldline_layout::constraint::Wishes;
+use fieldline_layout::{Layout, Member};
+use std::path::Path;
+use wish::{Resolved, Wish};
+
+/// Reads a file of pins.
+pub fn read(path: &Path) -> Result<PinFile> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+    parse::parse(&name, &text)
+}
+
+impl PinFile {
+    /// Refuses pins for a struct that is neither planned nor exists: a mistyped name would be a pin lost. Of structs
+    /// that aren't planned now a file may speak.
+    pub fn check_structs(&self, planned: &[&str], exists: impl Fn(&str) -> Result<bool>) -> Result<()> {
+        for of in &self.structs {
+            let name = of.name.text.as_str();
+            if !planned.contains(&name) && !exists(name)? {
+                let near = nearest(name, planned.iter().copied());
+                bail!("{}:{}: there is no struct '{name}'{near}", self.path, of.name.line);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the pins of a struct to what is wished. `line` is the cacheline size in bytes it is compiled for.
+    pub fn add_to(&self, wishes: &mut Wishes, layout: &Layout, line: u64) -> Result<()> {
+        let Some(of) = self.structs.iter().find(|of| of.name.text == layout.name) else { return Ok(()) };
+        let found = of.wishes.iter().map(|wish| self.resolve(wish, layout));
+        let found = found.collect::<Result<Vec<Resolved>>>()?;
+        conflict::check(&self.path, &found, layout, wishes, line)?;
+        for wish in found {
+            wish.add_to(wishes);
+        }
+        Ok(())
+    }
+
+    fn resolve(&self, wish: &Wish, layout: &Layout) -> Result<Resolved> {
+        let mut members = Vec::new();
+        for name in &wish.members {
+            let place = || format!("{}:{}", self.path, name.line);
+            let Some(index) = member_named(layout, &name.text) else {
+                let near = nearest(&name.text, names(&layout.members));
+                bail!("{}: struct {} has no member '{}'{near}", place(), layout.name, name.text);
+            };
+            if members.contains(&index) {
+                bail!("{}: '{}' of struct {} stands here twice", place(), name.text, layout.name);
+            }
+            members.push(index);
+        }
+        let line = wish.members.first().map_or(0, |name| name.line);
+        let named: Vec<&str> = wish.members.iter().map(|name| name.text.as_str()).collect();
+        let reason = format!("{} {} ({}:{line})", wish.directive.key(), named.join(", "), self.path);
+        Ok(Resolved { directive: wish.directive, members, line, reason })
+    }
+}
+
+/// Index of the top-level member of a name, or of the unnamed struct or union that holds it.
+fn member_named(layout: &Layout, name: &str) -> Option<usize> {
+    let own = layout.members.iter().position(|member| member.name.as_deref() == Some(name));
+    own.or_else(|| layout.members.iter().position(|member| holds(member, name)))
+}
+
+fn holds(member: &Member, name: &str) -> bool {
+    let inner = || member.members.iter();
+    member.name.is_none() && inner().any(|inner| inner.name.as_deref() == Some(name) || holds(inner, name))
+}
+
+/// All names that code can use for members, those in unnamed structs and unions too.
+fn names(members: &[Member]) -> Vec<&str> {
+    let names = members.iter().flat_map(|member| match &member.name {
+        Some(name) => vec![name.as_str()],
+        None => names(&member.members),
+    });
+    names.collect()
+}
+
+#[cfg(test)]
+mod tests;

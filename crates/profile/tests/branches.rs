@@ -15,15 +15,10 @@ use fieldline_machinecode::machine::{Callee, Flow, Instruction};
 use fieldline_perfdata::perf_data::{Attr, Endian, Error, Record};
 use fieldline_perfdata::sample::{CpuMode, Sample, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
-<<<<<<< HEAD
-use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
-use fieldline_profile::run::{self, Attribution, Joint};
-=======
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use fieldline_profile::addresses::Linker;
 use fieldline_profile::attribute::{Attributed, Attribution, Joint};
 use fieldline_profile::sums::{self, Part};
->>>>>>> main
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;
 use std::collections::BTreeMap;

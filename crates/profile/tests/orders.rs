@@ -10,13 +10,8 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, Endian, Error};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
-<<<<<<< HEAD
-use fieldline_perfdata::writer::{RecordingWriter, SampleValues};
-use fieldline_profile::run::Attribution;
-=======
 use fieldline_perfdata::writer::{RecordingWriter, SampleValues};
 use fieldline_profile::attribute::Attribution;
->>>>>>> main
 use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::operands::reason::Reason;
 use fieldline_typeflow::operands::target::Target;

@@ -14,13 +14,8 @@ use fieldline_machinecode::machine::Flow;
 use fieldline_perfdata::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
-<<<<<<< HEAD
-use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
-use fieldline_profile::run::Attribution;
-=======
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use fieldline_profile::attribute::Attribution;
->>>>>>> main
 use fieldline_typeflow::operands::reason::Reason;
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;

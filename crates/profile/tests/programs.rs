@@ -12,13 +12,8 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, Endian};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
-<<<<<<< HEAD
-use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
-use fieldline_profile::run::{Attribution, Joint};
-=======
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use fieldline_profile::attribute::{Attribution, Joint};
->>>>>>> main
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;
 use std::collections::BTreeSet;

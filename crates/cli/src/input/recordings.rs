@@ -9,7 +9,7 @@ use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::hex;
 use fieldline_debuginfo::{Elf, FileBytes, module, separate};
 use fieldline_doctor::blind_spots::blind_spots;
-use fieldline_perfdata::perf_data::{Error, RecordingFacts, RecordTally};
+use fieldline_perfdata::perf_data::{Error, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::addresses::{check_addresses, check_build_id};
 use fieldline_profile::attribute::{Attribution, Joint};

@@ -103,11 +103,7 @@ impl Gathered {
     }
 
     /// The tally and the median gap, if the samples taken for it are those whose function is known.
-<<<<<<< HEAD:crates/profile/src/run/gather.rs
-    pub(super) fn looked(&self, answers: &Answers) -> Option<&(RecordTally, u64)> {
-=======
-    pub(crate) fn looked(&self, answers: &Answers) -> Option<&(Tally, u64)> {
->>>>>>> main:crates/profile/src/gather/gathered.rs
+    pub(crate) fn looked(&self, answers: &Answers) -> Option<&(RecordTally, u64)> {
         let is_right = |(facts, sums): (Facts, &Sums)| {
             let is_known = facts.aside.space.is_ok() && answers.function_of(facts.ip).is_some();
             is_known == sums.has_function

@@ -1,7 +1,7 @@
 //! A first look at a recording's records: their tally, and how far apart samples of one CPU are.
 
 use crate::aggregate::gaps::Gaps;
-use fieldline_perfdata::perf_data::{RecordingFacts, Record, RecordTally};
+use fieldline_perfdata::perf_data::{Record, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 
 /// What a block of records shows.

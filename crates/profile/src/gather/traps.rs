@@ -13,11 +13,7 @@ pub(crate) struct Traps {
 }
 
 impl Traps {
-<<<<<<< HEAD:crates/profile/src/run/traps.rs
-    pub(super) fn of(facts: &RecordingFacts) -> Self {
-=======
-    pub(crate) fn of(facts: &Facts) -> Self {
->>>>>>> main:crates/profile/src/gather/traps.rs
+    pub(crate) fn of(facts: &RecordingFacts) -> Self {
         let is_x86 = facts.arch.as_deref().is_none_or(|arch| arch.starts_with("x86") || arch.ends_with("86"));
         let events = facts.events.iter().map(|event| event.attr.data_breakpoint().filter(|_| is_x86));
         Self { by_event: events.collect() }

@@ -5,15 +5,11 @@ use super::rows::{Alike, Row, Rows};
 use super::run_sums::{self, RunCounts};
 use crate::aggregate::windows::Word;
 use crate::aggregate::{Blocks, Counts};
-<<<<<<< HEAD:crates/profile/src/run/fold.rs
-use fieldline_perfdata::perf_data::{EventIndex, Record, RecordingFacts as FileFacts};
-=======
 use crate::attribute::accesses::place;
 use crate::attribute::part::Part;
 use crate::gather::key::{Batch, Facts, Table};
 use crate::gather::pieces::pieces;
-use fieldline_perfdata::perf_data::{EventIndex, RecordingFacts as FileFacts, Record};
->>>>>>> main:crates/profile/src/sums/fold.rs
+use fieldline_perfdata::perf_data::{EventIndex, Record, RecordingFacts as FileFacts};
 use fieldline_perfdata::sample::{Sample, SampleFields};
 use fieldline_perfdata::sweep::Sweep;
 use rustc_hash::FxHashMap;

@@ -2,7 +2,7 @@
 
 use crate::attribute::part::Part;
 use crate::gather::seen::{Seen, SeenSum};
-use fieldline_perfdata::perf_data::{Error, RecordingFacts, Record, RecordTally};
+use fieldline_perfdata::perf_data::{Error, Record, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::sweep::{Sweep, sweep};

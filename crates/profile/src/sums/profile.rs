@@ -11,7 +11,7 @@ use crate::attribute::{Attribution, Joint};
 use fieldline_access::access::{AccessProfile, Recording};
 use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_perfdata::data_source::{Level, Snoop};
-use fieldline_perfdata::perf_data::{Error, RecordingFacts, RecordTally};
+use fieldline_perfdata::perf_data::{Error, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::sweep::sweep;
 use fieldline_typeflow::operands::answers::Answers;

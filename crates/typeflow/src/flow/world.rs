@@ -5,13 +5,8 @@ use super::value::{Origin, Spot, Value};
 use crate::program::Program;
 use crate::types::{Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
-<<<<<<< HEAD
-use fieldline_debuginfo::dwarf::survey::Kind;
-use fieldline_machinecode::machine::{AddressSegment, System};
-=======
 use fieldline_debuginfo::dwarf::code::NameKind;
 use fieldline_machinecode::machine::{AddressSegment, System};
->>>>>>> main
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -4,12 +4,7 @@ use super::spell;
 use super::view::View;
 use super::words::WayStep;
 use crate::flow::value::Value;
-<<<<<<< HEAD
-use crate::operands::explain::{Step, View, spell};
 use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, ValueSource};
-=======
-use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, ValueSource};
->>>>>>> main
 
 /// Longest way that is shown.
 const MAX_STEPS: usize = 16;

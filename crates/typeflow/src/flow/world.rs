@@ -6,7 +6,7 @@ use crate::program::Program;
 use crate::types::{Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::code::NameKind;
-use fieldline_machinecode::machine::{Segment, System};
+use fieldline_machinecode::machine::{AddressSegment, System};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -114,7 +114,7 @@ impl<'a> World<'a> {
 
     /// What a register of the system holds.
     pub fn system(&mut self, system: System, origin: Origin) -> Value {
-        let of_threads = self.program.per_cpu.segment == Segment::Fs;
+        let of_threads = self.program.per_cpu.segment == AddressSegment::Fs;
         match system {
             System::Thread if of_threads => Value::PerCpuOffset,
             System::CpuOffset if !of_threads => Value::PerCpuOffset,

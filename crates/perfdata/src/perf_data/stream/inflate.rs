@@ -9,7 +9,7 @@ use std::io::Read;
 
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::error::{Error, Place};
+use crate::perf_data::error::{BytePlace, Error};
 
 /// Bytes of the checksum after a frame's last block.
 const CHECKSUM: usize = 4;
@@ -68,8 +68,8 @@ impl Inflate {
     }
 
     /// Place in the decompressed records of the next byte to hand out.
-    pub(crate) fn place(&self) -> Place {
-        Place { offset: self.bytes_out - self.ready().len() as u64, decompressed: true }
+    pub(crate) fn place(&self) -> BytePlace {
+        BytePlace { offset: self.bytes_out - self.ready().len() as u64, decompressed: true }
     }
 
     /// Bytes ready to be handed out.
@@ -92,7 +92,7 @@ impl Inflate {
     }
 
     /// Decodes one more block, if the input holds a whole one; `false` asks for more input.
-    pub(crate) fn decode_block(&mut self, place: Place) -> Result<bool, Error> {
+    pub(crate) fn decode_block(&mut self, place: BytePlace) -> Result<bool, Error> {
         let Frame::Inside { has_checksum } = self.frame else { return self.begin_frame(place) };
         let Some(size) = block_size(self.undecoded(), has_checksum, place)? else { return Ok(false) };
         let Some(block) = self.input.get(self.decoded..self.decoded + size) else { return Ok(false) };
@@ -105,7 +105,7 @@ impl Inflate {
     }
 
     /// Ends the stream: what the decoder kept back becomes ready. `false` if there was nothing.
-    pub(crate) fn finish(&mut self, place: Place) -> Result<bool, Error> {
+    pub(crate) fn finish(&mut self, place: BytePlace) -> Result<bool, Error> {
         if !self.undecoded().is_empty() {
             let problem = format!("{} bytes of a block are there, the rest is not", self.undecoded().len());
             return Err(Error::malformed("compressed records", place, problem));
@@ -117,7 +117,7 @@ impl Inflate {
     }
 
     /// Reads a frame's header, if the input holds the whole of it.
-    fn begin_frame(&mut self, place: Place) -> Result<bool, Error> {
+    fn begin_frame(&mut self, place: BytePlace) -> Result<bool, Error> {
         let Some(&descriptor) = self.undecoded().get(4) else { return Ok(false) };
         let size = frame_header_size(descriptor);
         let Some(header) = self.input.get(self.decoded..self.decoded + size) else { return Ok(false) };
@@ -130,7 +130,7 @@ impl Inflate {
     }
 
     /// Moves what the decoder gives out to the output.
-    fn collect(&mut self, place: Place) -> Result<(), Error> {
+    fn collect(&mut self, place: BytePlace) -> Result<(), Error> {
         self.output.drain(..self.taken);
         self.taken = 0;
         let before = self.output.len();
@@ -171,7 +171,7 @@ fn frame_header_size(descriptor: u8) -> usize {
 
 /// Bytes of the block at the front of `input` with its header (RFC 8878, section 3.1.1.2), and the
 /// frame's checksum if it is the last one. Nothing if the input does not hold a header.
-fn block_size(input: &[u8], has_checksum: bool, place: Place) -> Result<Option<usize>, Error> {
+fn block_size(input: &[u8], has_checksum: bool, place: BytePlace) -> Result<Option<usize>, Error> {
     let Some(&[a, b, c]) = input.first_chunk::<BLOCK_HEADER>() else { return Ok(None) };
     let header = u32::from_le_bytes([a, b, c, 0]);
     let (is_last, kind, size) = (header & 1 != 0, header >> 1 & 3, (header >> 3) as usize);
@@ -196,7 +196,7 @@ mod tests {
 
     fn drain(inflate: &mut Inflate) -> Vec<u8> {
         let mut bytes = Vec::new();
-        while inflate.decode_block(Place::default()).unwrap() {
+        while inflate.decode_block(BytePlace::default()).unwrap() {
             let count = inflate.ready().len();
             inflate.take(count);
             bytes.extend_from_slice(inflate.behind(count));
@@ -213,10 +213,10 @@ mod tests {
             inflate.feed(&[byte]);
             bytes.extend(drain(&mut inflate));
         }
-        assert!(inflate.finish(Place::default()).unwrap());
+        assert!(inflate.finish(BytePlace::default()).unwrap());
         bytes.extend_from_slice(inflate.ready());
         assert_eq!(bytes, b"abcdezzz");
-        assert!(!inflate.finish(Place::default()).unwrap());
+        assert!(!inflate.finish(BytePlace::default()).unwrap());
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
         let mut inflate = Inflate::default();
         inflate.feed(&[&header[..], &repeat.repeat(4000)].concat());
         let error = loop {
-            match inflate.decode_block(Place::default()) {
+            match inflate.decode_block(BytePlace::default()) {
                 Ok(true) => inflate.take(inflate.ready().len()),
                 Ok(false) => panic!("the bomb was decoded"),
                 Err(error) => break error,
@@ -260,7 +260,7 @@ mod tests {
         for bytes in [&[0; 32][..], &[&HEADER[..], &[0xff; 8]].concat()] {
             let mut inflate = Inflate::default();
             inflate.feed(bytes);
-            let result = (0..4).try_for_each(|_| inflate.decode_block(Place::default()).map(|_| ()));
+            let result = (0..4).try_for_each(|_| inflate.decode_block(BytePlace::default()).map(|_| ()));
             assert!(matches!(result, Err(Error::Malformed { .. })));
         }
     }
@@ -270,6 +270,6 @@ mod tests {
         let mut inflate = Inflate::default();
         inflate.feed(&[&HEADER[..], &block(0, 5, false, b"ab")].concat());
         drain(&mut inflate);
-        assert!(inflate.finish(Place::default()).is_err());
+        assert!(inflate.finish(BytePlace::default()).is_err());
     }
 }

@@ -1,11 +1,11 @@
 //! What the header of a recording says about the machine.
 
-use fieldline_perfdata::writer::Recording;
+use fieldline_perfdata::writer::RecordingWriter;
 use std::fs;
 use std::path::Path;
 
 /// Fills in names, processor, CPUs, PMUs and command.
-pub(crate) fn describe(recording: &mut Recording) {
+pub(crate) fn describe(recording: &mut RecordingWriter) {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     recording.hostname(&text("/proc/sys/kernel/hostname"));
     recording.os_release(&text("/proc/sys/kernel/osrelease"));

@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use super::attr::Attr;
-use super::bytes::Endian;
-use super::event_name;
+use crate::perf_data::bytes::Endian;
+use crate::perf_data::header::attr::Attr;
 use crate::sample::CpuMode;
 
 /// Everything outside the records.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Facts {
+pub struct RecordingFacts {
     /// A file with an index, or a stream.
     pub mode: Mode,
     /// Byte order of the machine that recorded.
@@ -85,7 +84,7 @@ pub struct CpuCount {
 pub struct EventIndex(pub u32);
 
 impl EventIndex {
-    /// As an index into [`Facts::events`].
+    /// As an index into [`RecordingFacts::events`].
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -165,7 +164,7 @@ pub fn is_kernel_image(filename: &str) -> bool {
     filename.starts_with("[kernel") || base.starts_with("vmlinu") || base == "kcore"
 }
 
-impl Facts {
+impl RecordingFacts {
     /// The event at `index`.
     #[must_use]
     pub fn event(&self, index: EventIndex) -> Option<&Event> {
@@ -193,17 +192,62 @@ impl Facts {
 
     /// Names the events that the recording left without.
     pub(crate) fn name_events(&mut self) {
-        let names: Vec<_> = self
-            .events
-            .iter()
-            .map(|event| event_name::of_attr(&event.attr, self.pmu_name(event.attr.kind)))
-            .collect();
+        let names: Vec<_> =
+            self.events.iter().map(|event| event_name(&event.attr, self.pmu_name(event.attr.kind))).collect();
         for (event, name) in self.events.iter_mut().zip(names) {
             if event.name.is_empty() {
                 event.name = name;
             }
         }
     }
+}
+
+/// `enum perf_hw_id`, as `perf list` prints them.
+const HARDWARE: [&str; 10] = [
+    "cycles",
+    "instructions",
+    "cache-references",
+    "cache-misses",
+    "branches",
+    "branch-misses",
+    "bus-cycles",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "ref-cycles",
+];
+
+/// `enum perf_sw_ids`, as `perf list` prints them.
+const SOFTWARE: [&str; 12] = [
+    "cpu-clock",
+    "task-clock",
+    "page-faults",
+    "context-switches",
+    "cpu-migrations",
+    "minor-faults",
+    "major-faults",
+    "alignment-faults",
+    "emulation-faults",
+    "dummy",
+    "bpf-output",
+    "cgroup-switches",
+];
+
+/// A name for the event that `attr` asks for, in the form `perf record -e` takes where there is one.
+fn event_name(attr: &Attr, pmu: Option<&str>) -> String {
+    // Hybrid processors put the PMU's number into the upper half of the configuration.
+    let generic = usize::try_from(attr.config & 0xffff_ffff).unwrap_or(usize::MAX);
+    let name = match attr.kind {
+        0 => HARDWARE.get(generic).map(|&name| name.to_owned()),
+        1 => SOFTWARE.get(generic).map(|&name| name.to_owned()),
+        2 => Some(format!("tracepoint:{}", attr.config)),
+        4 => Some(format!("r{:x}", attr.config)),
+        5 => Some(format!("mem:{:#x}", attr.config1)),
+        _ => None,
+    };
+    name.unwrap_or_else(|| match pmu {
+        Some(pmu) => format!("{pmu}/config={:#x}/", attr.config),
+        None => format!("type {} config {:#x}", attr.kind, attr.config),
+    })
 }
 
 #[cfg(test)]
@@ -232,5 +276,16 @@ mod tests {
         assert_eq!(BuildId::new(&[7; 32]).unwrap().as_bytes().len(), 20);
         assert_eq!(BuildId::new(&[0; 20]), None);
         assert_eq!(BuildId::new(&[]), None);
+    }
+
+    #[test]
+    fn names_by_kind() {
+        let name = |kind, config, pmu| event_name(&Attr { kind, config, ..Attr::default() }, pmu);
+        assert_eq!(name(0, 1, None), "instructions");
+        assert_eq!(name(0, 4 << 32, None), "cycles");
+        assert_eq!(name(1, 9, None), "dummy");
+        assert_eq!(name(4, 0x1cd, Some("cpu")), "r1cd");
+        assert_eq!(name(11, 0, Some("ibs_op")), "ibs_op/config=0x0/");
+        assert_eq!(name(1, 999, None), "type 1 config 0x3e7");
     }
 }

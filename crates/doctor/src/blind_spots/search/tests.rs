@@ -1,6 +1,6 @@
 use super::*;
 use fieldline_perfdata::perf_data::{Attr, Endian, PerfFile};
-use fieldline_perfdata::writer::{Recording, SampleValues};
+use fieldline_perfdata::writer::{RecordingWriter, SampleValues};
 
 const MEMORY: SampleFields = SampleFields(
     SampleFields::IDENTIFIER.0
@@ -36,8 +36,8 @@ fn access(data_source: u64, weight: u64, cpu_mode: CpuMode) -> SampleValues<'sta
 }
 
 /// A recording of one event with 100 samples of each of `samples`.
-fn recording(name: &str, attr: Attr, samples: &[SampleValues<'_>]) -> Recording {
-    let mut recording = Recording::new(Endian::Little);
+fn recording(name: &str, attr: Attr, samples: &[SampleValues<'_>]) -> RecordingWriter {
+    let mut recording = RecordingWriter::new(Endian::Little);
     let event = recording.event(name, attr, &[7]);
     for values in samples {
         (0..100).for_each(|_| recording.sample(event, values));
@@ -45,12 +45,12 @@ fn recording(name: &str, attr: Attr, samples: &[SampleValues<'_>]) -> Recording 
     recording
 }
 
-fn found(recording: &Recording) -> Vec<BlindSpot> {
+fn found(recording: &RecordingWriter) -> Vec<BlindSpot> {
     let file = PerfFile::of_bytes(recording.to_file()).unwrap();
     blind_spots(file.facts(), &file.tally().unwrap())
 }
 
-fn keys(recording: &Recording) -> Vec<&'static str> {
+fn keys(recording: &RecordingWriter) -> Vec<&'static str> {
     found(recording).iter().map(BlindSpot::key).collect()
 }
 

@@ -3,10 +3,10 @@
 //! The numbers and forms are those of `tools/perf/util/header.c` and
 //! `tools/perf/Documentation/perf.data-file-format.txt`.
 
-use super::bytes::{Cursor, Endian, until_nul};
-use super::error::{Error, Place};
-use super::event_table::EventDescription;
-use super::facts::{BuildId, CpuCount, DsoBuildId, Facts, PmuCaps};
+use crate::perf_data::bytes::{Cursor, Endian, until_nul};
+use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::header::event_table::EventDescription;
+use crate::perf_data::header::facts::{BuildId, CpuCount, DsoBuildId, PmuCaps, RecordingFacts};
 use crate::sample::CpuMode;
 
 /// Numbers of the features, bits of the header's bitmap.
@@ -78,8 +78,8 @@ impl Features {
         &mut self,
         number: u32,
         bytes: &[u8],
-        place: Place,
-        facts: &mut Facts,
+        place: BytePlace,
+        facts: &mut RecordingFacts,
     ) -> Result<(), Error> {
         let endian = facts.endian;
         let at = |what| Cursor::new(bytes, endian, what, place);
@@ -134,7 +134,7 @@ fn build_ids(mut at: Cursor<'_>) -> Result<Vec<DsoBuildId>, Error> {
 }
 
 /// The body of a build id entry or of a `PERF_RECORD_HEADER_BUILD_ID`; nothing if its id is all zeros.
-pub(crate) fn build_id(misc: u16, body: &[u8], place: Place) -> Result<Option<DsoBuildId>, Error> {
+pub(crate) fn build_id(misc: u16, body: &[u8], place: BytePlace) -> Result<Option<DsoBuildId>, Error> {
     let mut at = Cursor::new(body, Endian::Little, "build id", place.plus(8));
     at.take(4)?; // pid
     let bytes: [u8; 20] = at.array()?;
@@ -225,9 +225,9 @@ mod tests {
         bytes
     }
 
-    fn read(number: u32, bytes: &[u8]) -> Result<Facts, Error> {
-        let mut facts = Facts::default();
-        Features::default().read(number, bytes, Place::default(), &mut facts)?;
+    fn read(number: u32, bytes: &[u8]) -> Result<RecordingFacts, Error> {
+        let mut facts = RecordingFacts::default();
+        Features::default().read(number, bytes, BytePlace::default(), &mut facts)?;
         Ok(facts)
     }
 

@@ -2,10 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::attr::Attr;
-use super::bytes::{Cursor, Endian};
-use super::error::{Error, Place};
-use super::facts::{Event, EventIndex};
+use crate::perf_data::bytes::{Cursor, Endian};
+use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::header::attr::Attr;
+use crate::perf_data::header::facts::{Event, EventIndex};
 use crate::sample::{SampleFields, SampleLayout};
 
 /// The layouts of all events and the way from a record to its event.
@@ -166,7 +166,7 @@ fn id_place(events: &[Event]) -> Result<IdPlace, Error> {
                  record with IDENTIFIER, as perf record does by itself, or one event at a time",
                 events.len()
             );
-            Err(Error::unsupported("recording", Place::default(), problem))
+            Err(Error::unsupported("recording", BytePlace::default(), problem))
         }
     }
 }
@@ -180,7 +180,7 @@ pub(crate) struct EventDescription {
 
 impl EventDescription {
     /// Every event of the section.
-    pub(crate) fn parse_all(bytes: &[u8], endian: Endian, place: Place) -> Result<Vec<Self>, Error> {
+    pub(crate) fn parse_all(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<Vec<Self>, Error> {
         let mut at = Cursor::new(bytes, endian, "event description", place);
         let (count, attr_size) = (at.u32()?, at.u32()?);
         (0..count).map(|_| Self::parse(&mut at, attr_size as usize)).collect()

@@ -1,13 +1,13 @@
 //! The facts of a recording in pipe mode, which stand in records of their own.
 
-use super::attr::Attr;
-use super::bytes::{Cursor, Endian, until_nul};
-use super::error::{Error, Place};
-use super::event_table::{EventDescription, apply_descriptions};
-use super::facts::{Event, Facts, Mode};
-use super::features::{self, Features};
-use super::record::{HEADER_SIZE, RawRecord, kind};
-use super::stream::FileRecords;
+use crate::perf_data::bytes::{Cursor, Endian, until_nul};
+use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::header::attr::Attr;
+use crate::perf_data::header::event_table::{EventDescription, apply_descriptions};
+use crate::perf_data::header::facts::{Event, Mode, RecordingFacts};
+use crate::perf_data::header::features::{self, Features};
+use crate::perf_data::stream::record::{HEADER_SIZE, RawRecord, kind};
+use crate::perf_data::stream::records::FileRecords;
 
 /// `PERF_EVENT_UPDATE__NAME`.
 const UPDATE_NAME: u64 = 2;
@@ -18,8 +18,8 @@ const ID_LIMIT: usize = 4 << 20;
 
 /// Walks over all records of the file and reads those that state facts. Build ids may come last, so
 /// there is no stopping early; bodies of other records are only stepped over.
-pub(crate) fn read_facts(mut records: FileRecords<'_>, endian: Endian) -> Result<Facts, Error> {
-    let facts = Facts { mode: Mode::Pipe, endian, is_finished: true, ..Facts::default() };
+pub(crate) fn read_facts(mut records: FileRecords<'_>, endian: Endian) -> Result<RecordingFacts, Error> {
+    let facts = RecordingFacts { mode: Mode::Pipe, endian, is_finished: true, ..RecordingFacts::default() };
     let mut reader = Reader { facts, ..Reader::default() };
     while let Some(raw) = records.next()? {
         reader.read(raw)?;
@@ -30,7 +30,7 @@ pub(crate) fn read_facts(mut records: FileRecords<'_>, endian: Endian) -> Result
 /// The facts so far, and what has to wait for the others.
 #[derive(Default)]
 struct Reader {
-    facts: Facts,
+    facts: RecordingFacts,
     features: Features,
     updates: Vec<EventDescription>,
     id_count: usize,
@@ -66,7 +66,7 @@ impl Reader {
         Ok(())
     }
 
-    fn check_counts(&self, place: Place) -> Result<(), Error> {
+    fn check_counts(&self, place: BytePlace) -> Result<(), Error> {
         let entries = self.facts.events.len().max(self.facts.build_ids.len()).max(self.updates.len());
         if entries > ENTRY_LIMIT || self.id_count > ID_LIMIT {
             let problem = format!("more than {ENTRY_LIMIT} events, build ids or names, or {ID_LIMIT} ids");
@@ -75,10 +75,10 @@ impl Reader {
         Ok(())
     }
 
-    fn finish(self) -> Result<Facts, Error> {
+    fn finish(self) -> Result<RecordingFacts, Error> {
         let mut facts = self.facts;
         if facts.events.is_empty() {
-            return Err(Error::malformed("recording", Place::default(), "no event is described in it"));
+            return Err(Error::malformed("recording", BytePlace::default(), "no event is described in it"));
         }
         apply_descriptions(&mut facts.events, self.features.descriptions);
         apply_descriptions(&mut facts.events, self.updates);
@@ -88,7 +88,7 @@ impl Reader {
 }
 
 /// An attribute of the size it states, then ids up to the end of the record.
-fn event(body: &[u8], endian: Endian, place: Place) -> Result<Event, Error> {
+fn event(body: &[u8], endian: Endian, place: BytePlace) -> Result<Event, Error> {
     let attr = Attr::parse(body, endian, place)?;
     let mut at = Cursor::new(body, endian, "event ids", place);
     at.take(attr.size as usize)?;

@@ -1,7 +1,7 @@
 //! `perf_event_attr`: what was asked of the kernel for one event.
 
-use super::bytes::{Cursor, Endian};
-use super::error::{Error, Place};
+use crate::perf_data::bytes::{Cursor, Endian};
+use crate::perf_data::error::{BytePlace, Error};
 use crate::sample::SampleFields;
 
 /// Bytes of the first published `perf_event_attr` (`PERF_ATTR_SIZE_VER0`); every file has these.
@@ -66,7 +66,7 @@ impl Attr {
     ///
     /// Fewer bytes than the first published attribute has, a size beyond `bytes`, or sample fields that
     /// this reader does not know, so cannot step over.
-    pub(crate) fn parse(bytes: &[u8], endian: Endian, place: Place) -> Result<Self, Error> {
+    pub(crate) fn parse(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<Self, Error> {
         let size = stated_size(bytes, endian, place)?;
         let mut padded = [0; 136];
         for (to, from) in padded.iter_mut().zip(bytes.iter().take(size)) {
@@ -78,7 +78,7 @@ impl Attr {
         Ok(attr)
     }
 
-    fn parse_padded(bytes: &[u8], endian: Endian, place: Place) -> Result<Self, Error> {
+    fn parse_padded(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<Self, Error> {
         let mut at = Cursor::new(bytes, endian, "event attribute", place);
         let mut attr = Self { kind: at.u32()?, size: at.u32()?, config: at.u64()?, ..Self::default() };
         attr.period_or_frequency = at.u64()?;
@@ -99,7 +99,7 @@ impl Attr {
         Ok(attr)
     }
 
-    fn refuse_unknown(&self, place: Place) -> Result<(), Error> {
+    fn refuse_unknown(&self, place: BytePlace) -> Result<(), Error> {
         let unknown = self.sample_type.0 & !SampleFields::KNOWN.0;
         if unknown != 0 {
             let problem = format!("sample_type has the bits {unknown:#x}, newer than this reader");
@@ -205,7 +205,7 @@ impl Attr {
 }
 
 /// Bytes the attribute says it has; zero means the first published size.
-fn stated_size(bytes: &[u8], endian: Endian, place: Place) -> Result<usize, Error> {
+fn stated_size(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<usize, Error> {
     let mut at = Cursor::new(bytes, endian, "event attribute", place);
     at.take(4)?;
     let size = match at.u32()? as usize {
@@ -247,20 +247,21 @@ mod tests {
 
     #[test]
     fn members_beyond_a_short_attribute_are_zero() {
-        let attr = Attr::parse(&bytes(72, 136, Endian::Little), Endian::Little, Place::default()).unwrap();
+        let attr =
+            Attr::parse(&bytes(72, 136, Endian::Little), Endian::Little, BytePlace::default()).unwrap();
         assert_eq!((attr.size, attr.config2), (72, 0xeeee_eeee_eeee_eeee));
         assert_eq!((attr.branch_sample_type, attr.config3), (0, 0));
     }
 
     #[test]
     fn a_longer_attribute_is_read_as_far_as_it_is_known() {
-        let attr = Attr::parse(&bytes(160, 160, Endian::Big), Endian::Big, Place::default()).unwrap();
+        let attr = Attr::parse(&bytes(160, 160, Endian::Big), Endian::Big, BytePlace::default()).unwrap();
         assert_eq!((attr.kind, attr.size, attr.config3), (4, 160, 0xeeee_eeee_eeee_eeee));
     }
 
     #[test]
     fn a_zero_size_means_the_first_published_attribute() {
-        let attr = Attr::parse(&bytes(0, 80, Endian::Little), Endian::Little, Place::default()).unwrap();
+        let attr = Attr::parse(&bytes(0, 80, Endian::Little), Endian::Little, BytePlace::default()).unwrap();
         assert_eq!((attr.size, attr.config1, attr.config2), (64, 0xeeee_eeee_eeee_eeee, 0));
     }
 
@@ -268,7 +269,7 @@ mod tests {
     fn impossible_sizes_are_refused() {
         for (size, length) in [(8, 136), (136, 100), (u32::MAX, 136)] {
             let bytes = bytes(size, length, Endian::Little);
-            assert!(Attr::parse(&bytes, Endian::Little, Place::default()).is_err(), "{size} in {length}");
+            assert!(Attr::parse(&bytes, Endian::Little, BytePlace::default()).is_err(), "{size} in {length}");
         }
     }
 
@@ -276,7 +277,7 @@ mod tests {
     fn sample_fields_of_a_newer_kernel_are_refused_by_name() {
         let mut bytes = bytes(136, 136, Endian::Little);
         bytes[24..32].copy_from_slice(&(1_u64 << 25 | 1).to_le_bytes());
-        let error = Attr::parse(&bytes, Endian::Little, Place::in_file(104)).unwrap_err();
+        let error = Attr::parse(&bytes, Endian::Little, BytePlace::in_file(104)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "unsupported event attribute at byte 104: sample_type has the bits 0x2000000, newer than this reader"

@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use super::bytes::{Cursor, Endian, bytes_until_nul};
-use super::error::{Error, Place};
-use super::event_table::{EventTable, SampleId};
-use super::facts::{BuildId, DsoBuildId, is_kernel_image};
-use super::features;
+use crate::perf_data::bytes::{Cursor, Endian, bytes_until_nul};
+use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::header::event_table::{EventTable, SampleId};
+use crate::perf_data::header::facts::{BuildId, DsoBuildId, is_kernel_image};
+use crate::perf_data::header::features;
 use crate::sample::{CpuMode, FieldError, Sample};
 
 /// The kinds of records read here.
@@ -60,7 +60,7 @@ pub struct RawRecord<'a> {
     /// What follows the header.
     pub body: &'a [u8],
     /// Where its header stands.
-    pub place: Place,
+    pub place: BytePlace,
 }
 
 impl RawRecord<'_> {
@@ -262,7 +262,7 @@ fn sample<'a>(raw: RawRecord<'a>, events: &'a EventTable) -> Result<Record<'a>, 
 
 /// Reads a found sample to a place; gives the id it has if that is of no event.
 #[inline]
-pub(super) fn read_sample<'a>(
+pub(crate) fn read_sample<'a>(
     raw: RawRecord<'a>,
     events: &'a EventTable,
     into: &mut Sample<'a>,

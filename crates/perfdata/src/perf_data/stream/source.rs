@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::error::{Error, Place};
+use crate::perf_data::error::{BytePlace, Error};
 
 /// Bytes a [`Stream`] holds at once: several records of the largest size, little enough to stay in cache.
 const WINDOW: usize = 256 * 1024;
@@ -72,7 +72,7 @@ impl Source {
         self.check(offset, size, what)?;
         if size > limit {
             let problem = format!("it has {size} bytes, more than the {limit} any recording has");
-            return Err(Error::malformed(what, Place::in_file(offset), problem));
+            return Err(Error::malformed(what, BytePlace::in_file(offset), problem));
         }
         let mut buffer = vec![0; usize::try_from(size).unwrap_or(0)];
         self.read_at(&mut buffer, offset, what)?;
@@ -83,7 +83,7 @@ impl Source {
     pub(crate) fn check(&self, offset: u64, size: u64, what: &'static str) -> Result<(), Error> {
         let available = self.length().saturating_sub(offset);
         if size > available {
-            let place = Place::in_file(offset);
+            let place = BytePlace::in_file(offset);
             return Err(Error::Truncated { what, place, needed: size, available });
         }
         Ok(())
@@ -110,8 +110,8 @@ impl<'s> Stream<'s> {
         Self { source, window: Vec::new(), start: 0, end: 0, offset, limit }
     }
 
-    pub(crate) fn place(&self) -> Place {
-        Place::in_file(self.offset)
+    pub(crate) fn place(&self) -> BytePlace {
+        BytePlace::in_file(self.offset)
     }
 
     pub(crate) fn remaining(&self) -> u64 {
@@ -212,7 +212,7 @@ mod tests {
             stream.skip(count as u64, "bytes").unwrap();
         }
         let offset = 10 + 2 * WINDOW;
-        assert_eq!(stream.place(), Place::in_file(offset as u64));
+        assert_eq!(stream.place(), BytePlace::in_file(offset as u64));
         assert_eq!(stream.peek(1, "bytes").unwrap(), [(offset % 251) as u8]);
         assert!(stream.skip(u64::MAX, "bytes").is_err());
     }

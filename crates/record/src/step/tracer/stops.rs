@@ -1,8 +1,9 @@
 //! What traced threads report: that they ended, stopped by a signal or after a step, began others or a program.
 
-use super::threads::{Pending, State};
 use super::{Tracer, pid, raw};
-use crate::{End, tasks};
+use crate::End;
+use crate::process::tasks;
+use crate::step::threads::{Pending, State};
 use nix::sys::ptrace::{self, Event};
 use nix::sys::signal::Signal;
 use nix::sys::wait::WaitStatus;

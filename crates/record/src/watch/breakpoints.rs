@@ -4,9 +4,11 @@
 //! and of a round that was not brought to its end nothing is kept, so that the numbers of samples compare, whichever turns they
 //! come from. The period of a sample is multiplied with the number of groups: a watch sees so small a part of the time.
 
-use crate::journal::{self, Journal, Who};
-use crate::signals::Signals;
-use crate::{Caught, End, Error, Rotation, Watch, WatchOptions, Watched, tasks};
+use super::rotation::{Rotation, Watch};
+use crate::process::journal::{self, Journal, Who};
+use crate::process::signals::Signals;
+use crate::process::tasks;
+use crate::{Caught, End, Error, WatchOptions, Watched};
 use fieldline_perfdata::perf_data::{Attr, EventIndex};
 use fieldline_perfdata::sample::SampleFields;
 use perf_event::events::Breakpoint;

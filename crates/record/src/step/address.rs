@@ -1,6 +1,6 @@
 //! Where an operand is, by the registers of a thread.
 
-use fieldline_machinecode::machine::{Address, Memory, Register, Segment};
+use fieldline_machinecode::machine::{Address, AddressSegment, Memory, Register};
 
 /// A thread's registers before an instruction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,9 +22,9 @@ impl Registers {
     pub(crate) fn address(&self, memory: &Memory) -> Option<u64> {
         let address = &memory.address;
         let segment = match address.segment {
-            Segment::Flat => 0,
-            Segment::Fs => self.fs_base,
-            Segment::Gs => self.gs_base,
+            AddressSegment::Flat => 0,
+            AddressSegment::Fs => self.fs_base,
+            AddressSegment::Gs => self.gs_base,
         };
         let base = address.base.map_or(0, |base| self.get(base));
         let index = self.index(address, memory.size)?;

@@ -1,11 +1,11 @@
 //! What becomes a perf.data file: samples, and what was mapped and ran when.
 
-use crate::maps::{self, Map};
-use crate::{host, tasks};
+use super::maps::{self, Map};
+use super::{host, tasks};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, Task};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{Identity, Mapping, Recording, SampleValues};
+use fieldline_perfdata::writer::{Identity, Mapping, RecordingWriter, SampleValues};
 use nix::time::{ClockId, clock_gettime};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(crate) struct Caught {
 
 /// A recording under construction.
 pub(crate) struct Journal {
-    recording: Recording,
+    recording: RecordingWriter,
     events: u64,
     /// What each process has mapped that holds code.
     mapped: FxHashMap<u32, Vec<Map>>,
@@ -58,7 +58,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// A recording of this machine.
     pub(crate) fn new() -> Self {
-        let mut recording = Recording::new(Endian::Little);
+        let mut recording = RecordingWriter::new(Endian::Little);
         host::describe(&mut recording);
         let (mapped, build_ids) = (FxHashMap::default(), FxHashMap::default());
         Self { recording, events: 0, mapped, build_ids, last: 0, samples: 0 }
@@ -86,7 +86,7 @@ impl Journal {
     }
 
     /// The recording.
-    pub(crate) fn finish(self) -> Recording {
+    pub(crate) fn finish(self) -> RecordingWriter {
         self.recording
     }
 

@@ -15,7 +15,7 @@ use fieldline_machinecode::machine::{Callee, Flow, Instruction};
 use fieldline_perfdata::perf_data::{Attr, Endian, Error, Record};
 use fieldline_perfdata::sample::{CpuMode, Sample, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
+use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use fieldline_profile::addresses::Linker;
 use fieldline_profile::attribute::{Attributed, Attribution, Joint};
 use fieldline_profile::sums::{self, Part};
@@ -118,7 +118,7 @@ fn walk(name: &str, count: usize, seed: u64) -> Walk {
         let instruction = &code[&at];
         let is_certain = program.patches.alternatives_at(at).next().is_none();
         for is_store in [false, true] {
-            let fits = |access: fieldline_machinecode::machine::Access| match is_store {
+            let fits = |access: fieldline_machinecode::machine::AccessKind| match is_store {
                 true => access.is_write(),
                 false => access.is_read(),
             };
@@ -149,7 +149,7 @@ fn walk(name: &str, count: usize, seed: u64) -> Walk {
     walk
 }
 
-fn event(recording: &mut Recording, attr: &Attr) -> fieldline_perfdata::perf_data::EventIndex {
+fn event(recording: &mut RecordingWriter, attr: &Attr) -> fieldline_perfdata::perf_data::EventIndex {
     let common =
         SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::CPU | SampleFields::PERIOD;
     let sample_type = attr.sample_type | common;
@@ -177,8 +177,8 @@ fn stacks(walk: &Walk, depth: usize) -> Vec<Vec<[u64; 3]>> {
     firsts.map(stack).collect()
 }
 
-fn by_stacks(stacks: &[Vec<[u64; 3]>], attr: &Attr) -> Recording {
-    let mut recording = Recording::new(Endian::Little);
+fn by_stacks(stacks: &[Vec<[u64; 3]>], attr: &Attr) -> RecordingWriter {
+    let mut recording = RecordingWriter::new(Endian::Little);
     let sample_type = attr.sample_type | SampleFields::BRANCH_STACK;
     let event = event(&mut recording, &Attr { sample_type, ..attr.clone() });
     for (time, branches) in (0..).zip(stacks) {
@@ -188,8 +188,8 @@ fn by_stacks(stacks: &[Vec<[u64; 3]>], attr: &Attr) -> Recording {
 }
 
 /// A sample of each access, at the time and on the CPU of the stack that holds it.
-fn by_accesses(walk: &Walk, depth: usize) -> Recording {
-    let mut recording = Recording::new(Endian::Little);
+fn by_accesses(walk: &Walk, depth: usize) -> RecordingWriter {
+    let mut recording = RecordingWriter::new(Endian::Little);
     let attr = Attr { sample_type: SampleFields::DATA_SRC, flags: 3 << 15, ..Attr::default() };
     let event = event(&mut recording, &attr);
     for (branch, ip, is_store) in &walk.accesses {
@@ -389,7 +389,7 @@ fn accesses_that_samples_name_themselves_are_not_counted_twice() {
     let (rows, without) = of_bytes("idioms", by_stacks(&stacks, &asked).to_file());
     assert!(rows.len() > 5 * stacks.len() && without.recordings[0].branch_runs == 499);
     // One sample has one.
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     let sample_type = asked.sample_type | SampleFields::BRANCH_STACK;
     let event = event(&mut recording, &Attr { sample_type, ..asked });
     for (time, branches) in (0..).zip(&stacks) {
@@ -452,7 +452,7 @@ fn no_addresses_of_branches_make_it_fail() {
     };
     let stacks: Vec<_> = (0..500).map(&mut stack).collect();
     for name in PROGRAMS {
-        let mut recording = Recording::new(Endian::Little);
+        let mut recording = RecordingWriter::new(Endian::Little);
         let sample_type = SampleFields::BRANCH_STACK;
         let event = event(&mut recording, &Attr { sample_type, ..whole() });
         for (time, branches) in (0..).zip(&stacks) {
@@ -481,7 +481,7 @@ fn stacks_go_through_the_kernel_and_programs() {
         linker.note(&record);
     }
     linker.settle();
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     let event = event(&mut recording, &Attr { sample_type: SampleFields::BRANCH_STACK, ..whole() });
     let (mut records, mut known) = (old.records(), None);
     while let Some(record) = records.next_record().unwrap() {

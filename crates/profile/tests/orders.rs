@@ -10,7 +10,7 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, Endian, Error};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_perfdata::writer::{Recording, SampleValues};
+use fieldline_perfdata::writer::{RecordingWriter, SampleValues};
 use fieldline_profile::attribute::Attribution;
 use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::operands::reason::Reason;
@@ -101,7 +101,7 @@ fn touches(count: u64, seed: u64) -> Vec<Touch> {
 }
 
 fn recording(touches: &[Touch]) -> SampleFile {
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     let attr = Attr { kind: 4, config: 0x1cd, sample_type: FIELDS, ..Attr::default() };
     let event = recording.event("cpu/mem-loads/P", attr, &[1]);
     recording.kernel_map(TEXT, 0x1000, "_text", TEXT);

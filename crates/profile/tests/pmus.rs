@@ -14,7 +14,7 @@ use fieldline_machinecode::machine::Flow;
 use fieldline_perfdata::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
+use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use fieldline_profile::attribute::Attribution;
 use fieldline_typeflow::operands::reason::Reason;
 use fieldline_typeflow::operands::target::Target;
@@ -39,9 +39,9 @@ struct Access {
 }
 
 /// What the demo's recording holds, and one to be written.
-fn demo() -> (Vec<Access>, Recording) {
+fn demo() -> (Vec<Access>, RecordingWriter) {
     let file = PerfFile::open(&fixture("shaper.perf.data")).unwrap();
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     recording.arch("x86_64");
     let mut accesses = Vec::new();
     let mut records = file.records();
@@ -71,7 +71,7 @@ fn demo() -> (Vec<Access>, Recording) {
 }
 
 /// Maps the demo's program. Events must be there before: they tell how such records end.
-fn map(recording: &mut Recording) {
+fn map(recording: &mut RecordingWriter) {
     let file = PerfFile::open(&fixture("shaper.perf.data")).unwrap();
     let mut records = file.records();
     while let Some(record) = records.next_record().unwrap() {
@@ -130,7 +130,7 @@ fn pebs_with_weight_struct_keeps_the_latency_apart_from_what_stands_beside_it() 
     let (accesses, mut recording) = demo();
     let sample_type = fields(SampleFields::IDENTIFIER | SampleFields::WEIGHT_STRUCT | SampleFields::DATA_SRC);
     let attr = Attr { kind: 4, sample_type, flags: SAMPLE_ID_ALL | PRECISE, ..Attr::default() };
-    let event = |recording: &mut Recording, name, config, config1, id| {
+    let event = |recording: &mut RecordingWriter, name, config, config1, id| {
         recording.event(name, Attr { config, config1, ..attr.clone() }, &[id])
     };
     event(&mut recording, "cpu/mem-loads-aux/", 0x8203, 0, 1);
@@ -202,13 +202,13 @@ fn lengths() -> Vec<fieldline_machinecode::machine::Instruction> {
 }
 
 /// The events that perf 6.12 makes of SPE's trace, as `perf inject` writes them.
-fn spe_event(recording: &mut Recording, name: &str, config: u64, id: u64) -> EventIndex {
+fn spe_event(recording: &mut RecordingWriter, name: &str, config: u64, id: u64) -> EventIndex {
     let more = SampleFields::IDENTIFIER | SampleFields::WEIGHT | SampleFields::DATA_SRC;
     let attr = Attr { config, sample_type: fields(more), flags: SAMPLE_ID_ALL, ..Attr::default() };
     recording.event(name, attr, &[id])
 }
 
-fn spe_recording() -> (Vec<Access>, Recording) {
+fn spe_recording() -> (Vec<Access>, RecordingWriter) {
     let (accesses, mut recording) = demo();
     recording.pmus(&[(11, "arm_spe_0"), (8, "armv8_pmuv3_0")]);
     (accesses, recording)

@@ -12,7 +12,7 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, Endian};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
+use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use fieldline_profile::attribute::{Attribution, Joint};
 use fieldline_typeflow::operands::target::Target;
 use fieldline_typeflow::program::Program;
@@ -28,14 +28,14 @@ fn mapping(pid: u32, address: u64, page_offset: u64, length: u64, filename: &str
 
 /// A recording that maps files somewhere and has some samples.
 struct Taken {
-    recording: Recording,
+    recording: RecordingWriter,
     event: fieldline_perfdata::perf_data::EventIndex,
     time: u64,
 }
 
 impl Taken {
     fn new() -> Self {
-        let mut recording = Recording::new(Endian::Little);
+        let mut recording = RecordingWriter::new(Endian::Little);
         let fields = [SampleFields::IP, SampleFields::TID, SampleFields::TIME, SampleFields::ADDR];
         let fields = fields.into_iter().fold(0, |all, field| all | field.0);
         let attr = Attr { sample_type: SampleFields(fields), ..Attr::default() };

@@ -11,7 +11,7 @@ use crate::objects::evidence::Seen;
 use crate::objects::known::Objects;
 use crate::objects::slides::in_space;
 use fieldline_perfdata::data_source::DataSource;
-use fieldline_perfdata::perf_data::Tally;
+use fieldline_perfdata::perf_data::RecordTally;
 use fieldline_perfdata::sample::Sample;
 use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::operands::reason::Reason;
@@ -37,7 +37,7 @@ pub(crate) struct Part<'p, 'f> {
 
 impl Part<'_, '_> {
     /// The tally and the median gap, if they are known.
-    pub(crate) fn looked(&self) -> Option<&(Tally, u64)> {
+    pub(crate) fn looked(&self) -> Option<&(RecordTally, u64)> {
         let Recorded { source, gathered, .. } = self.recorded;
         gathered.looked(self.answers).filter(|_| source.traps.is_empty())
     }

@@ -1,12 +1,12 @@
 //! A first look at a recording's records: their tally, and how far apart samples of one CPU are.
 
 use crate::aggregate::gaps::Gaps;
-use fieldline_perfdata::perf_data::{Facts, Record, Tally};
+use fieldline_perfdata::perf_data::{Record, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 
 /// What a block of records shows.
 pub(crate) struct Seen {
-    tally: Tally,
+    tally: RecordTally,
     /// CPU and time of samples.
     times: Vec<(u32, u64)>,
     /// How many of these came before the end of each round.
@@ -14,8 +14,8 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn nothing(facts: &Facts) -> Self {
-        Self { tally: Tally::new(facts), times: Vec::new(), rounds: Vec::new() }
+    pub(crate) fn nothing(facts: &RecordingFacts) -> Self {
+        Self { tally: RecordTally::new(facts), times: Vec::new(), rounds: Vec::new() }
     }
 
     /// Counts a sample.
@@ -39,13 +39,13 @@ impl Seen {
 
 /// What blocks show together.
 pub(crate) struct SeenSum {
-    tally: Tally,
+    tally: RecordTally,
     gaps: Gaps,
 }
 
 impl SeenSum {
-    pub(crate) fn new(facts: &Facts) -> Self {
-        Self { tally: Tally::new(facts), gaps: Gaps::default() }
+    pub(crate) fn new(facts: &RecordingFacts) -> Self {
+        Self { tally: RecordTally::new(facts), gaps: Gaps::default() }
     }
 
     /// Takes what the next block shows.
@@ -62,7 +62,7 @@ impl SeenSum {
     }
 
     /// The tally, and the median gap.
-    pub(crate) fn finish(self) -> (Tally, u64) {
+    pub(crate) fn finish(self) -> (RecordTally, u64) {
         (self.tally, self.gaps.median())
     }
 }

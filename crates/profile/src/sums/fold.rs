@@ -9,7 +9,7 @@ use crate::attribute::accesses::place;
 use crate::attribute::part::Part;
 use crate::gather::key::{Batch, Facts, Table};
 use crate::gather::pieces::pieces;
-use fieldline_perfdata::perf_data::{EventIndex, Facts as FileFacts, Record};
+use fieldline_perfdata::perf_data::{EventIndex, Record, RecordingFacts as FileFacts};
 use fieldline_perfdata::sample::{Sample, SampleFields};
 use fieldline_perfdata::sweep::Sweep;
 use rustc_hash::FxHashMap;

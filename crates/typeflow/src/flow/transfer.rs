@@ -6,7 +6,7 @@ use super::value::{Origin, Spot, Value};
 use super::world::World;
 use crate::types::{Place, Ty};
 use fieldline_machinecode::machine::{
-    Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Source,
+    Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, ValueSource,
 };
 use rustc_hash::FxHashMap;
 
@@ -182,7 +182,7 @@ impl World<'_> {
                 state.set(Location::Register(b), of_a);
             }
             Effect::Exchange { register, is_plain } => {
-                let loaded = self.source(state, Source::Memory, instruction, context, origin);
+                let loaded = self.source(state, ValueSource::Memory, instruction, context, origin);
                 let stored = if is_plain { state.register(register) } else { Value::UNKNOWN };
                 self.store(state, instruction.operand(), stored);
                 clobber(state, instruction.written, origin);
@@ -190,7 +190,7 @@ impl World<'_> {
             }
             Effect::Store { from } => {
                 let value = match from {
-                    Source::Memory => Value::UNKNOWN,
+                    ValueSource::Memory => Value::UNKNOWN,
                     _ => self.source(state, from, instruction, context, 0),
                 };
                 self.store(state, instruction.operand(), value);
@@ -242,7 +242,7 @@ impl World<'_> {
         &mut self,
         state: &mut State,
         instruction: &Instruction,
-        sources: [Source; 2],
+        sources: [ValueSource; 2],
         context: &Context<'_>,
     ) {
         for (source, half) in sources.into_iter().zip(halves(instruction)) {
@@ -252,7 +252,13 @@ impl World<'_> {
     }
 
     /// Only x86 has it.
-    fn push(&mut self, state: &mut State, from: Source, instruction: &Instruction, context: &Context<'_>) {
+    fn push(
+        &mut self,
+        state: &mut State,
+        from: ValueSource,
+        instruction: &Instruction,
+        context: &Context<'_>,
+    ) {
         let value = self.source(state, from, instruction, context, 0);
         let top = self.add(state.register(Register::RSP), Value::Number(8_u64.wrapping_neg()));
         state.set(Location::Register(Register::RSP), top);
@@ -302,16 +308,16 @@ impl World<'_> {
     fn source(
         &mut self,
         state: &State,
-        from: Source,
+        from: ValueSource,
         instruction: &Instruction,
         context: &Context<'_>,
         origin: Origin,
     ) -> Value {
         match from {
-            Source::Register(register) => state.register(register),
-            Source::Number(number) => Value::Number(number as u64),
-            Source::System(system) => self.system(system, origin),
-            Source::Memory => match instruction.operand() {
+            ValueSource::Register(register) => state.register(register),
+            ValueSource::Number(number) => Value::Number(number as u64),
+            ValueSource::System(system) => self.system(system, origin),
+            ValueSource::Memory => match instruction.operand() {
                 Some(memory) => {
                     let spot = self.spot(state, &memory.address);
                     self.load(state, spot, instruction.address, context, origin)
@@ -371,7 +377,7 @@ impl World<'_> {
         let pointer = match callee {
             Callee::Direct(_) => return None,
             Callee::Register(register) => state.register(register),
-            Callee::Memory => self.source(state, Source::Memory, instruction, context, 0),
+            Callee::Memory => self.source(state, ValueSource::Memory, instruction, context, 0),
         };
         match pointer {
             Value::Pointer(pointer) => self.returns(pointer.ty),

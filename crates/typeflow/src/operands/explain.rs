@@ -16,7 +16,7 @@ use crate::flow::solve::{Arguments, Solution};
 use crate::flow::state::State;
 use crate::flow::world::World;
 use crate::program::Program;
-use fieldline_debuginfo::dwarf::scopes::ScopeReader;
+use fieldline_debuginfo::dwarf::code::ScopeReader;
 use fieldline_machinecode::insn::InstructionReader;
 use view::View;
 

@@ -46,6 +46,18 @@ pub(crate) fn recording() -> Result<Option<PathBuf>> {
     unpacked(&packed).map(Some)
 }
 
+/// The folder with all recordings unpacked, if there are any.
+pub(crate) fn all_recordings() -> Result<Option<PathBuf>> {
+    let Some(data) = data() else { return Ok(None) };
+    for entry in fs::read_dir(&data)? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(".perf.data.zst") {
+            unpacked(&path)?;
+        }
+    }
+    Ok(Some(cache()?.join("data")))
+}
+
 /// A recording of memory accesses with what really happened while it was made.
 pub(crate) struct Truth {
     /// What the files' names begin with.

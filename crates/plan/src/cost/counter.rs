@@ -1,7 +1,7 @@
 //! Weights of visits summed without looking at each: distinct sets of cells as columns of bits, each set once for each
 //! binary digit of its weight.
 
-use crate::visits::sets::Visits;
+use crate::visits::Visits;
 
 /// Words counted at once, so that a processor keeps them in registers.
 const LANES: usize = 8;

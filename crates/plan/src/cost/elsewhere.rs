@@ -6,8 +6,9 @@
 //! anonymous aggregate is the one that holds a member of the same name, since names are unique
 //! within a struct (C11 section 6.7.2.1). Where that doesn't tell, the build isn't judged.
 
-use crate::cost::build::{BuildSlots, CellBits};
-use crate::visits::cells::{Cell, Cells};
+use crate::cost::BuildSlots;
+use crate::cost::build::CellBits;
+use crate::visits::{Cell, Cells};
 use fieldline_layout::abi::{self, Slot, Slots};
 use fieldline_layout::constraint::Constraints;
 use fieldline_layout::{Layout, Member};

@@ -3,15 +3,13 @@
 //! A view is a line size, a build (what the compiler was told the line size is) and a phase (where objects begin
 //! within a line). Costs are integers, so that sums don't depend on their order.
 
-use crate::cost::build::BuildSlots;
 use crate::cost::counter::Counter;
 use crate::cost::neighbours::Neighbours;
-use crate::cost::sharing::Sharing;
-use crate::cost::view::{Part, View, Whole};
+use crate::cost::view::{Part, Whole};
 use crate::cost::wish::Terms;
+use crate::cost::{BuildSlots, Sharing, View};
 use crate::random::Random;
-use crate::visits::cells::Cells;
-use crate::visits::sets::Visits;
+use crate::visits::{Cells, Visits};
 use fieldline_layout::abi::Slot;
 use fieldline_layout::constraint::Constraints;
 
@@ -171,10 +169,7 @@ impl<'a> Problem<'a> {
     /// Whether an order leaves all kept units at their offsets.
     pub(crate) fn keeps_all(&self, order: &[usize]) -> bool {
         let Some(build) = self.builds.first() else { return true };
-        let mut end = 0;
-        order.iter().all(|unit| {
-            let (start, stop) = build.place(*unit, end);
-            end = stop;
+        order.iter().zip(build.spans(order)).all(|(unit, (start, _))| {
             let kept = self.kept.iter().find(|kept| kept.0 == *unit);
             kept.is_none_or(|kept| start / 8 == kept.1)
         })

@@ -6,10 +6,9 @@
 mod exchange;
 
 use crate::cost::lines::Lines;
-pub use crate::cost::memo::Memo;
-use crate::cost::problem::Problem;
-use crate::cost::view::View;
+use crate::cost::memo::Memo;
 use crate::cost::wish::Placed;
+use crate::cost::{Problem, View};
 use fieldline_layout::constraint::LinePin;
 
 /// First bit of a unit, and the bit behind its last.

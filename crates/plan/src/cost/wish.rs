@@ -4,8 +4,8 @@
 //! search to orders that keep the wishes ([`Terms`]); whether an order does keep them is then read off its offsets
 //! ([`Placed::keeps`]), and one that doesn't is never offered.
 
-use crate::cost::build::BuildSlots;
-use crate::cost::view::{Part, View};
+use crate::cost::view::Part;
+use crate::cost::{BuildSlots, View};
 use crate::random::Random;
 use fieldline_layout::constraint::{Constraints, LineKind, LinePin, UnitBits};
 

@@ -1,8 +1,8 @@
 //! Why a member moves, in words a maintainer can check: who touches it, with whom, read or written.
 
-use crate::cost::model::Model;
-use crate::result::MovedMember;
-use crate::visits::source::sources;
+use crate::cost::Model;
+use crate::result::{MovedMember, rounded};
+use crate::visits::sources;
 use fieldline_access::AccessProfile;
 use fieldline_access::access::Access;
 use fieldline_layout::{Layout, Member};
@@ -68,7 +68,7 @@ impl<'a> Explainer<'a> {
             loads: heat.loads,
             stores: heat.stores,
             cpus: heat.cpus.len(),
-            share: (share * 10_000.0).round() / 10_000.0,
+            share: rounded(share, 10_000.0),
             functions,
             with,
             reason: String::new(),

@@ -4,9 +4,8 @@
 //! Members that begin on one line are a group; lines that visits hardly touch are one group with their neighbours of
 //! that kind. Alignment is judged, not applied: a group is worth aligning only where no build pays a byte for it.
 
-use crate::cost::build::BuildSlots;
-use crate::cost::model::Model;
-use crate::result::{Group, GroupAlignment, GroupKind, Padding};
+use crate::cost::{BuildSlots, Model};
+use crate::result::{Group, GroupAlignment, GroupKind, Padding, rounded};
 use fieldline_layout::Layout;
 use fieldline_layout::abi::{Marks, marked_size};
 use fieldline_layout::constraint::Constraints;
@@ -140,8 +139,8 @@ impl Grouping<'_> {
             members: self.constraints.members_in(&order[places]),
             bytes: end.div_ceil(8) - start / 8,
             first_offset: start / 8,
-            visits: digits(stretch.visits),
-            stores: digits(stretch.stores),
+            visits: rounded(stretch.visits, 1_000.0),
+            stores: rounded(stretch.stores, 1_000.0),
             alignment,
             why: format!(
                 "{:.0}% of visits touch it, {:.0}% of its accesses are stores; {reason}",
@@ -200,8 +199,4 @@ impl Grouping<'_> {
         let grows = |marks| size(marks).saturating_sub(size(Marks::Plain));
         Padding { line, aligned: grows(Marks::Aligned), conditional: grows(Marks::AlignedAt(self.line)) }
     }
-}
-
-fn digits(share: f64) -> f64 {
-    (share * 1_000.0).round() / 1_000.0
 }

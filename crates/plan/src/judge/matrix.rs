@@ -1,9 +1,7 @@
 //! Under which line sizes, builds and phases orders are judged, and with which weight.
 
-use crate::cost::build::BuildSlots;
-use crate::cost::elsewhere::{BuildMismatch, Elsewhere, Joined};
-use crate::cost::model::Model;
-use crate::cost::view::View;
+use crate::cost::elsewhere::{BuildMismatch, Joined};
+use crate::cost::{BuildSlots, Elsewhere, Model, View};
 use crate::options::PlanOptions;
 use crate::result::{BuildJudged, BuildNote};
 use fieldline_layout::Layout;
@@ -38,7 +36,7 @@ impl Matrix {
         model: &Model,
         options: &PlanOptions,
     ) -> Self {
-        let builds = builds(layout, constraints, options);
+        let builds = BuildSlots::of_lines(layout, constraints, options.build_line, &options.lines);
         let mut matrix = Self {
             views: views(&builds, &model.phases, options),
             names: vec![None; builds.len()],
@@ -120,17 +118,6 @@ fn note(elsewhere: &Elsewhere, other: Option<&Layout>) -> BuildNote {
         absent: Vec::new(),
         extra: Vec::new(),
     }
-}
-
-/// The recorded machine's build first, then those of other line sizes that place members differently.
-fn builds(layout: &Layout, constraints: &Constraints, options: &PlanOptions) -> Vec<BuildSlots> {
-    let mut builds = vec![BuildSlots::new(layout, constraints, options.build_line, options.build_line)];
-    for line in &options.lines {
-        if builds.iter().all(|build| build.line != *line) {
-            builds.push(BuildSlots::new(layout, constraints, options.build_line, *line));
-        }
-    }
-    builds
 }
 
 /// Lines of the recorded machine's layout at every size, and of every other build at its own size.

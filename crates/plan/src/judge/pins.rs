@@ -1,8 +1,7 @@
 //! What pins ask of the result: an order that breaks one is never offered, and where the declared order breaks one
 //! the cheapest that keeps all is, even if it touches more lines.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::OrderState;
+use crate::cost::{OrderState, Problem};
 use crate::judge::forecast::Counts;
 use crate::judge::planner::{Planner, Problems};
 use crate::result::{PinReport, StructPlan};

@@ -1,19 +1,15 @@
 //! The whole pipeline, from samples to order, run again on parts and resamples of the time.
 
-use crate::cost::model::Model;
-use crate::cost::problem::Problem;
-use crate::cost::sharing::Sharing;
-use crate::cost::state::OrderState;
-use crate::judge::candidates::moved_members;
-use crate::judge::confidence::{FOLDS, Pairs, STABLE, digits, drawn, fold, pair_shares, stability};
+use crate::cost::{Model, OrderState, Problem, Sharing};
+use crate::judge::candidates::{moved_members, returned};
+use crate::judge::confidence::{FOLDS, Pairs, STABLE, drawn, fold, pair_shares, stability};
 use crate::judge::forecast::Counts;
 use crate::judge::planner::{Planner, Problems};
-use crate::result::{BeforeAfter, Confidence, Forecast, Grouping, Interval, OutOfFold, Stability};
-use crate::search::order::{CostedOrder, hottest_first};
-use crate::search::starts::{Effort, Search, search_near};
-use crate::search::tidy::{moved, tidy};
-use crate::visits::cells::Cells;
-use crate::visits::source::sources;
+use crate::result::{BeforeAfter, Confidence, Forecast, Grouping, Interval, OutOfFold, Stability, rounded};
+use crate::search::order::hottest_first;
+use crate::search::starts::search_near;
+use crate::search::{CostedOrder, Effort, Search, moved, tidy};
+use crate::visits::{Cells, sources};
 use fieldline_access::AccessProfile;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -232,7 +228,7 @@ impl Planner<'_> {
         let mut orders: Vec<Vec<usize>> = front.iter().map(|(found, _)| found.order.clone()).collect();
         let mut order = found.order.clone();
         while let Some(unit) = resampled.unstable(&order) {
-            order = returned(&order, unit);
+            order = returned(&order, unit, &moved(&order));
             if self.constraints.check(&order).is_ok() {
                 orders.push(tidy(problem, &CostedOrder { order: order.clone(), cost: 0 }).order);
             }
@@ -270,16 +266,6 @@ fn insert(
     place
 }
 
-/// Puts a moved unit behind the nearest unit declared before it that is not moved.
-fn returned(order: &[usize], unit: usize) -> Vec<usize> {
-    let away = moved(order);
-    let mut order: Vec<usize> = order.iter().copied().filter(|other| *other != unit).collect();
-    let before = (0..unit).rev().find(|before| !away.contains(before));
-    let place = before.and_then(|before| order.iter().position(|other| *other == before));
-    order.insert(place.map_or(0, |place| place + 1), unit);
-    order
-}
-
 /// The reason to leave a struct alone if figures don't rule chance out.
 fn noise(confidence: &Confidence) -> Option<String> {
     let percent = |interval: Interval| {
@@ -298,18 +284,18 @@ fn out_of_fold(in_sample: &Forecast, changes: &[BeforeAfter]) -> Option<OutOfFol
     let relative = |change: &BeforeAfter| change.after / change.before - 1.0;
     let mean = |side: fn(&BeforeAfter) -> f64| {
         let sum: f64 = changes.iter().map(side).sum();
-        (sum / changes.len() as f64 * 1_000.0).round() / 1_000.0
+        rounded(sum / changes.len() as f64, 1_000.0)
     };
     let relatives: Vec<f64> = changes.iter().map(relative).filter(|change| change.is_finite()).collect();
     let interval = Interval::of_few(&relatives)?;
-    let in_sample_change = digits(relative(&in_sample.together));
+    let in_sample_change = rounded(relative(&in_sample.together), 10_000.0);
     Some(OutOfFold {
         line: in_sample.line,
         build_line: in_sample.build_line,
         together: BeforeAfter { before: mean(|change| change.before), after: mean(|change| change.after) },
         interval,
         in_sample: in_sample_change,
-        optimism: digits(interval.change - in_sample_change),
+        optimism: rounded(interval.change - in_sample_change, 10_000.0),
     })
 }
 
@@ -368,8 +354,11 @@ impl<'p> Resampled<'p> {
 
     /// Share of refits in whose visits the order without a unit's move touches more lines.
     fn worth(&self, order: &[usize], unit: usize) -> f64 {
-        let changes = self.changes(order, &returned(order, unit));
-        digits(changes.iter().filter(|change| **change > 0.0).count() as f64 / changes.len().max(1) as f64)
+        let changes = self.changes(order, &returned(order, unit, &moved(order)));
+        rounded(
+            changes.iter().filter(|change| **change > 0.0).count() as f64 / changes.len().max(1) as f64,
+            10_000.0,
+        )
     }
 
     /// How often moved units that visits touch come again. Others make room for them and have no say.
@@ -406,16 +395,10 @@ fn lines(planner: &Planner<'_>, order: &[usize]) -> Vec<Vec<usize>> {
     let (Some(build), Some(view)) = (planner.matrix.builds.first(), planner.matrix.views.first()) else {
         return Vec::new();
     };
-    let mut starts = BTreeMap::new();
-    let mut end = 0;
-    for unit in order {
-        let span = build.place(*unit, end);
-        end = span.1;
-        starts.insert(*unit, span.0);
-    }
-    let cells: &Cells = &planner.model.cells;
+    let starts: BTreeMap<usize, u64> =
+        order.iter().copied().zip(build.spans(order).into_iter().map(|span| span.0)).collect();
     let mut lines: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| cell.size > 0) {
+    for cell in planner.model.cells.iter().filter(|cell| cell.size > 0) {
         let start = starts.get(&cell.unit).copied().unwrap_or(0) + 8 * cell.start;
         let (first, last) = view.lines_of(start, start + 8 * cell.size);
         for line in first..=last {

@@ -4,7 +4,7 @@
 //! placed the same units, the one that ends earlier is never worse for what follows. Whether the last unit is a run of
 //! bit-fields is part of the state, because two of them may not touch.
 
-use crate::cost::build::BuildSlots;
+use crate::cost::BuildSlots;
 use fieldline_layout::constraint::Constraints;
 
 /// Most units put back at once.

@@ -1,6 +1,6 @@
 //! What an order has to keep to be worth offering.
 
-use crate::cost::build::BuildSlots;
+use crate::cost::BuildSlots;
 use crate::options::PlanOptions;
 use crate::result::slab_class;
 use fieldline_layout::Layout;
@@ -34,12 +34,7 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub(super) fn new(layout: &Layout, constraints: &'a Constraints, options: &PlanOptions) -> Self {
-        let mut builds = vec![BuildSlots::new(layout, constraints, options.build_line, options.build_line)];
-        for line in &options.lines {
-            if builds.iter().all(|build| build.line != *line) {
-                builds.push(BuildSlots::new(layout, constraints, options.build_line, *line));
-            }
-        }
+        let builds = BuildSlots::of_lines(layout, constraints, options.build_line, &options.lines);
         let mut judge = Self { constraints, builds, variants: variants(constraints), declared: Vec::new() };
         let declared: Vec<usize> = (0..constraints.units.len()).collect();
         judge.declared =
@@ -100,10 +95,7 @@ impl<'a> Judge<'a> {
     /// Whether a build has kept units at their offsets and pairs on the lines asked for.
     fn keeps(&self, build: &BuildSlots, order: &[usize]) -> bool {
         let mut places = vec![(0, 0); self.constraints.units.len()];
-        let mut end = 0;
-        for unit in order {
-            let place = build.place(*unit, end);
-            end = place.1;
+        for (unit, place) in order.iter().zip(build.spans(order)) {
             places[*unit] = place;
         }
         let own = self.builds.first().is_some_and(|own| own.line == build.line);

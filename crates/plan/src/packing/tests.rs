@@ -2,7 +2,7 @@ use super::judge::Judge;
 use super::*;
 use crate::options::{PlanOptions, Request};
 use crate::result::{Outcome, StructPlan, slab_class};
-use crate::search::tidy::moved;
+use crate::search::moved;
 use fieldline_layout::abi::{self, Slot, place};
 use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
 use fieldline_layout::layout::Role;

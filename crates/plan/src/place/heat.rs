@@ -7,8 +7,9 @@ use super::addition::Addition;
 use super::growth::{Growth, behind};
 use super::result::{LineHeat, VisitChange};
 use crate::options::PlanOptions;
-use crate::result::BeforeAfter;
-use crate::visits::source::{accesses, sources};
+use crate::result::{BeforeAfter, rounded};
+use crate::visits::source::accesses;
+use crate::visits::sources;
 use fieldline_access::access::{Access, AccessProfile, CpuAccess};
 use fieldline_layout::{Layout, Member};
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,7 +104,7 @@ impl Heat {
         let spans = wanted.1 - wanted.0 + 1;
         heat.hot =
             samples.saturating_mul(growth.own.cachelines(line).max(1)) > self.samples.saturating_mul(spans);
-        heat.share = (samples as f64 / self.samples.max(1) as f64 * 10_000.0).round() / 10_000.0;
+        heat.share = rounded(samples as f64 / self.samples.max(1) as f64, 10_000.0);
         heat
     }
 
@@ -117,7 +118,7 @@ impl Heat {
                 before: self.mean(before, before.members.len(), None, *line),
                 after: self.mean(after, place, Some(new), *line),
             };
-            Some(VisitChange { line: *line, lines, own: digits(lines.after - without) })
+            Some(VisitChange { line: *line, lines, own: rounded(lines.after - without, 1_000.0) })
         };
         self.lines.iter().filter_map(change).collect()
     }
@@ -126,12 +127,8 @@ impl Heat {
     fn mean(&self, layout: &Layout, place: usize, new: Option<&Member>, line: u64) -> f64 {
         let weights: u64 = self.visits.iter().map(|visit| visit.samples).sum();
         let touched = self.visits.iter().map(|visit| visit.samples * visit.lines(layout, place, new, line));
-        digits(touched.sum::<u64>() as f64 / weights.max(1) as f64)
+        rounded(touched.sum::<u64>() as f64 / weights.max(1) as f64, 1_000.0)
     }
-}
-
-fn digits(number: f64) -> f64 {
-    (number * 1_000.0).round() / 1_000.0
 }
 
 impl Visit {

@@ -5,12 +5,12 @@
 //! share them, each with random numbers of its own, so that the number of threads doesn't matter.
 
 use super::order::CostedOrder;
-use crate::cost::problem::Problem;
-use crate::cost::state::{Memo, OrderState};
+use crate::cost::Memo;
+use crate::cost::{OrderState, Problem};
 use crate::random::{Random, mix};
-use crate::search::moves::{Move, Mover};
+use crate::search::moves::Move;
 use crate::search::repertoire::Repertoire;
-use crate::search::trades::Trades;
+use crate::search::{Mover, Trades};
 
 /// Random moves per replica that tell how hot is hot.
 const PROBES: usize = 200;

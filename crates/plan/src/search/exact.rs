@@ -1,8 +1,8 @@
 //! The cheapest of all orders, where they are few.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::{Memo, OrderState};
-use crate::search::order::CostedOrder;
+use crate::cost::Memo;
+use crate::cost::{OrderState, Problem};
+use crate::search::CostedOrder;
 
 /// Most orders that are tried one by one: 7!.
 const MOST: u64 = 5_040;

@@ -11,8 +11,7 @@
 //! * branch and bound over which line each chunk is on, for as long as its budget lasts (`branch`).
 
 use super::chunks::{Chunks, chunks, sets};
-use crate::cost::problem::Problem;
-use crate::cost::state::OrderState;
+use crate::cost::{OrderState, Problem};
 use crate::search::branch::{self, Core};
 use rayon::prelude::*;
 use std::collections::BTreeSet;

@@ -1,7 +1,6 @@
 //! Moves a search tries: small changes of an order that keep to regions.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::OrderState;
+use crate::cost::{OrderState, Problem};
 use crate::random::Random;
 use crate::search::repertoire::Kind;
 use fieldline_layout::constraint::Unit;

@@ -5,12 +5,10 @@
 
 use super::chain::{Chain, REPLICAS};
 use super::order::{CostedOrder, hottest_first};
-use crate::cost::problem::Problem;
-use crate::cost::view::View;
+use crate::cost::{Problem, View};
 use crate::random::Random;
-use crate::search::exact;
-use crate::search::moves::Mover;
 use crate::search::seed::grouped;
+use crate::search::{Mover, exact};
 use rayon::prelude::*;
 
 /// Hottest temperature, as a share of what half of all costly moves cost more than.

@@ -1,9 +1,9 @@
 //! An order made as like the declared one as its cost allows: every member that moves must be worth a reader's time.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::{Memo, OrderState};
-use crate::search::moves::Mover;
-use crate::search::order::CostedOrder;
+use super::order::{exchanged, inserted};
+use crate::cost::Memo;
+use crate::cost::{OrderState, Problem};
+use crate::search::{CostedOrder, Mover};
 use std::collections::BTreeMap;
 
 /// Cost of a moved unit, as a share of one line more touched in every visit.
@@ -210,14 +210,8 @@ impl Tidying<'_> {
         if from == to {
             return false;
         }
-        let (first, end) = (from.min(to), from.max(to) + length);
-        self.units.clear();
-        self.units.extend_from_slice(&self.state.order()[first..end]);
-        if from < to {
-            self.units.rotate_left(length);
-        } else {
-            self.units.rotate_right(length);
-        }
+        let first;
+        (first, self.units) = inserted(self.state.order(), from, length, to);
         self.try_units(first)
     }
 
@@ -245,13 +239,11 @@ impl Tidying<'_> {
     }
 
     fn exchange(&mut self, one: usize, other: usize) -> bool {
-        let (first, last) = (one.min(other), one.max(other));
-        if first == last {
+        if one == other {
             return false;
         }
-        self.units.clear();
-        self.units.extend_from_slice(&self.state.order()[first..=last]);
-        self.units.swap(0, last - first);
+        let first;
+        (first, self.units) = exchanged(self.state.order(), one.min(other), one.max(other));
         self.try_units(first)
     }
 

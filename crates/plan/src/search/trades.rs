@@ -5,10 +5,7 @@
 //! faster than by placing units again. After many trades the order is placed byte by byte ([`OrderState`]), and kept only
 //! if its true cost is what the trades promised.
 
-use crate::cost::memo::Memo;
-use crate::cost::problem::Problem;
-use crate::cost::state::OrderState;
-use crate::cost::view::View;
+use crate::cost::{Memo, OrderState, Problem, View};
 use crate::random::Random;
 use fieldline_layout::constraint::HoldKind;
 use std::cmp::Reverse;

@@ -2,20 +2,10 @@
 //! depend on each other, so stretches are drawn, and both layouts' counts of a stretch are drawn together.
 
 use crate::random::Random;
+use crate::result::Interval;
 
 /// How many samples of blocks are drawn.
 const RESAMPLES: usize = 2_000;
-
-/// A relative change, and where 95 % of the resamples lie.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    /// After less before, as a share of before.
-    pub change: f64,
-    /// 2.5th percentile.
-    pub low: f64,
-    /// 97.5th percentile.
-    pub high: f64,
-}
 
 /// The change of a ratio of sums: by block, what is counted and over what (lines over visits, or misses over 1) before
 /// and after. Nothing if nothing was counted.

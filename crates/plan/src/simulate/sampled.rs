@@ -5,11 +5,11 @@
 //! homes are spread like samples over CPUs, and other CPUs come as often as the profile's homes say; structs are
 //! visited as often as their samples and the length of their visits say; nothing else is accessed between visits.
 
-use crate::cost::model::Model;
+use crate::cost::Model;
 use crate::random::{Random, mix};
 use crate::simulate::{TraceAccess, TraceObject};
-use crate::visits::source::{ProfileSource, sources};
 use crate::visits::touch::events;
+use crate::visits::{ProfileSource, sources};
 use fieldline_access::AccessProfile;
 use fieldline_cachemodel::MAX_CPUS;
 use fieldline_layout::Layout;
@@ -192,15 +192,11 @@ fn places(model: &Model, layout: &Layout, constraints: &Constraints) -> Vec<Plac
 
 /// Visits as places in order of offset, with weights.
 fn sets(model: &Model, places: &[Place]) -> (Vec<Vec<Place>>, Vec<f64>) {
-    let columns = model.together.columns();
-    let visits = model.together.weights().iter().enumerate().map(|(visit, weight)| {
-        let touched = places
-            .iter()
-            .zip(columns)
-            .filter(|(_, column)| column.get(visit / 64).is_some_and(|word| word >> (visit % 64) & 1 == 1));
+    let visits = model.together.sets().map(|(cells, weight)| {
+        let touched = places.iter().zip(cells).filter(|(_, is_touched)| *is_touched);
         let mut set: Vec<Place> = touched.map(|(place, _)| *place).collect();
         set.sort_by_key(|place| place.offset);
-        (set, *weight as f64)
+        (set, weight as f64)
     });
     visits.unzip()
 }

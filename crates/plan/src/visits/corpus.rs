@@ -3,7 +3,7 @@
 //! Windows have much in common: locks, the scheduler's tick. They are kept as trees in which windows that begin alike share
 //! a branch (Morrison, 1968), frequent words first, so that what they share is worked out once.
 
-use crate::visits::names::{Names, WindowWord};
+use crate::visits::{Names, WindowWord};
 use fieldline_access::access::Window;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;

@@ -1,9 +1,7 @@
 //! Visits drawn from what was learnt: which functions run on an object in one go, and what each touches.
 
 use crate::random::Random;
-use crate::visits::corpus::Corpus;
-use crate::visits::mixture::Mixture;
-use crate::visits::touch::Touch;
+use crate::visits::{Corpus, Mixture, Touch};
 use rustc_hash::FxHashMap;
 
 /// With this probability what runs less often runs only where what runs more often does, as code of one basic block and

@@ -1,6 +1,7 @@
 //! Whether a profile can carry advice about a struct: enough samples, and not only slow loads.
 
-use crate::visits::source::{accesses_of, sources};
+use crate::visits::source::accesses_of;
+use crate::visits::sources;
 use fieldline_access::AccessProfile;
 use fieldline_access::access::{Access, are_only_slow};
 use fieldline_layout::Layout;

@@ -6,8 +6,8 @@
 //! quotients, so that every machine learns the same.
 
 use crate::random::Random;
-use crate::visits::corpus::{Branch, Corpus};
-use crate::visits::names::WindowWord;
+use crate::visits::corpus::Branch;
+use crate::visits::{Corpus, WindowWord};
 use rayon::prelude::*;
 
 /// Most classes. With fewer, operations share a class and all they touch looks like one visit; with many more, each sees
@@ -303,7 +303,7 @@ fn sum_of(row: &Row) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::visits::names::Names;
+    use crate::visits::Names;
     use fieldline_access::access::Window;
 
     fn window(words: &[(i32, u32)], count: u64) -> Window {

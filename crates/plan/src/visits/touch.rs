@@ -3,8 +3,7 @@
 //! A sample says that an instruction ran and what it touched. The hottest instruction of a function that touches the
 //! struct stands for one run on one object; an instruction sampled half as often runs in half of the runs.
 
-use crate::visits::cells::Cells;
-use crate::visits::names::{Names, WindowWord};
+use crate::visits::{Cells, Names, WindowWord};
 use fieldline_access::access::Access;
 use std::collections::BTreeMap;
 

@@ -2,14 +2,12 @@
 
 use crate::common::{Case, Sets, layout};
 use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
-use fieldline_plan::cost::build::BuildSlots;
-use fieldline_plan::cost::problem::Problem;
-use fieldline_plan::cost::state::{Memo, OrderState};
+use fieldline_plan::cost::Memo;
 use fieldline_plan::cost::terms::terms;
-use fieldline_plan::cost::view::View;
+use fieldline_plan::cost::{BuildSlots, OrderState, Problem, View};
 use fieldline_plan::random::Random;
-use fieldline_plan::search::lower_bound::lower_bound;
-use fieldline_plan::search::starts::{Effort, search};
+use fieldline_plan::search::starts::search;
+use fieldline_plan::search::{Effort, lower_bound};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use crate::common::{Function, Operation, Workload, layout};
 use fieldline_layout::abi::{self, Slot};
 use fieldline_layout::constraint::Wishes;
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::cost::elsewhere::Elsewhere;
+use fieldline_plan::cost::Elsewhere;
 use fieldline_plan::options::{PlanOptions, Request};
 use fieldline_plan::planner::plan_struct;
 use fieldline_plan::result::{BuildJudged, GroupAlignment, GroupKind};

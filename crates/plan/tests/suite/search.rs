@@ -3,13 +3,11 @@
 use crate::common::{Case, Sets, layout};
 use fieldline_layout::abi;
 use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
-use fieldline_plan::cost::problem::Problem;
-use fieldline_plan::cost::state::{Memo, OrderState};
-use fieldline_plan::cost::view::View;
+use fieldline_plan::cost::Memo;
+use fieldline_plan::cost::{OrderState, Problem, View};
 use fieldline_plan::random::Random;
-use fieldline_plan::search::moves::Mover;
-use fieldline_plan::search::starts::{Effort, search};
-use fieldline_plan::search::tidy::tidy;
+use fieldline_plan::search::starts::search;
+use fieldline_plan::search::{Effort, Mover, tidy};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Units that are laid out alike and change places: nothing else moves, so nothing else is looked at.
 
 use super::OrderState;
-use crate::cost::memo::Memo;
+use crate::cost::Memo;
 
 impl OrderState<'_> {
     /// Like [`OrderState::replace_below`] for an exchange of units at two places, the first before the second, that are laid

@@ -112,8 +112,7 @@ impl Planner<'_> {
         result
     }
 
-    /// Candidates that are no worse than the declared order anywhere and better by more than chance, by number of
-    /// moved members. If the declared order may not stay, all that keep the constraints.
+    /// Candidates no worse than declared anywhere and better by more than chance; if that may not stay, all that are legal.
     fn front(
         &self,
         problems: &Problems<'_>,

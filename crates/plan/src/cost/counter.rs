@@ -1,5 +1,4 @@
-//! Weights of visits summed without looking at each: distinct sets of cells as columns of bits, each set once for each
-//! binary digit of its weight.
+//! Weights of visits summed without looking at each: sets as columns of bits, once for each digit of their weight.
 
 use crate::visits::Visits;
 

@@ -109,8 +109,7 @@ impl<'a> Joined<'a> {
         BuildSlots::elsewhere(&self.slots, slots.collect(), line, bits)
     }
 
-    /// By unit, the members that move with it there: its own, and those behind whose text those of it are that are there
-    /// only.
+    /// By unit, the members that move with it there: its own, and those that are there only behind whose text they are.
     fn by_unit(&self, constraints: &Constraints) -> Vec<Vec<usize>> {
         let mut unit_of: BTreeMap<usize, usize> = BTreeMap::new();
         for (unit, of) in constraints.units.iter().enumerate() {
@@ -192,8 +191,7 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// Which of some members, by their lines, has its text in front of a line: the last before it. `None` if a line isn't
-/// known.
+/// Which of some members, by their lines, has its text in front of a line; `None` if a line isn't known.
 pub fn in_front(lines: impl Iterator<Item = u32>, line: u32) -> Option<usize> {
     let known = lines.enumerate().filter(|(_, other)| *other > 0 && *other < line);
     known.max_by_key(|(index, other)| (*other, *index)).map(|(index, _)| index)

@@ -53,22 +53,17 @@ impl Model {
         Self::learn(profile, layout, constraints, line, None, DRAWN_ALONE)
     }
 
-    /// Learns the visits of the same struct from other times of the same recordings and from nothing else. Nobody asks
-    /// such a model for visits of functions that run alone.
-    pub fn apart(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, None, 0)
-    }
-
-    /// Learns the visits of the same struct from much the same samples: what runs in one go is looked for where it was
-    /// found before. Nobody asks such a model for visits of functions that run alone.
-    pub fn again(
-        &self,
+    /// Learns the visits of the same struct from other samples, and no visits of functions that run alone. If they are
+    /// much the same as those of a known model, what runs in one go is looked for where it was found before.
+    pub(crate) fn again(
         profile: &AccessProfile,
         layout: &Layout,
         constraints: &Constraints,
         line: u64,
+        known: Option<&Self>,
     ) -> Self {
-        Self::learn(profile, layout, constraints, line, self.mixture.as_ref(), 0)
+        let known = known.and_then(|known| known.mixture.as_ref());
+        Self::learn(profile, layout, constraints, line, known, 0)
     }
 
     fn learn(
@@ -157,8 +152,7 @@ fn mixture(
     Some((mixture, classes))
 }
 
-/// What a line lost to another CPU costs: as much as one more line in a visit. Accesses by CPU are counted in samples,
-/// visits in draws.
+/// What a line lost to another CPU costs: one more line in a visit. Accesses by CPU are in samples, visits in draws.
 fn lost_line(visits: &Visits, classes: &[Class], accesses: &[Access]) -> f64 {
     let samples: u64 = accesses.iter().map(Access::samples).sum();
     let events: f64 = accesses.iter().map(touch::events).sum();

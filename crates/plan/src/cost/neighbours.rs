@@ -3,8 +3,7 @@
 use crate::cost::wish;
 use fieldline_layout::constraint::{Constraints, Unit};
 
-/// Cost of two neighbours that aren't in the declared order, as a share of one line more touched in every visit: it
-/// settles only what visits leave open.
+/// Cost of two neighbours not in declared order, as a share of a line in every visit: settles what visits leave open.
 const SEAM_SHARE: u64 = 4_000;
 /// Cost of two neighbours under different `#if` conditions, likewise.
 const GUARD_SHARE: u64 = 4_000;
@@ -92,8 +91,7 @@ impl Neighbours {
         self.costs[usize::from(self.pair(before, unit) % BARRED)]
     }
 
-    /// Cost of all neighbours of an order: a reader must follow every seam, the source must separate `#if` conditions,
-    /// nothing may stand inside a group.
+    /// Cost of all neighbours: a reader follows every seam, the source separates `#if` conditions, groups stay whole.
     pub(crate) fn cost(&self, order: &[usize]) -> u64 {
         order.windows(2).map(|pair| self.seam(pair[0], pair[1])).sum()
     }

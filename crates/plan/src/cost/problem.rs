@@ -13,8 +13,7 @@ use crate::visits::{Cells, Visits};
 use fieldline_layout::abi::Slot;
 use fieldline_layout::constraint::Constraints;
 
-/// Cost of a line of struct size, as a share of one line more touched in every visit: enough to prefer the smaller of
-/// two equally good structs, and of two nearly so.
+/// Cost of a line of struct size, as a share of a line in every visit: of nearly equal structs the smaller is better.
 const SIZE_SHARE: u64 = 200;
 /// Cost of a line above the size limit, likewise.
 const OVER_SHARE: u64 = 8;

@@ -341,8 +341,7 @@ impl<'p> OrderState<'p> {
         }
     }
 
-    /// Takes parts off the lines they leave, puts them on those they come to, and adds to the cost what the lines cost
-    /// more than before.
+    /// Takes parts off the lines they leave, puts them on those they come to, and counts what the lines cost more.
     fn move_parts(&mut self, index: usize, memo: &mut Memo) {
         let view = &self.problem.views[index];
         let Some((low, high)) = self.reach(view) else { return };

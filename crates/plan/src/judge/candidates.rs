@@ -74,8 +74,7 @@ struct Beams<'p> {
 }
 
 impl Beams<'_> {
-    /// Keeps an order if it is among the cheapest for its number of moved members. Equally dear ones mostly have the
-    /// same lines, so one of them is enough.
+    /// Keeps an order if it is among the cheapest for its moved members; equally dear ones mostly have the same lines.
     fn add(&mut self, found: CostedOrder) {
         let moved = moved_members(self.problem, &found.order);
         self.keep(moved, &found);

@@ -32,8 +32,7 @@ impl Counts {
 }
 
 impl Planner<'_> {
-    /// Whether visits touch fewer lines, and lose fewer to other CPUs, by more than chance gives, or the struct takes
-    /// fewer lines.
+    /// Whether visits touch and lose fewer lines by more than chance gives, or the struct takes fewer.
     pub(crate) fn is_gain(&self, before: &Counts, after: &Counts) -> bool {
         self.touches_fewer(before, after) || self.saves_a_line(before, after)
     }

@@ -8,8 +8,7 @@ use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
 use std::collections::BTreeMap;
 
-/// Weight of all views with the recorded machine's line size. Those with another weigh half as much together: the
-/// objective is lines at the own size and half of those at each other.
+/// Weight of the recorded machine's line size; the others together weigh half as much.
 const WEIGHT: u64 = 2_000;
 /// Weight of all views on pairs of adjacent lines: a fifth of a line. A pair lost to another CPU costs a fifth of a lost
 /// line, as not every fetch brings both; a pair touched weighs no more, for the second line of a pair is often but not

@@ -9,16 +9,14 @@ use crate::result::{BeforeAfter, Confidence, Forecast, Grouping, Interval, OutOf
 use crate::search::order::hottest_first;
 use crate::search::starts::search_near;
 use crate::search::{CostedOrder, Effort, Search, moved, tidy};
-use crate::visits::{Cells, sources};
+use crate::visits::sources;
 use fieldline_access::AccessProfile;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// By what the rounds of a search from nothing are divided. Orders it finds are at most a little worse, so figures out of
-/// fold err on the careful side.
+/// By what the rounds of a search from nothing are divided: figures out of fold err on the careful side.
 const SHORT: usize = 4;
-/// By what the rounds of a search are divided that begins with orders already known. It settles what a full search does:
-/// whether any order is better by more than chance.
+/// The same for one that begins with orders already known: it settles whether any is better by more than chance.
 const NEAR: usize = 24;
 
 /// An order and what it costs, or nothing if none is sure enough; and why that is so.
@@ -51,8 +49,7 @@ impl Planner<'_> {
         Some(judged)
     }
 
-    /// Judges the last of some candidates by what holds out of fold and comes again in resamples; keeps where they are
-    /// the members whose place doesn't.
+    /// Judges the last candidate out of fold and in resamples; members whose place doesn't come again stay.
     fn judge(
         &self,
         profile: &AccessProfile,
@@ -113,8 +110,7 @@ impl Planner<'_> {
         Planner::new(self.layout, self.constraints, model, self.options)
     }
 
-    /// Plans without each fold, and counts lines of that order in the visits of the fold. Folds that hold no visits are
-    /// left out.
+    /// Plans without each fold, and counts lines of that order in its visits; folds without visits are left out.
     fn out_of_fold(
         &self,
         profile: &AccessProfile,
@@ -143,7 +139,7 @@ impl Planner<'_> {
 
     fn model_of(&self, profile: &AccessProfile, weights: &[u64]) -> Model {
         let profile = self.resampled(profile, weights);
-        Model::apart(&profile, self.layout, self.constraints, self.options.build_line)
+        Model::again(&profile, self.layout, self.constraints, self.options.build_line, None)
     }
 
     /// Lines in the planner's visits, declared and in an order.
@@ -181,9 +177,9 @@ impl Planner<'_> {
         known: &[Vec<usize>],
     ) -> Refit {
         let weights = drawn(profile.blocks.len(), self.model.seed, number);
-        let (layout, constraints) = (self.layout, self.constraints);
         let profile = self.resampled(profile, &weights);
-        let model = self.model.again(&profile, layout, constraints, self.options.build_line);
+        let line = self.options.build_line;
+        let model = Model::again(&profile, self.layout, self.constraints, line, Some(self.model));
         let order = self.with(&model).settle(&found.order, known);
         Refit { model, order }
     }

@@ -125,8 +125,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Units move one after the other, into holes or to where the struct ends earliest; several orders are kept on the
-    /// way, because what one move opens, the next may close.
+    /// Units move one after the other; several orders are kept, because what one move opens, the next may close.
     fn beam(&mut self) {
         let judge = self.judge;
         let start = judge.constraints.initial_order();

@@ -112,8 +112,7 @@ struct Search<'c> {
 }
 
 impl Search<'_> {
-    /// Tries all lines for a chunk. `cost` is what is touched so far, `bound` what this branch touches at least, and
-    /// `share` how much of the tree it is.
+    /// Tries all lines for a chunk: what is touched so far, what the branch touches at least, its share of the tree.
     fn descend(&mut self, place: usize, (cost, bound): (u64, u64), share: f64) {
         if bound >= self.best {
             self.settled += share;

@@ -26,8 +26,7 @@ pub(crate) enum Kind {
     Heal,
 }
 
-/// By kind: at first, how often it is tried; and how many times longer it takes than a swap of two units that move
-/// nothing else, about.
+/// By kind: how often it is tried at first, and how many times longer it takes than an exchange, about.
 const KINDS: [(Kind, f64, f64); 8] = [
     (Kind::SwapAlike, 4.0, 1.0),
     (Kind::Swap, 2.0, 2.0),

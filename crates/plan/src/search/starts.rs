@@ -18,15 +18,13 @@ const AGAIN: f64 = 0.5;
 /// Likewise, of one that only settles what differs from orders known already.
 const NEAR: f64 = 0.25;
 
-/// Up to so many units, replicas begin with shuffled orders. More would not find back to declared neighbours, which
-/// readers of a patch are glad of.
+/// Units up to which replicas begin shuffled; more would not find back to the declared neighbours that readers like.
 const SHUFFLED: usize = 80;
 
 /// More units than these need more moves.
 const UNITS: usize = 50;
 
-/// Chains that begin anywhere, and least and most rounds of the first. What more rounds bring, `examples/search_effort.rs` tells;
-/// docs/ARCHITECTURE.md says what the number of chains rests on.
+/// Chains that begin anywhere, least and most rounds of the first (docs/ARCHITECTURE.md, examples/search_effort.rs).
 const CHAINS: usize = 2;
 const ROUNDS: (usize, usize) = (42, 672);
 /// By what rounds are divided for the other chains: they only tell how far results lie apart.
@@ -104,8 +102,7 @@ pub fn search_near(
     Chain::new(problem, start, known, seed).run(rounds, NEAR)
 }
 
-/// Where a chain's replicas begin: one from the declared order, in the first chain the coldest from lines filled
-/// greedily, others anywhere.
+/// Where replicas begin: one as declared, the first chain's coldest from lines filled greedily, others anywhere.
 fn first_orders(problem: &Problem<'_>, start: &[usize], chain: u64, random: &mut Random) -> Vec<Vec<usize>> {
     let line = problem.views.first().map_or(64, View::line);
     let grouped = |line: u64| grouped(problem, start, line).unwrap_or_else(|| start.to_vec());

@@ -29,8 +29,7 @@ pub fn moved(order: &[usize]) -> Vec<usize> {
     (0..order.len()).filter(|unit| !stays[*unit]).collect()
 }
 
-/// The longest increasing subsequence, by patience sorting (Fredman, 1975); of several the one whose units come
-/// earliest.
+/// The longest increasing subsequence, by patience sorting (Fredman, 1975); of several the earliest.
 fn longest_increasing(order: &[usize]) -> Vec<usize> {
     let mut tops: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; order.len()];
@@ -113,8 +112,7 @@ impl Tidying<'_> {
         better
     }
 
-    /// Brings untouched units into declared order as far as nothing else has to move for it: among places of equal
-    /// size, and between touched units.
+    /// Brings untouched units into declared order: among places of equal size, and between touched units.
     fn sort_untouched(&mut self) -> bool {
         let before = self.state.order().to_vec();
         let mut order = before.clone();

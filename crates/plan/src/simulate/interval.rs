@@ -7,8 +7,7 @@ use crate::result::Interval;
 /// How many samples of blocks are drawn.
 const RESAMPLES: usize = 2_000;
 
-/// The change of a ratio of sums: by block, what is counted and over what (lines over visits, or misses over 1) before
-/// and after. Nothing if nothing was counted.
+/// The change of a ratio of sums; by block, what is counted and over what (misses over 1). Nothing if none was counted.
 pub fn change(blocks: &[[(f64, f64); 2]], seed: u64) -> Option<Interval> {
     let all: Vec<usize> = (0..blocks.len()).collect();
     let whole = of(blocks, &all)?;

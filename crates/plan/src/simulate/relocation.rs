@@ -74,8 +74,7 @@ pub(super) struct Placed {
 }
 
 impl<'r> Relocation<'r> {
-    /// Gives every object a place: those of one struct stand in a region of their own, apart by the size class an
-    /// allocator would take.
+    /// Gives every object a place: by struct a region, in it steps of the size class an allocator would take.
     pub fn new(objects: &[TraceObject], structs: &'r [Rearrangement]) -> Self {
         let mut next: Vec<u64> = (1..=structs.len() as u64).map(|number| number << 44).collect();
         let mut sorted: Vec<TraceObject> = objects.to_vec();

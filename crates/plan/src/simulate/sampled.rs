@@ -222,8 +222,7 @@ fn by_cpu(
     cpus
 }
 
-/// How often a visit is by any CPU rather than by the object's home: CPUs that touch an object besides its home, as a
-/// share of all there are; always, if the profile knows no homes.
+/// How often a visit is by any CPU, not the object's home: its other CPUs among all; always if homes aren't known.
 fn away(profile: &AccessProfile, sources: &[ProfileSource], cpus: usize) -> f64 {
     let homes =
         sources.iter().filter_map(|source| profile.types.get(source.type_index)).map(|held| held.homes);

@@ -52,8 +52,7 @@ pub(crate) struct Branch {
 }
 
 impl Corpus {
-    /// Numbers the words of the windows that hold one of `targets`. The order of windows and of the words in them
-    /// doesn't matter.
+    /// Numbers the words of the windows that hold one of `targets`, whatever the order of windows and of words.
     pub fn new(windows: &[Window], names: &Names, targets: &[WindowWord]) -> Self {
         let (mut named, mut windows) = telling(windows, names, targets);
         let mut words = named.clone();
@@ -150,8 +149,7 @@ fn ranks(counts: &[f32]) -> Vec<u32> {
     ranks
 }
 
-/// The tree of windows that are in order. What a window has in common with the one before it are the branches of that
-/// one; it is cut where one behind it leaves it.
+/// The tree of windows in order: each has its branches with the one before in common, cut where one behind leaves it.
 fn tree(windows: &[(Span, f32)], text: &[u32]) -> Vec<Branch> {
     let in_common = |one: usize, other: usize| match (windows.get(one), windows.get(other)) {
         (Some(one), Some(other)) => common(one.0.of(text), other.0.of(text)),

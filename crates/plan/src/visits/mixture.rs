@@ -20,8 +20,7 @@ const ROUNDS: usize = 30;
 const AGAIN: usize = 4;
 /// Weight of the background distribution in each class, in samples per word of the vocabulary.
 const SMOOTHING: f32 = 0.3;
-/// Words after which probabilities are brought back to a size that can't underflow. Where words count relative to the
-/// class that has most of them, those of one operation don't make them small; those of several do.
+/// Words after which probabilities are scaled so that they can't underflow, as those of several operations would.
 const RESCALE_EVERY: usize = 8;
 
 /// A number for each class.
@@ -40,8 +39,7 @@ pub struct Mixture {
 }
 
 impl Corpus {
-    /// Learns a mixture whose classes begin as the surroundings of one of `targets` each, drawn by weight. No two begin
-    /// alike: they would stay alike.
+    /// Learns a mixture whose classes begin around a target each, drawn by weight; none alike, for they stay so.
     pub fn learn(&self, targets: &[WindowWord], random: &mut Random) -> Mixture {
         self.refine(self.start(targets, random), ROUNDS)
     }

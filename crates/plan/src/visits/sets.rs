@@ -13,8 +13,7 @@ pub struct Visits {
 }
 
 impl Visits {
-    /// Visits from sets of cells, all below `cells`, with weights. Their order doesn't matter; equal sets become one
-    /// visit.
+    /// Visits from sets of cells below `cells`, with weights, in any order; equal sets become one visit.
     pub fn new(cells: usize, mut sets: Vec<(Vec<usize>, u64)>) -> Self {
         sets.sort_unstable();
         sets.dedup_by(|next, first| {

@@ -94,7 +94,8 @@ impl Table {
     fn visits(&self) -> Visits {
         let path = |path: usize| {
             let members = self.members(|uses| uses[path] != Use::None);
-            members.into_iter().flat_map(|member| self.cells.of_unit(member)).collect::<Vec<usize>>()
+            let of = |unit: usize| (0..).zip(self.cells.iter()).filter(move |(_, cell)| cell.unit == unit);
+            members.into_iter().flat_map(|unit| of(unit).map(|cell| cell.0)).collect::<Vec<usize>>()
         };
         Visits::new(self.cells.len(), vec![(path(0), 1000), (path(1), 1000)])
     }

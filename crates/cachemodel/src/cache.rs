@@ -50,7 +50,6 @@ impl Cache {
         set[0] = line;
     }
 
-    /// Takes a line out.
     pub(super) fn drop(&mut self, line: u64) {
         let set = self.set(line);
         if let Some(place) = set.iter().position(|known| *known == line) {

@@ -24,7 +24,6 @@ pub enum Served {
     Memory,
 }
 
-/// Who has a line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Holders {
     cpus: [u64; MAX_CPUS / 64],

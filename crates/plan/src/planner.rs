@@ -6,7 +6,6 @@ use crate::judge::candidates;
 use crate::judge::choice::{choose, smallest};
 use crate::judge::explain::Explainer;
 use crate::judge::forecast::Counts;
-use crate::judge::groups::Grouping;
 use crate::judge::pins::{Broken, price};
 use crate::judge::planner::{Planner, Problems};
 use crate::options::{Choice, PlanOptions, Request};
@@ -92,7 +91,7 @@ impl Planner<'_> {
         result.terms = terms(problem, &declared, order);
         result.search = Some(report(&found, after.cost, self.lower.cost));
         result.candidates = self.candidates(problem, &front, &before, chosen);
-        result.groups = self.grouping().groups(order);
+        result.groups = self.groups(order);
         match (picked, self.options.choice) {
             (Some((found, _)), _) => self.describe(&mut result, profile, &found.order),
             (None, Choice::Number(number)) if !front.is_empty() => {
@@ -171,17 +170,6 @@ impl Planner<'_> {
             terms: terms(problem, &declared, &found.order),
         });
         candidates.collect()
-    }
-
-    fn grouping(&self) -> Grouping<'_> {
-        Grouping {
-            layout: self.layout,
-            constraints: self.constraints,
-            model: self.model,
-            line: self.options.build_line,
-            pointer: self.options.pointer,
-            builds: self.matrix.with_pointers(self.options),
-        }
     }
 
     fn describe(&self, result: &mut StructPlan, profile: &AccessProfile, order: &[usize]) {

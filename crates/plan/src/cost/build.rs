@@ -84,7 +84,6 @@ impl BuildSlots {
         }
     }
 
-    /// Alignment in bytes of a unit.
     pub(crate) fn align_of(&self, unit: usize) -> u64 {
         self.slots[unit].iter().map(|slot| slot.align).max().unwrap_or(1)
     }
@@ -97,7 +96,6 @@ impl BuildSlots {
             .fold(0, u64::saturating_add)
     }
 
-    /// Whether two builds place every order alike.
     fn places_like(&self, other: &Self) -> bool {
         (self.align, self.tail) == (other.align, other.tail) && self.slots == other.slots
     }
@@ -133,12 +131,10 @@ impl BuildSlots {
         spans.collect()
     }
 
-    /// The slots of a unit.
     pub(crate) fn unit_slots(&self, unit: usize) -> &[Slot] {
         self.slots.get(unit).map_or(&[], Vec::as_slice)
     }
 
-    /// Alignment of the struct in bytes.
     pub(crate) fn align(&self) -> u64 {
         self.align
     }
@@ -173,7 +169,6 @@ impl BuildSlots {
         (start, end)
     }
 
-    /// Bits of a unit's members.
     pub(crate) fn bits(&self, unit: usize) -> u64 {
         self.slots[unit].iter().map(|slot| slot.bit_size).sum()
     }

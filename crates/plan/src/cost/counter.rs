@@ -8,7 +8,6 @@ const LANES: usize = 8;
 /// Bits of as many sets.
 type Tile = [u64; LANES];
 
-/// Visits ready to be counted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counter {
     cells: usize,
@@ -56,7 +55,6 @@ impl Counter {
         }
     }
 
-    /// Whether any visit touches a cell.
     pub(crate) fn is_touched(&self, cell: usize) -> bool {
         self.tiles.chunks_exact(self.cells.max(1)).any(|tile| tile[cell].iter().any(|word| *word != 0))
     }

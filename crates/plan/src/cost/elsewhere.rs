@@ -282,7 +282,6 @@ fn names(member: &Member, depth: u32) -> Vec<&str> {
     }
 }
 
-/// Checks that members are declared in the same order there.
 fn in_order(declared: &Layout, pairs: &[Option<usize>]) -> Result<(), BuildMismatch> {
     let mut last = None;
     for (member, pair) in declared.members.iter().zip(pairs) {

@@ -122,7 +122,6 @@ impl Model {
     }
 }
 
-/// Equal inputs have equal seeds.
 fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
     accesses.iter().fold(layout.fingerprint(), |seed, access| {
         mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
@@ -173,7 +172,6 @@ fn by_cpu(profile: &AccessProfile, layout: &Layout, sources: &[ProfileSource]) -
     inside.collect()
 }
 
-/// Cells by line of the declared layout.
 fn declared_lines(layout: &Layout, constraints: &Constraints, cells: &Cells, line: u64) -> Vec<Vec<u32>> {
     let mut lines: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     for (number, cell) in (0..).zip(cells.iter()) {

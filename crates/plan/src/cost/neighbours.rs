@@ -30,13 +30,11 @@ pub(crate) struct Traits {
     pub(crate) keeps_order: bool,
 }
 
-/// All pairs of units as neighbours.
 #[derive(Clone, Debug)]
 pub(crate) struct Neighbours {
     traits: Vec<Traits>,
     /// By unit and the one behind it, what they are; empty if there are too many.
     pairs: Vec<u8>,
-    /// By what neighbours are.
     costs: [u64; BARRED as usize],
     /// Whether any unit keeps its place among others.
     has_held: bool,
@@ -67,7 +65,6 @@ impl Neighbours {
         neighbours
     }
 
-    /// What two units are as neighbours.
     fn look(&self, before: usize, unit: usize) -> u8 {
         let (one, other) = (&self.traits[before], &self.traits[unit]);
         let bit = |is: bool, bit: u8| if is { bit } else { 0 };
@@ -85,7 +82,6 @@ impl Neighbours {
         }
     }
 
-    /// Cost of two neighbours.
     #[inline]
     pub(crate) fn seam(&self, before: usize, unit: usize) -> u64 {
         self.costs[usize::from(self.pair(before, unit) % BARRED)]
@@ -108,18 +104,15 @@ impl Neighbours {
         !self.has_held || units.iter().filter(|unit| self.traits[**unit].keeps_order).is_sorted()
     }
 
-    /// What limits a unit's neighbours.
     #[inline]
     pub(crate) fn traits(&self, unit: usize) -> Traits {
         self.traits[unit]
     }
 
-    /// Cost of two neighbours that aren't in the declared order.
     pub(crate) fn seam_weight(&self) -> u64 {
         self.costs[usize::from(SEAM)]
     }
 
-    /// Cost of two neighbours under different `#if` conditions.
     pub(crate) fn guard_weight(&self) -> u64 {
         self.costs[usize::from(GUARD)]
     }

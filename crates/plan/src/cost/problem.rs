@@ -108,7 +108,6 @@ impl<'a> Problem<'a> {
         self.counter.touching(&visited) + self.sharing.excess(&visited) + self.terms.cost(cells)
     }
 
-    /// Weight of visits that touch any of the cells.
     pub(crate) fn touching(&self, cells: &[u32]) -> u64 {
         match self.terms.is_empty() {
             true => self.counter.touching(cells),
@@ -124,7 +123,6 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What a unit's parts are together in a build.
     #[inline]
     pub(crate) fn whole_in(&self, build: usize, unit: usize) -> Whole {
         self.wholes[build][unit]
@@ -136,7 +134,6 @@ impl<'a> Problem<'a> {
         self.parts.first().map_or(&[], |units| &units[unit])
     }
 
-    /// The touched parts of a unit in a build.
     #[inline]
     pub(crate) fn parts_in(&self, build: usize, unit: usize) -> &[Part] {
         &self.parts[build][unit]

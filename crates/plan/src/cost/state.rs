@@ -24,13 +24,11 @@ pub struct OrderState<'p> {
     spans: Vec<Vec<Span>>,
     /// By build, in bytes.
     sizes: Vec<u64>,
-    /// By view.
     lines: Vec<Lines>,
     cost: u64,
     undo: Undo,
 }
 
-/// What the last move replaced.
 #[derive(Clone, Debug, Default)]
 struct Undo {
     first: usize,

@@ -47,7 +47,6 @@ impl Terms {
         terms
     }
 
-    /// Whether nothing is wished.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.wishes.is_empty()
@@ -92,13 +91,11 @@ pub(crate) fn groups(constraints: &Constraints) -> Vec<Option<u32>> {
     groups
 }
 
-/// Where the units of an order lie.
 pub(crate) struct Placed<'a> {
     pub(crate) builds: &'a [BuildSlots],
     pub(crate) views: &'a [View],
     /// By build and unit: first bit, and the bit behind the last.
     pub(crate) spans: &'a [Vec<(u64, u64)>],
-    /// By unit, its place.
     pub(crate) place_of: &'a [usize],
 }
 

@@ -65,7 +65,6 @@ pub(crate) fn drawn(blocks: usize, seed: u64, number: u64) -> Vec<u64> {
 pub(crate) struct Pairs(BTreeSet<(usize, usize)>);
 
 impl Pairs {
-    /// Of units by line.
     pub(crate) fn new(lines: &[Vec<usize>]) -> Self {
         let pairs = lines.iter().flat_map(|units| {
             units.iter().flat_map(|one| units.iter().filter(|other| *other > one).map(|other| (*one, *other)))
@@ -77,7 +76,6 @@ impl Pairs {
         self.0.contains(&(one.min(other), one.max(other)))
     }
 
-    /// Units that share a line with one.
     fn companions(&self, unit: usize) -> Vec<usize> {
         let pairs = self.0.iter().filter(|(one, other)| *one == unit || *other == unit);
         pairs.map(|(one, other)| if *one == unit { *other } else { *one }).collect()

@@ -17,13 +17,11 @@ const MOSTLY: f64 = 0.1;
 pub struct Explainer<'a> {
     profile: &'a AccessProfile,
     declared: &'a Layout,
-    /// By declared index.
     heat: Vec<Heat>,
     samples: u64,
     line: u64,
 }
 
-/// Accesses to one member.
 #[derive(Clone, Debug, Default)]
 struct Heat {
     loads: u64,

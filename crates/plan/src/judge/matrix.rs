@@ -24,7 +24,6 @@ pub(crate) struct Matrix {
     pub(crate) views: Vec<View>,
     /// By build, the file's name unless it is the recorded one.
     pub(crate) names: Vec<Option<String>>,
-    /// What became of each file.
     pub(crate) notes: Vec<BuildNote>,
 }
 
@@ -97,7 +96,6 @@ impl Matrix {
         }
     }
 
-    /// The builds with the size in bytes of their pointers.
     pub(crate) fn with_pointers(&self, options: &PlanOptions) -> Vec<(&BuildSlots, u64)> {
         let pointer = |name: &Option<String>| {
             let named = options.elsewhere.iter().find(|elsewhere| Some(&elsewhere.name) == name.as_ref());
@@ -146,7 +144,6 @@ fn views(builds: &[BuildSlots], phases: &BTreeMap<u64, u64>, options: &PlanOptio
     views
 }
 
-/// Pairs of lines of the recorded machine.
 fn pairs(phases: &BTreeMap<u64, u64>, line: u64) -> impl Iterator<Item = View> {
     let shares = shares(phases, line.saturating_mul(2)).into_iter();
     shares.map(move |(phase, share)| View::on_pairs(0, line, phase, (PAIR_WEIGHT as f64 * share) as u64))

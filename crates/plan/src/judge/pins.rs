@@ -7,7 +7,6 @@ use crate::judge::planner::{Planner, Problems};
 use crate::result::{PinReport, StructPlan};
 use fieldline_layout::constraint::{Constraints, HoldKind};
 
-/// The pins that an order breaks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Broken {
     /// Wishes about lines, by index in [`Constraints::lines`].

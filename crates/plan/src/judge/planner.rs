@@ -15,7 +15,6 @@ pub(crate) struct Planner<'a> {
     pub(crate) model: &'a Model,
     pub(crate) options: &'a PlanOptions,
     pub(crate) matrix: Matrix,
-    /// What no order can avoid.
     pub(crate) lower: LowerBound,
 }
 
@@ -54,7 +53,6 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Cheap orders.
     pub(crate) fn search(&self, problem: &Problem<'_>, effort: Effort) -> Search {
         search(problem, &self.constraints.initial_order(), effort, self.model.seed)
     }

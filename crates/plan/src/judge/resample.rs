@@ -97,7 +97,6 @@ impl Planner<'_> {
         Some(Judged { confidence, order: order.filter(|_| doubt.is_none()), doubt })
     }
 
-    /// Declared indices of the members of units.
     fn members(&self, units: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut members: Vec<usize> =
             units.flat_map(|unit| self.constraints.units[unit].members.iter().copied()).collect();
@@ -150,7 +149,6 @@ impl Planner<'_> {
         self.forecasts(&self.counts(&problems, &declared), &self.counts(&problems, order))
     }
 
-    /// The best order of a shorter search.
     fn search_again(&self) -> Vec<usize> {
         let none = Sharing::none();
         let problems = self.problems(&none);
@@ -310,7 +308,6 @@ impl Share {
     }
 }
 
-/// What resamples say about orders.
 struct Resampled<'p> {
     planner: &'p Planner<'p>,
     declared: Pairs,

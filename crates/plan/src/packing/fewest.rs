@@ -19,7 +19,6 @@ const DEPTH: usize = 12;
 /// An order that is worth more than the declared one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Packed {
-    /// What it is worth.
     pub(super) worth: Worth,
     /// Members that change places among the others.
     pub(super) moved: usize,
@@ -190,7 +189,6 @@ fn movable(judge: &Judge<'_>, order: &[usize]) -> Vec<usize> {
     order.iter().copied().filter(|unit| units[*unit].hold.is_none() && has_room(*unit)).collect()
 }
 
-/// All sets of `count` units.
 fn sets(units: &[usize], count: usize) -> Vec<Vec<usize>> {
     let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..count {

@@ -42,23 +42,19 @@ impl<'a> Judge<'a> {
         judge
     }
 
-    /// Sizes of the struct by build.
     pub(super) fn sizes(&self, order: &[usize]) -> Vec<u64> {
         self.sizes_of(0, order)
     }
 
-    /// Declared sizes by build.
     pub(super) fn declared(&self) -> &[u64] {
         self.declared.first().map_or(&[], Vec::as_slice)
     }
 
-    /// What a size is worth in the own build.
     pub(super) fn worth(&self, size: u64) -> Worth {
         let line = self.builds.first().map_or(1, |build| build.line.max(1));
         Worth { lines: size.div_ceil(line), slab: slab_class(size) }
     }
 
-    /// What the declared order is worth.
     pub(super) fn declared_worth(&self) -> Worth {
         self.worth(self.declared().first().copied().unwrap_or(0))
     }

@@ -12,7 +12,6 @@ use crate::search::moved;
 use fieldline_layout::constraint::{Constraints, constraints};
 use fieldline_layout::{Layout, abi};
 
-/// A plan that rests on layouts alone.
 pub(super) fn of_structs(structs: Vec<StructPlan>, options: &PlanOptions) -> Plan {
     Plan {
         format: FORMAT.to_owned(),
@@ -146,7 +145,6 @@ impl Packer<'_> {
         })
     }
 
-    /// Why a member stands behind another.
     fn reason(&self, index: usize, before: Option<usize>) -> String {
         let Some(before) = before else { return "it comes first".to_owned() };
         let label = self.layout.members[before].label();

@@ -43,7 +43,6 @@ impl Growth {
         Some(Self { own, builds, shifted, pushed, hole })
     }
 
-    /// Sizes by line size.
     pub(super) fn sizes(&self) -> Vec<SizeForecast> {
         let sizes = self.builds.iter();
         sizes.map(|(line, before, after)| SizeForecast::new(None, *line, before.size, after.size)).collect()

@@ -21,7 +21,6 @@ type Bytes = (usize, u64, u64);
 struct Visit {
     bytes: BTreeSet<Bytes>,
     samples: u64,
-    /// Whether it touches the new member too.
     touches_new: bool,
 }
 
@@ -67,7 +66,6 @@ impl Heat {
         heat
     }
 
-    /// Whether the profile says anything of the struct.
     pub(super) fn is_known(&self) -> bool {
         self.samples > 0
     }
@@ -76,7 +74,6 @@ impl Heat {
         self.samples
     }
 
-    /// Whether a declared member was touched.
     pub(super) fn is_touched(&self, index: usize) -> bool {
         self.accesses.iter().any(|((member, _, _), _)| *member == index)
     }
@@ -178,7 +175,6 @@ fn located(layout: &Layout, (index, within, size): Bytes, place: usize) -> Optio
     Some((member.offset().saturating_add(within), size))
 }
 
-/// First and last line of some bytes.
 fn lines(offset: u64, size: u64, line: u64) -> (u64, u64) {
     (offset / line, offset.saturating_add(size.max(1) - 1) / line)
 }

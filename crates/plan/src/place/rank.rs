@@ -20,7 +20,6 @@ pub(super) struct Rank {
     visits: u64,
     /// Members it is wanted with that are on other lines, counted at every line size.
     away: usize,
-    /// Touched members pushed to other lines.
     hot_pushed: usize,
     /// Cachelines and slab classes that the struct grows by, over all line sizes.
     growth: u64,
@@ -31,7 +30,6 @@ pub(super) struct Rank {
     /// Members pushed to other lines, and moved at all.
     pushed: usize,
     shifted: usize,
-    /// Bytes the struct grows by.
     bytes: u64,
     /// Share of samples on the line, in ten thousandths.
     share: u64,
@@ -165,7 +163,6 @@ fn reason(addition: &Addition<'_>, spot: &RankedPlace, rank: &Rank, options: &Pl
     parts.join("; ")
 }
 
-/// What room it takes.
 fn room(addition: &Addition<'_>, spot: &RankedPlace) -> String {
     let size = addition.member.bit_size;
     let own = spot.sizes.first();

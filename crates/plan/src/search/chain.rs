@@ -16,7 +16,6 @@ use crate::search::{Mover, Trades};
 const PROBES: usize = 200;
 /// Coldest temperature, as a share of what one costly move in twenty costs less than.
 const COLD: f64 = 0.25;
-/// Temperatures of a chain.
 pub(crate) const REPLICAS: usize = 6;
 /// What a replica tries between exchanges, placed byte by byte; and trades, without which chains end in worse orders.
 const MOVES: usize = 200;
@@ -24,7 +23,6 @@ const TRADES: usize = 20;
 /// Quantiles of the exponential distribution in use.
 const QUANTILES: usize = 1024;
 
-/// Orders at several temperatures.
 pub(crate) struct Chain<'p> {
     /// Replicas from hot to cold in turns, so that neighbours are at different workers.
     even: Worker<'p>,
@@ -43,7 +41,6 @@ struct Worker<'p> {
     best: CostedOrder,
 }
 
-/// An order at a temperature.
 struct Replica<'p> {
     state: OrderState<'p>,
     temperature: f64,
@@ -167,7 +164,6 @@ impl<'p> Worker<'p> {
         self.replicas[number].temperature * exponential[self.random.below(QUANTILES)]
     }
 
-    /// Tries a move.
     fn step(&mut self, number: usize, exponential: &[f64]) {
         let kind = self.replicas[number].repertoire.draw(&mut self.random);
         let drawn = self.mover.draw(&self.replicas[number].state, kind, &mut self.random);

@@ -33,7 +33,6 @@ pub(super) fn sets(problem: &Problem<'_>) -> BTreeMap<Vec<u32>, u64> {
     sets
 }
 
-/// The chunks of a view and the visits to them.
 pub(super) fn chunks(problem: &Problem<'_>, view: &View, sets: &BTreeMap<Vec<u32>, u64>) -> Chunks {
     let mut found = Chunks { line: view.line() * 8, ..Chunks::default() };
     let mut of_cell: BTreeMap<u32, Vec<usize>> = BTreeMap::new();

@@ -5,7 +5,6 @@
 
 use crate::random::Random;
 
-/// A kind of move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A unit changes places with one of the same size.
@@ -61,7 +60,6 @@ impl Default for Repertoire {
 }
 
 impl Repertoire {
-    /// A kind by chance.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> Kind {
         let place = random.unit();
@@ -69,7 +67,6 @@ impl Repertoire {
         kind.map_or(Kind::SwapAlike, |(_, (kind, ..))| kind)
     }
 
-    /// Counts a move that was tried.
     #[inline]
     pub(crate) fn count(&mut self, kind: Kind, is_kept: bool) {
         self.tried[kind as usize] += 1.0;

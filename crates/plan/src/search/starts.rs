@@ -47,12 +47,10 @@ impl Effort {
         Self { chains: CHAINS, rounds: (8 * touched * spread / UNITS).clamp(ROUNDS.0, ROUNDS.1) }
     }
 
-    /// Rounds of a chain that begins anywhere.
     fn rounds_of(self, chain: u64) -> usize {
         if chain == 0 { self.rounds } else { self.rounds.div_ceil(OTHERS) }
     }
 
-    /// Rounds of the one that goes on.
     fn rounds_again(self) -> usize {
         (self.rounds * 3).div_ceil(4)
     }

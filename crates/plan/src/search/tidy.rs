@@ -144,7 +144,6 @@ impl Tidying<'_> {
         self.problem.parts(unit).is_empty()
     }
 
-    /// Sorts stretches of untouched units.
     fn sort_runs(&mut self) -> bool {
         let mut changed = false;
         let mut first = 0;
@@ -187,7 +186,6 @@ impl Tidying<'_> {
         changed
     }
 
-    /// Places worth trying for a unit.
     fn places_for(&self, unit: usize) -> Vec<usize> {
         let (low, high) = self.mover.region(self.state.place_of(unit));
         if high - low <= FEW {

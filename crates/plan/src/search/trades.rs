@@ -17,9 +17,7 @@ const TRADED: usize = 4;
 #[derive(Clone, Debug)]
 pub struct Trades<'p> {
     problem: &'p Problem<'p>,
-    /// By unit.
     lots: Vec<Lot>,
-    /// Cells of all units.
     cells: Vec<u32>,
     /// Touched units that may trade.
     hot: Vec<u32>,
@@ -36,7 +34,6 @@ pub struct Trades<'p> {
     order: Vec<usize>,
 }
 
-/// A unit.
 #[derive(Clone, Debug, Default)]
 struct Lot {
     /// Exclusive or of its cells' keys.
@@ -65,9 +62,7 @@ struct Trade {
 /// Units of one region that begin on one line.
 #[derive(Clone, Debug, Default)]
 struct Bin {
-    /// First place.
     first: usize,
-    /// Place behind the last.
     end: usize,
     /// Those that may trade.
     units: Vec<u32>,

@@ -120,7 +120,6 @@ pub fn simulate<I: Iterator<Item = TraceAccess>>(
     sum
 }
 
-/// A visit that goes on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Visit {
     /// The CPU's count of accesses at the last one to the object; 0: none yet.
@@ -133,7 +132,6 @@ struct Run<'r> {
     relocation: &'r Relocation<'r>,
     hierarchy: Hierarchy,
     structs: usize,
-    /// By CPU and object.
     visits: Vec<Visit>,
     clocks: Vec<u64>,
     blocks: Vec<Vec<ReplayCounts>>,

@@ -106,17 +106,14 @@ struct Place {
     stores: f64,
 }
 
-/// How a struct is visited.
 #[derive(Clone, Debug, Default)]
 struct Visited {
     /// Sets of places, in order of offset, and how often they are visited.
     sets: Vec<Vec<Place>>,
     weights: Vec<f64>,
-    /// Samples by CPU.
     cpus: Vec<f64>,
     /// How often a visit is not by the object's home, but by any CPU.
     away: f64,
-    /// Visits, in events.
     rate: f64,
 }
 
@@ -141,7 +138,6 @@ impl Visited {
         }
     }
 
-    /// Appends the accesses of one visit.
     fn draw(&self, cpu: usize, base: u64, random: &mut Random, accesses: &mut Vec<TraceAccess>) {
         let point = random.unit() * self.weights.last().copied().unwrap_or(0.0);
         let Some(set) = self.sets.get(self.weights.partition_point(|weight| *weight <= point)) else {

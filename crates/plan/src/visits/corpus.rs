@@ -24,7 +24,6 @@ pub struct Corpus {
     trees: Vec<Vec<Branch>>,
 }
 
-/// A part of the text.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: u32,
@@ -85,7 +84,6 @@ impl Corpus {
         self.windows.iter().filter(|(span, _)| span.len() > 1).map(|(_, count)| count).sum()
     }
 
-    /// All words, in order.
     pub(crate) fn words(&self) -> &[WindowWord] {
         &self.words
     }

@@ -97,13 +97,11 @@ pub fn draw(
 /// Sets of cells, a row of bits each.
 struct Sets {
     rows: Vec<u64>,
-    /// Words of a row.
     width: usize,
     count: usize,
 }
 
 impl Sets {
-    /// Empty ones.
     fn new(count: usize, cells: usize) -> Self {
         let width = cells.div_ceil(64).max(1);
         Self { rows: vec![0; count * width], width, count }

@@ -23,7 +23,6 @@ const SMOOTHING: f32 = 0.3;
 /// Words after which probabilities are scaled so that they can't underflow, as those of several operations would.
 const RESCALE_EVERY: usize = 8;
 
-/// A number for each class.
 type Row = [f32; CLASSES];
 
 /// A learnt mixture.
@@ -122,7 +121,6 @@ struct Walk<'c> {
     expected: Expected,
 }
 
-/// A branch on the way.
 struct Step<'c> {
     words: &'c [u32],
     /// Words up to its end.
@@ -168,7 +166,6 @@ impl<'c> Walk<'c> {
         self.path.push(Step { words, depth, p, windows });
     }
 
-    /// Leaves what is deeper.
     fn back_to(&mut self, depth: u32) {
         while self.path.last().is_some_and(|step| step.depth > depth) {
             let Some(Step { words, windows, .. }) = self.path.pop() else { return };
@@ -180,11 +177,8 @@ impl<'c> Walk<'c> {
     }
 }
 
-/// Expected numbers by class.
 struct Expected {
-    /// Samples, by word.
     words: Vec<Row>,
-    /// Windows.
     windows: Row,
     /// Windows with several samples.
     joint: Row,
@@ -274,7 +268,6 @@ fn add_to(row: &mut Row, more: &Row) {
     }
 }
 
-/// Scales a row to a sum.
 fn scale_to(row: &mut Row, sum: f32) {
     let now = sum_of(row);
     if now > 0.0 {

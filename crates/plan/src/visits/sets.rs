@@ -71,7 +71,6 @@ impl Visits {
         })
     }
 
-    /// Weight of each visit.
     pub(crate) fn weights(&self) -> &[u64] {
         &self.weights
     }

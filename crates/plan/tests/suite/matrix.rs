@@ -152,7 +152,7 @@ fn no_candidate_is_worse_anywhere() {
         let declared = layout("sample", &sizes);
         let there: Vec<Option<u64>> =
             members.iter().map(|(_, size, kept)| (*kept > 0).then(|| [1, 4, 8, 16, 64][*size])).collect();
-        if !(there.iter().any(Option::is_some)) {
+        if there.iter().all(Option::is_none) {
             continue;
         }
         let other = elsewhere(&declared, &there);
@@ -161,7 +161,7 @@ fn no_candidate_is_worse_anywhere() {
             .map(|pick| (0..sizes.len()).filter(|member| pick >> member & 3 == 0).collect())
             .filter(|set: &Vec<usize>| !set.is_empty())
             .collect();
-        if !(!sets.is_empty()) {
+        if sets.is_empty() {
             continue;
         }
         let plan = planned(&declared, &sets, &options(vec![("other", 128, other.clone())]));
@@ -171,7 +171,7 @@ fn no_candidate_is_worse_anywhere() {
         assert_eq!(plan.builds[0].judged, BuildJudged::Yes, "{:?}", plan.builds);
         for candidate in &plan.candidates {
             for row in &candidate.forecasts {
-                assert!(row.together.after <= row.together.before, "{:?}", row);
+                assert!(row.together.after <= row.together.before, "{row:?}");
             }
             let row = candidate.sizes.iter().find(|row| row.build.is_some()).unwrap();
             assert_eq!(row.before, other.size);

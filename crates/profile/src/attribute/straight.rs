@@ -74,8 +74,7 @@ impl Straight {
     /// The number of a run.
     #[inline]
     pub(crate) fn number(&self, facts: &Facts) -> Option<u32> {
-        let key = self.runs.known_key(facts)?;
-        self.runs.number(&key, key.hash())
+        self.runs.number(facts)
     }
 
     /// Which accesses a run is.

@@ -84,13 +84,8 @@ impl Gathered {
         }
         for (facts, sums) in table.iter() {
             let key = self.table.key(&facts);
-            let hash = key.hash();
-            match self.table.number(&key, hash) {
-                Some(number) => self.table.value_mut(number).into_iter().for_each(|known| known.add(sums)),
-                None => {
-                    self.table.add(key, hash, *sums);
-                }
-            }
+            let number = self.table.add(key, || Sums::nothing(sums.at, sums.has_function));
+            self.table.value_mut(number).into_iter().for_each(|known| known.add(sums));
         }
     }
 
@@ -114,7 +109,7 @@ impl Gathered {
 
 fn note_run(runs: &mut Table<()>, facts: &Facts) {
     let key = runs.key(facts);
-    runs.add(key, key.hash(), ());
+    runs.add(key, || ());
 }
 
 /// Gathers samples.
@@ -179,12 +174,8 @@ impl Sweep for Gather<'_, '_, '_> {
 impl Gather<'_, '_, '_> {
     fn take_batch(&self, slot: &mut Slot) {
         let Slot { table, batch, seen, .. } = slot;
-        table.ask(&batch.keys);
-        for ((key, hash), one) in batch.keys.iter().zip(&batch.rest) {
-            let number = match table.number(key, *hash) {
-                Some(known) => known,
-                None => self.add(table, *key, *hash, one.at),
-            };
+        for (key, number, one) in batch.take(table) {
+            let number = number.unwrap_or_else(|| self.add(table, key, one.at));
             let Some(sums) = table.value_mut(number) else { continue };
             let time = one.time.unwrap_or(0);
             sums.samples += 1;
@@ -196,7 +187,6 @@ impl Gather<'_, '_, '_> {
                 seen.moment(one.cpu, one.time);
             }
         }
-        batch.clear();
     }
 
     /// Takes the runs of a branch stack.
@@ -216,14 +206,14 @@ impl Gather<'_, '_, '_> {
     }
 
     #[cold]
-    fn add(&self, table: &mut Table<Sums>, key: Key, hash: u64, at: u64) -> u32 {
-        let is_known = |facts: &Facts| {
+    fn add(&self, table: &mut Table<Sums>, key: Key, at: u64) -> u32 {
+        let is_known = |facts: Facts| {
             // What traps mean is known when the code is.
             self.source.traps.of_event(facts.aside.event).is_none()
                 && facts.aside.space.is_ok()
                 && self.program.has_function(facts.ip)
         };
-        let has_function = table.facts_of(&key).is_some_and(|facts| is_known(&facts));
-        table.add(key, hash, Sums::nothing(at, has_function))
+        let facts = table.facts_of(&key);
+        table.add(key, || Sums::nothing(at, facts.is_some_and(is_known)))
     }
 }

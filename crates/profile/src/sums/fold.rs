@@ -232,19 +232,17 @@ impl Fold<'_, '_> {
 
     fn take_batch(&self, slot: &mut Slot, table: &Table<Row>, part: &Part<'_, '_>) {
         let mut batch = std::mem::take(&mut slot.batch);
-        table.ask(&batch.keys);
-        for ((key, hash), one) in batch.keys.iter().zip(&batch.rest) {
-            let row = table.number(key, *hash).and_then(|number| table.value(number)).copied();
+        for (key, number, one) in batch.take(table) {
+            let row = number.and_then(|number| table.value(number)).copied();
             let alike = row.and_then(|row| self.rows.at(row, one.time));
             let (Some(row), Some(alike)) = (row, alike) else { continue };
             if Rows::is_by_time(row)
-                && let Some(facts) = table.facts_of(key)
+                && let Some(facts) = table.facts_of(&key)
             {
-                self.count_late(slot, alike, part, &facts, one);
+                self.count_late(slot, alike, part, &facts, &one);
             }
-            self.take(slot, alike, one);
+            self.take(slot, alike, &one);
         }
-        batch.clear();
         slot.batch = batch;
     }
 
@@ -313,8 +311,7 @@ impl Fold<'_, '_> {
     /// Counts a piece of a branch stack that is no run of any program.
     fn lost(&self, slot: &mut Slot, part: &Part<'_, '_>, lost: &Facts, sample: &Sample<'_>, period: u64) {
         let Some(table) = self.rows.tables.first() else { return };
-        let key = table.known_key(lost).and_then(|key| table.number(&key, key.hash()));
-        let alike = key.and_then(|number| self.rows.at(*table.value(number)?, sample.time));
+        let alike = table.number(lost).and_then(|number| self.rows.at(*table.value(number)?, sample.time));
         let Some(alike) = alike else { return };
         let one = One { period, latency: 0, ..One::of(sample) };
         if self.parts.len() > 1 {
@@ -331,8 +328,7 @@ impl Fold<'_, '_> {
         let mut first = None;
         for (part, table) in self.parts.iter().zip(&self.rows.tables) {
             let facts = part.recorded.source.facts(sample);
-            let key = table.known_key(&facts)?;
-            let row = *table.value(table.number(&key, key.hash())?)?;
+            let row = *table.value(table.number(&facts)?)?;
             let alike = self.rows.at(row, sample.time)?;
             if self.rows.alikes.get(alike as usize)?.attributed.ip.is_some() {
                 return Some((part, facts, row, alike));

@@ -4,6 +4,6 @@
 //! * `exports`: what an analysed function passes on.
 //! * `inputs`: what a function is given by all its callers.
 
-pub mod exports;
-pub mod inputs;
-pub mod references;
+pub(crate) mod exports;
+pub(crate) mod inputs;
+pub(crate) mod references;

@@ -16,6 +16,7 @@ pub mod reason;
 mod rounds;
 pub mod sampled;
 pub mod target;
-pub mod typing;
+mod typing;
 
 pub use part::TypedFunction;
+pub use typing::Typed;

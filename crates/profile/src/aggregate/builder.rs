@@ -20,17 +20,13 @@ pub(crate) struct StructIndex(u32);
 pub(crate) struct FunctionIndex(u32);
 
 impl FunctionIndex {
-    /// Its index in the profile.
-    #[must_use]
     pub(crate) fn number(self) -> u32 {
         self.0
     }
 }
 
-/// A struct that samples may hit.
 #[derive(Clone, Debug)]
 pub(crate) struct TypeInfo {
-    /// Tag.
     pub name: String,
     /// Size in bytes.
     pub size: u64,
@@ -38,16 +34,12 @@ pub(crate) struct TypeInfo {
     pub layout: Option<Layout>,
 }
 
-/// What became of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SampleOutcome {
-    /// It touched a struct.
     Attributed {
-        /// Which.
         target: StructIndex,
         /// Byte offset into it.
         offset: u64,
-        /// Bytes touched.
         size: u64,
     },
     /// It touched memory of a type that is no struct (a counter, an array of pointers).
@@ -59,15 +51,12 @@ pub(crate) enum SampleOutcome {
 /// Samples that are alike as far as profiles go.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// Index of the event.
     pub event: usize,
     /// Address of the instruction as linked.
     pub ip: u64,
-    /// FunctionIndex it lies in, if known.
+    /// Function it lies in, if known.
     pub function: Option<FunctionIndex>,
-    /// CPU, if recorded.
     pub cpu: Option<u32>,
-    /// Whether it stored.
     pub is_store: bool,
     /// The level that served it as a short word, if recorded.
     pub level: Option<&'static str>,
@@ -75,14 +64,12 @@ pub(crate) struct Row {
     pub is_hitm: bool,
     /// Whether other CPUs had the line, modified or not.
     pub is_shared: bool,
-    /// What became of it.
     pub outcome: SampleOutcome,
 }
 
 /// How many samples are alike, and sums over them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Samples.
     pub samples: u64,
     /// Events they stand for.
     pub period: u64,
@@ -95,7 +82,6 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds samples of a block.
     pub(crate) fn count_in(&mut self, block: usize, samples: u64) {
         if self.blocks.len() <= block {
             self.blocks.resize(block + 1, 0);
@@ -127,15 +113,12 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// For one recording with these events.
-    #[must_use]
     pub(crate) fn new(recording: Recording, events: impl IntoIterator<Item = String>) -> Self {
         let coverage = |event| EventCoverage { event, ..EventCoverage::default() };
         Self { recording, events: events.into_iter().map(coverage).collect(), ..Self::default() }
     }
 
     /// Counts samples by block of time as well.
-    #[must_use]
     pub(crate) fn with_blocks(mut self, blocks: &Blocks) -> Self {
         self.by_block = vec![0; blocks.len()];
         self
@@ -153,7 +136,6 @@ impl Builder {
         FunctionIndex(self.functions.len() as u32 - 1)
     }
 
-    /// Counts samples.
     pub(crate) fn add(&mut self, row: &Row, counts: &Counts) {
         self.recording.samples += counts.samples;
         for (all, samples) in self.by_block.iter_mut().zip(&counts.blocks) {
@@ -217,13 +199,11 @@ impl Builder {
     }
 
     /// Samples of all events that could not be attributed for a reason.
-    #[must_use]
     pub(crate) fn unattributed(&self, reason: &str) -> u64 {
         self.events.iter().filter_map(|event| event.unattributed.get(reason)).map(|tally| tally.samples).sum()
     }
 
     /// The word that samples have in windows, if their function is known.
-    #[must_use]
     pub(crate) fn word(row: &Row) -> Option<(i32, u32)> {
         let target = match row.outcome {
             SampleOutcome::Attributed { target, .. } => target.0 as i32,
@@ -238,7 +218,6 @@ impl Builder {
     }
 
     /// The profile of the recording, whose samples fell into `windows`; `blind_spots` says what it can't show.
-    #[must_use]
     pub(crate) fn finish(mut self, windows: Windows, blind_spots: Vec<String>) -> AccessProfile {
         let order = self.order_of_types();
         let mut objects = self.find_homes();

@@ -28,7 +28,6 @@ pub(crate) struct Recorded<'f> {
     pub(crate) straight: Straight,
 }
 
-/// One recording's samples.
 pub(crate) struct Part<'p, 'f> {
     pub(crate) recorded: &'p Recorded<'f>,
     /// What the code of the program tells.
@@ -53,7 +52,6 @@ impl Part<'_, '_> {
         Some(self.answers.at(question.ip).function)
     }
 
-    /// What a sample touched.
     pub(crate) fn attribute(&self, sample: &Sample<'_>) -> Attributed {
         self.recorded.attribute(self.answers, &self.recorded.source.facts(sample), sample.time.unwrap_or(0))
     }

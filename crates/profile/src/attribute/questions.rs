@@ -47,7 +47,6 @@ impl Questions {
         }
     }
 
-    /// What the addresses show of objects.
     pub(super) fn evidence(&self, answers: &Answers) -> Evidence {
         let mut evidence = Evidence::default();
         let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();

@@ -47,7 +47,6 @@ impl Sums {
     }
 }
 
-/// What a recording's samples are.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     pub(crate) table: Table<Sums>,
@@ -59,7 +58,6 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Goes over a recording.
     pub(crate) fn new(source: &Source<'_>, program: &Program<'_>) -> Result<Self, Error> {
         let mut sum = SeenSum::new(source.file.facts());
         let slots = sweep(source.file, &Gather { source, program }, |seen| sum.add(seen))?;
@@ -112,7 +110,6 @@ fn note_run(runs: &mut Table<()>, facts: &Facts) {
     runs.add(key, || ());
 }
 
-/// Gathers samples.
 struct Gather<'s, 'f, 'a> {
     source: &'s Source<'f>,
     program: &'s Program<'a>,

@@ -25,7 +25,6 @@ pub(crate) struct Aside {
 }
 
 impl Aside {
-    /// All of it as numbers.
     #[inline]
     fn packed(&self) -> [u64; 4] {
         let (is_linked, space) = match self.space {
@@ -61,7 +60,6 @@ pub(crate) struct Key {
     aside: u32,
 }
 
-/// Numbers of asides.
 #[derive(Clone, Debug, Default)]
 struct Asides {
     numbers: FxHashMap<[u64; 4], u32>,
@@ -103,12 +101,10 @@ impl<V> Table<V> {
         self.entries.is_empty()
     }
 
-    /// How many keys there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Keeps no room for more keys.
     pub(crate) fn shrink(&mut self) {
         self.entries.shrink_to_fit();
     }
@@ -167,7 +163,6 @@ impl<V> Table<V> {
         self.entries.get(number as usize).and_then(|(key, _)| self.facts_of(key))
     }
 
-    /// What a key is of.
     pub(crate) fn facts_of(&self, key: &Key) -> Option<Facts> {
         let aside = *self.asides.all.get(key.aside as usize)?;
         Some(Facts { ip: key.ip, address: key.address, aside })

@@ -30,7 +30,6 @@ struct State {
 }
 
 impl State {
-    /// Whether further samples may change something.
     fn is_open(&self) -> bool {
         self.is_whole && (self.may_name || !self.has_runs)
     }

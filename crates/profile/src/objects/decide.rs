@@ -57,7 +57,6 @@ pub(crate) fn decide(
     }
 }
 
-/// Elements of an array.
 #[derive(Clone, Copy)]
 struct Elements {
     offset: u64,

@@ -20,18 +20,14 @@ pub(crate) struct Seen {
 /// A candidate for an object: samples of one type agree that it begins somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Votes {
-    /// Samples.
     pub samples: u64,
-    /// Time of the first.
     pub first: u64,
-    /// Time of the last.
     pub last: u64,
     /// CPUs the samples are of, a bit each; those from 63 on share one.
     pub cpus: u64,
 }
 
 impl Votes {
-    /// Adds other samples.
     pub(crate) fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.first = self.first.min(other.first);
@@ -46,7 +42,6 @@ pub(super) const PAGE: u64 = 4096;
 /// Samples from which on a base is hardly an accident.
 const SURE: u64 = 3;
 
-/// Evidence of one recording.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// By type and base.

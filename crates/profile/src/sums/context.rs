@@ -17,15 +17,12 @@ const LOOKED_AT: usize = 16;
 pub(super) struct SampleContext {
     /// Functions, indexes of [`Answers::functions`], sorted, each once.
     pub(super) functions: Vec<u32>,
-    /// Whether it has a call chain.
     pub(super) has_callchain: bool,
-    /// Whether it has a branch stack.
     pub(super) has_branches: bool,
 }
 
 impl SampleContext {
     /// Reads the context of a sample in function `own`.
-    #[must_use]
     pub(super) fn of(sample: &Sample<'_>, own: Option<u32>, linker: &Linker, answers: &Answers) -> Self {
         let parts = sample.parts();
         let mut addresses = callers(&parts);

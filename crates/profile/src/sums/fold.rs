@@ -46,7 +46,6 @@ pub(super) struct Stack {
     pub(super) context: Box<[u32]>,
 }
 
-/// Folds the samples of a recording.
 pub(super) struct Fold<'p, 'f> {
     parts: &'p [Part<'p, 'f>],
     rows: &'p Rows,
@@ -63,11 +62,9 @@ pub(super) struct Fold<'p, 'f> {
     functions: Vec<Vec<u32>>,
 }
 
-/// The number of no word.
 const NO_WORD: u32 = u32::MAX;
 
 impl<'p, 'f> Fold<'p, 'f> {
-    /// `word_of`: what samples are in windows.
     pub(super) fn new(
         parts: &'p [Part<'p, 'f>],
         facts: &FileFacts,
@@ -143,7 +140,6 @@ impl<'p, 'f> Fold<'p, 'f> {
     }
 }
 
-/// The samples of some blocks.
 pub(super) struct Slot {
     batch: Batch<One>,
     /// Samples by block of time, and in each by what they are like.

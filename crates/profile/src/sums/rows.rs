@@ -13,7 +13,6 @@ use rustc_hash::FxHashMap;
 /// All that decides how a sample counts, but for its time and address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Alike {
-    /// Index of the program.
     pub(super) part: usize,
     pub(super) event: EventIndex,
     pub(super) cpu: Option<u32>,
@@ -35,7 +34,6 @@ pub(super) struct Row(u32);
 /// Of a [`Row`]: what samples are like depends on when they were.
 const BY_TIME: u32 = 1 << 31;
 
-/// How samples of a recording count.
 pub(super) struct Rows {
     /// What samples are like, in the order of the first that may be so.
     pub(super) alikes: Vec<Alike>,

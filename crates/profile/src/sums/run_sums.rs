@@ -17,7 +17,6 @@ pub(super) struct RunCounts {
 }
 
 impl RunCounts {
-    /// Counts a run.
     #[inline]
     pub(super) fn count(&mut self, run: u32, cpu: Option<u32>, block: Option<u32>, period: u64) {
         let (samples, sum) = self.by_cpu.entry((run, cpu)).or_default();

@@ -22,7 +22,6 @@ const WRAPPER: u64 = 8;
 pub(super) struct Touched {
     /// The one the code speaks of, or else the outermost.
     pub(super) primary: Option<(StructIndex, u64)>,
-    /// All others.
     pub(super) others: Vec<(StructIndex, u64)>,
 }
 
@@ -36,7 +35,6 @@ pub(super) struct Structs<'a, 's> {
 }
 
 impl<'a, 's> Structs<'a, 's> {
-    /// Nothing is known yet.
     pub(super) fn new(dwarf: &'a Dwarf<'s>, definitions: &'a Definitions) -> Self {
         Self {
             types: TypeSpace::new(dwarf, definitions),

@@ -12,7 +12,7 @@ use fieldline_machinecode::machine::{Address, Callee, Effect, Flow, Instruction,
 
 /// A place in a struct that other units understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SharedPlace {
+pub(crate) struct SharedPlace {
     /// A DIE that defines the struct.
     pub die: DieRef,
     /// Bytes from its start.
@@ -21,7 +21,7 @@ pub struct SharedPlace {
 
 /// What is passed in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Passed {
+pub(crate) enum Passed {
     /// Nothing is known.
     Unknown,
     /// No pointer, or a null one.
@@ -33,7 +33,7 @@ pub enum Passed {
 /// What a function does to another.
 #[expect(clippy::large_enum_variant, reason = "nearly all uses are calls")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FunctionUse {
+pub(crate) enum FunctionUse {
     /// Calls it with arguments.
     Call([Passed; MAX_ARGUMENTS]),
     /// Puts its address there: it will be called with what the place is in.
@@ -44,7 +44,7 @@ pub enum FunctionUse {
 
 /// A use of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Export {
+pub(crate) struct Export {
     /// The function that is used, by its entry.
     pub function: u64,
     /// How.
@@ -52,7 +52,7 @@ pub struct Export {
 }
 
 /// The uses a function makes of others. `is_function` tells whether an address is the entry of one that matters.
-pub fn exports(
+pub(crate) fn exports(
     world: &mut World<'_>,
     code: &Code,
     solution: &Solution<'_>,

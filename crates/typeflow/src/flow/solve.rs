@@ -21,10 +21,10 @@ const MAX_ROUNDS: u32 = 4096;
 const MAX_LESSONS: u32 = 3;
 
 /// What is known at the entry: for each argument register what it points to.
-pub type Arguments = [Option<Place>; MAX_ARGUMENTS];
+pub(crate) type Arguments = [Option<Place>; MAX_ARGUMENTS];
 
 /// The states of a function.
-pub struct Solution<'c> {
+pub(crate) struct Solution<'c> {
     code: &'c Code,
     /// At the start of each block; `None` if it never runs.
     blocks: Vec<Option<State>>,
@@ -36,7 +36,7 @@ pub struct Solution<'c> {
 
 impl<'c> Solution<'c> {
     /// Solves a function.
-    pub fn new(world: &mut World<'_>, code: &'c Code, arguments: &Arguments) -> Self {
+    pub(crate) fn new(world: &mut World<'_>, code: &'c Code, arguments: &Arguments) -> Self {
         world.turn_to(&code.facts);
         let mut solution =
             Self { code, blocks: Vec::new(), refined: FxHashMap::default(), was_taught: false };
@@ -206,7 +206,7 @@ impl<'c> Solution<'c> {
     }
 
     /// Shows the state before each instruction that may run, in order of address.
-    pub fn walk(&self, world: &mut World<'_>, observe: &mut dyn FnMut(&mut World<'_>, usize, &State)) {
+    pub(crate) fn walk(&self, world: &mut World<'_>, observe: &mut dyn FnMut(&mut World<'_>, usize, &State)) {
         world.turn_to(&self.code.facts);
         for (block, start) in self.code.graph.blocks.iter().zip(&self.blocks) {
             if let Some(start) = start {

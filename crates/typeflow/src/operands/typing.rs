@@ -24,7 +24,7 @@ pub struct Typed<T> {
 }
 
 /// The operands of all instructions of a function that touch memory, by address.
-pub fn typed(
+pub(super) fn typed(
     world: &mut World<'_>,
     code: &Code,
     solution: &Solution<'_>,

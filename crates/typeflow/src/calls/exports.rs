@@ -15,26 +15,20 @@ use fieldline_machinecode::machine::{Address, Callee, Effect, Flow, Instruction,
 pub(crate) struct SharedPlace {
     /// A DIE that defines the struct.
     pub die: DieRef,
-    /// Bytes from its start.
     pub offset: i64,
 }
 
-/// What is passed in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Passed {
-    /// Nothing is known.
     Unknown,
     /// No pointer, or a null one.
     Nothing,
-    /// A pointer.
     Pointer(SharedPlace),
 }
 
-/// What a function does to another.
 #[expect(clippy::large_enum_variant, reason = "nearly all uses are calls")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FunctionUse {
-    /// Calls it with arguments.
     Call([Passed; MAX_ARGUMENTS]),
     /// Puts its address there: it will be called with what the place is in.
     Callback(SharedPlace),
@@ -42,12 +36,10 @@ pub(crate) enum FunctionUse {
     Address,
 }
 
-/// A use of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Export {
     /// The function that is used, by its entry.
     pub function: u64,
-    /// How.
     pub usage: FunctionUse,
 }
 
@@ -137,7 +129,6 @@ fn callbacks(
     }
 }
 
-/// What an instruction stores, and where.
 fn stored(instruction: &Instruction) -> Vec<(Source, Address)> {
     let Some(address) = instruction.operand().map(|memory| memory.address) else {
         return Vec::new();

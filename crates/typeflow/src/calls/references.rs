@@ -13,7 +13,6 @@ use fieldline_machinecode::architecture::Architecture;
 use rayon::prelude::*;
 use wanted::Wanted;
 
-/// Positions that name functions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct References {
     /// Function's entry and position in code; sorted.

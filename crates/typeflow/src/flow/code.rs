@@ -11,17 +11,13 @@ use fieldline_machinecode::machine::{Callee, Flow, Instruction, Registers};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// A function, decoded.
 pub(crate) struct Code {
     /// Instructions by address.
     pub instructions: Vec<Instruction>,
     /// Index of the instruction that is entered first.
     pub entry: u32,
-    /// Blocks.
     pub graph: Graph,
-    /// Variables.
     pub facts: Facts,
-    /// When facts apply.
     pub schedule: Schedule,
     /// Scopes, variables and calls as DWARF has them.
     pub scopes: Scopes,
@@ -78,7 +74,6 @@ impl Code {
         index_of(&self.instructions, address).is_some()
     }
 
-    /// Registers that a call may change.
     pub(crate) fn clobbered(&self, call: &Instruction) -> Registers {
         self.clobbered.get(&call.address).copied().unwrap_or(self.clobbered_in_general)
     }
@@ -109,7 +104,6 @@ fn has_all_parameters(world: &World<'_>, callee: Callee) -> bool {
     symbol.is_some_and(|symbol| !symbol.name.contains('.'))
 }
 
-/// What is known of a function's calls.
 #[derive(Default)]
 struct Calls {
     returned: FxHashMap<u64, Option<Ty>>,

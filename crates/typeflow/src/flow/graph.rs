@@ -9,7 +9,6 @@ pub(crate) struct Block {
     pub first: u32,
     /// Index behind its last.
     pub past: u32,
-    /// Blocks that may come next.
     pub successors: Vec<u32>,
 }
 
@@ -58,7 +57,6 @@ impl Graph {
         graph
     }
 
-    /// The block that holds an instruction.
     pub(crate) fn block_of(&self, instruction: u32) -> Option<u32> {
         let past = self.blocks.partition_point(|block| block.first <= instruction);
         past.checked_sub(1).map(|block| block as u32)
@@ -161,7 +159,6 @@ fn targets(
     all.filter_map(|target| index_of(instructions, target)).collect()
 }
 
-/// Indices of instructions that begin a block.
 fn leaders(instructions: &[Instruction], targets: &[Vec<u32>], ends: &[bool], entry: u64) -> Vec<u32> {
     let mut leads = vec![false; instructions.len()];
     let mut lead = |index: u32| {

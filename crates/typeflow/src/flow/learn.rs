@@ -19,13 +19,11 @@ use std::collections::BTreeMap;
 pub(crate) struct Lesson {
     /// Where the value was made.
     pub origin: Origin,
-    /// The value as it was known.
     pub old: Value,
     /// What it is a place of.
     pub place: Place,
 }
 
-/// All lessons of a function.
 #[derive(Debug, Default)]
 pub(crate) struct Lessons {
     architecture: Architecture,
@@ -110,7 +108,12 @@ impl Lessons {
     }
 
     /// Adds what may be told to what is known by origin; whether that is news.
-    pub(crate) fn apply(&self, world: &mut World<'_>, code: &Code, refined: &mut FxHashMap<Origin, Place>) -> bool {
+    pub(crate) fn apply(
+        &self,
+        world: &mut World<'_>,
+        code: &Code,
+        refined: &mut FxHashMap<Origin, Place>,
+    ) -> bool {
         let mut told: BTreeMap<Origin, Option<Place>> = BTreeMap::new();
         let mut queue: Vec<(Origin, Place, Ty)> = Vec::new();
         for (block, lesson) in &self.lessons {

@@ -23,7 +23,6 @@ const MAX_LESSONS: u32 = 3;
 /// What is known at the entry: for each argument register what it points to.
 pub(crate) type Arguments = [Option<Place>; MAX_ARGUMENTS];
 
-/// The states of a function.
 pub(crate) struct Solution<'c> {
     code: &'c Code,
     /// At the start of each block; `None` if it never runs.
@@ -35,7 +34,6 @@ pub(crate) struct Solution<'c> {
 }
 
 impl<'c> Solution<'c> {
-    /// Solves a function.
     pub(crate) fn new(world: &mut World<'_>, code: &'c Code, arguments: &Arguments) -> Self {
         world.turn_to(&code.facts);
         let mut solution =
@@ -84,7 +82,6 @@ impl<'c> Solution<'c> {
         }
     }
 
-    /// The state at the entry.
     fn entry(&self, world: &World<'_>) -> State {
         let architecture = world.program.architecture;
         let mut state = State::entry(architecture);
@@ -259,9 +256,7 @@ fn zero_on_the_way(code: &Code, block: &Block, successor: u32) -> Option<Registe
 
 /// How far the search for states has come, by block.
 struct Progress {
-    /// How often a block's state changed.
     visits: Vec<u32>,
-    /// Blocks to look at again.
     pending: Vec<bool>,
     /// Blocks whose states must stay as they are.
     frozen: Vec<bool>,

@@ -32,13 +32,11 @@ const MAX_LEVELS: u8 = 3;
 const MAX_REFERENCES: usize = 64;
 /// From how many units.
 const MAX_UNITS: usize = 3;
-/// How often functions are analysed again.
 const MAX_ROUNDS: u32 = 5;
 
 /// A function: unit and offset of its DIE.
 type Key = (u32, usize);
 
-/// A function under analysis.
 #[derive(Debug)]
 struct Item {
     function: Function,
@@ -54,7 +52,6 @@ struct Item {
     is_curious: bool,
 }
 
-/// All functions under analysis.
 pub(crate) struct Rounds<'a, 's> {
     program: &'a Program<'a>,
     items: BTreeMap<Key, Item>,
@@ -62,12 +59,10 @@ pub(crate) struct Rounds<'a, 's> {
     entries: FxHashSet<u64>,
     /// Entries of those whose uses do matter.
     wanted: FxHashSet<u64>,
-    /// Instructions that were sampled.
     sampled: &'s Sampled,
 }
 
 impl<'a, 's> Rounds<'a, 's> {
-    /// The functions around some instructions.
     pub(crate) fn new(program: &'a Program<'a>, sampled: &'s Sampled) -> Self {
         let mut rounds = Self {
             program,
@@ -279,7 +274,6 @@ fn is_partial(world: &mut World<'_>, usage: &FunctionUse) -> bool {
     }
 }
 
-/// What an analysis of a function gives.
 #[derive(Default)]
 struct Found {
     exports: Vec<Export>,

@@ -8,12 +8,10 @@ use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::machine::{Address, Memory, Segment};
 use std::fmt::Write;
 
-/// What something holds.
 pub(super) fn holds(what: &str, value: &str) -> String {
     format!("{what} = {value}")
 }
 
-/// A pointer's target.
 pub(super) fn place(types: &TypeSpace<'_, '_>, place: Place) -> String {
     match place.offset {
         0 => format!("-> {}", types.spelled(place.ty)),
@@ -21,7 +19,6 @@ pub(super) fn place(types: &TypeSpace<'_, '_>, place: Place) -> String {
     }
 }
 
-/// What a variable's place is.
 pub(super) fn subject(architecture: Architecture, subject: FactSubject) -> String {
     match subject {
         FactSubject::Register(register) => architecture.name(register).to_owned(),
@@ -30,7 +27,6 @@ pub(super) fn subject(architecture: Architecture, subject: FactSubject) -> Strin
     }
 }
 
-/// A register's value.
 pub(super) fn value(types: &TypeSpace<'_, '_>, value: Value) -> String {
     match value {
         Value::Word(_) => "unknown".to_owned(),
@@ -96,7 +92,6 @@ fn at_and_t(address: &Address) -> String {
     text
 }
 
-/// What an operand is.
 pub(super) fn target(types: &TypeSpace<'_, '_>, target: Target<Ty>) -> String {
     match target {
         Target::Place { ty, offset } => format!("{} +{offset}", types.spelled(ty)),

@@ -6,7 +6,6 @@ use super::words::WayStep;
 use crate::flow::value::Value;
 use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, Source};
 
-/// Longest way that is shown.
 const MAX_STEPS: usize = 16;
 
 impl View<'_, '_> {
@@ -89,11 +88,9 @@ impl View<'_, '_> {
     }
 }
 
-/// Who gave a register its value.
 enum Made {
     /// An instruction, an index.
     By(usize),
-    /// The caller.
     ByCaller,
     /// One of several, before the ways to an address meet.
     AtMeeting(u64),

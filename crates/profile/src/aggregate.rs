@@ -18,3 +18,5 @@ pub(crate) mod windows;
 
 pub(crate) use blocks::{Blocks, Clock};
 pub(crate) use builder::{Builder, Counts, FunctionIndex, Row, SampleOutcome, StructIndex, TypeInfo};
+pub(crate) use gaps::Gaps;
+pub(crate) use windows::{Moment, Windows, Word};

@@ -7,3 +7,7 @@
 pub(crate) mod exports;
 pub(crate) mod inputs;
 pub(crate) mod references;
+
+pub(crate) use exports::{Export, FunctionUse, Passed, SharedPlace, exports};
+pub(crate) use inputs::arguments;
+pub(crate) use references::References;

@@ -21,3 +21,11 @@ pub mod state;
 pub mod transfer;
 pub mod value;
 pub mod world;
+
+pub(crate) use code::Code;
+pub(crate) use facts::{Fact, FactSubject};
+pub(crate) use solve::{Arguments, Solution};
+pub(crate) use state::{Location, State};
+pub(crate) use transfer::region_at;
+pub(crate) use value::{Spot, Value};
+pub(crate) use world::World;

@@ -18,5 +18,9 @@ pub mod sampled;
 pub mod target;
 mod typing;
 
+pub use answers::Answers;
 pub use part::TypedFunction;
+pub use reason::Reason;
+pub use sampled::Sampled;
+pub use target::{Operand, Target, TypeEntry, TypeIndex};
 pub use typing::Typed;

@@ -3,19 +3,12 @@
 use super::attributed::Attributed;
 use super::questions::{Decided, Question, Questions};
 use super::straight::Straight;
-use crate::gather::gathered::Gathered;
-use crate::gather::key::{Aside, Facts};
-use crate::gather::source::Source;
-use crate::objects::decide::decide;
-use crate::objects::evidence::Seen;
-use crate::objects::known::Objects;
-use crate::objects::slides::in_space;
+use crate::gather::{Aside, Facts, Gathered, Source};
+use crate::objects::{Objects, Seen, decide, in_space};
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::Tally;
 use fieldline_perfdata::sample::Sample;
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::reason::Reason;
-use fieldline_typeflow::operands::target::{Target, TypeIndex};
+use fieldline_typeflow::operands::{Answers, Reason, Target, TypeIndex};
 use fieldline_typeflow::program::Program;
 
 /// A recording with all that is known of its samples.

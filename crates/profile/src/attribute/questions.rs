@@ -1,8 +1,7 @@
 //! What addresses are asked: samples that look alike to objects are one question, however many there are.
 
-use crate::objects::evidence::{Evidence, Votes};
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::target::{Target, TypeIndex};
+use crate::objects::{Evidence, Votes};
+use fieldline_typeflow::operands::{Answers, Target, TypeIndex};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 

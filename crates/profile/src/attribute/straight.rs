@@ -5,12 +5,10 @@
 //! out of the stack, or the code was another when it ran.
 
 use super::attributed::Attributed;
-use crate::gather::key::{Facts, Table};
+use crate::gather::{Facts, Table};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction};
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::reason::Reason;
-use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::operands::{Answers, Reason, Target};
 use fieldline_typeflow::program::Program;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;

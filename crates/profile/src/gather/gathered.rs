@@ -5,11 +5,11 @@ use super::pieces::pieces;
 use super::seen::{Seen, SeenSum};
 use super::source::Source;
 use crate::aggregate::Clock;
-use crate::objects::evidence::Votes;
+use crate::objects::Votes;
 use fieldline_perfdata::perf_data::{Error, Record, Tally};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sweep::{Sweep, sweep};
-use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::Answers;
 use fieldline_typeflow::program::Program;
 
 /// Sums over samples that are different in time and period only.

@@ -5,7 +5,7 @@
 
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
-use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::Reason;
 use rustc_hash::FxHashMap;
 use std::hint::black_box;
 

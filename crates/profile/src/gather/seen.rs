@@ -1,6 +1,6 @@
 //! A first look at a recording's records: their tally, and how far apart samples of one CPU are.
 
-use crate::aggregate::gaps::Gaps;
+use crate::aggregate::Gaps;
 use fieldline_perfdata::perf_data::{Facts, Record, Tally};
 use fieldline_perfdata::sample::Sample;
 

@@ -1,6 +1,6 @@
 //! What sampled addresses show of objects: an address less the offset the code tells is where an object begins.
 
-use fieldline_typeflow::operands::target::{Operand, Target, TypeIndex};
+use fieldline_typeflow::operands::{Operand, Target, TypeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 

@@ -2,8 +2,7 @@
 
 use crate::objects::evidence::{Evidence, PAGE, Votes};
 use crate::objects::slides::Slides;
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::target::{TypeEntry, TypeIndex};
+use fieldline_typeflow::operands::{Answers, TypeEntry, TypeIndex};
 use fieldline_typeflow::program::Program;
 use fieldline_typeflow::types::{Place, Shape, Ty, TypeSpace};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -5,7 +5,7 @@
 
 use crate::addresses::Linker;
 use fieldline_perfdata::sample::{Parts, Sample};
-use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::Answers;
 
 /// From here on an entry of a call chain is a marker (`PERF_CONTEXT_MAX`, include/uapi/linux/perf_event.h).
 const MARKERS: u64 = 0_u64.wrapping_sub(4095);

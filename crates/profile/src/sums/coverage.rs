@@ -1,13 +1,11 @@
 //! How much of the samples of each event in each DSO was attributed, and why not the rest.
 
 use crate::addresses::dso::Dsos;
-use crate::attribute::Joint;
-use crate::attribute::accesses::each_access;
+use crate::attribute::{Joint, each_access};
 use fieldline_access::access::EventCoverage;
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_typeflow::operands::reason::Reason;
-use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::operands::{Reason, Target};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 

@@ -3,12 +3,9 @@
 use super::context::SampleContext;
 use super::rows::{Alike, Row, Rows};
 use super::run_sums::{self, RunCounts};
-use crate::aggregate::windows::Word;
-use crate::aggregate::{Blocks, Counts};
-use crate::attribute::accesses::place;
-use crate::attribute::part::Part;
-use crate::gather::key::{Batch, Facts, Table};
-use crate::gather::pieces::pieces;
+use crate::aggregate::{Blocks, Counts, Word};
+use crate::attribute::{Part, place};
+use crate::gather::{Batch, Facts, Table, pieces};
 use fieldline_perfdata::perf_data::{EventIndex, Facts as FileFacts, Record};
 use fieldline_perfdata::sample::{Sample, SampleFields};
 use fieldline_perfdata::sweep::Sweep;

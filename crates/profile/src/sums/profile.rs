@@ -4,19 +4,15 @@ use super::fold::{Fold, Folded};
 use super::look::look;
 use super::rows::{Alike, Rows};
 use super::structs::{Structs, Touched};
-use crate::aggregate::windows::{Moment, Windows, Word};
-use crate::aggregate::{Builder, Counts, FunctionIndex, Row, SampleOutcome};
-use crate::attribute::attributed::Attributed;
-use crate::attribute::{Attribution, Joint};
+use crate::aggregate::{Builder, Counts, FunctionIndex, Moment, Row, SampleOutcome, Windows, Word};
+use crate::attribute::{Attributed, Attribution, Joint};
 use fieldline_access::access::{AccessProfile, Recording};
 use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_perfdata::data_source::{Level, Snoop};
 use fieldline_perfdata::perf_data::{Error, Facts, Tally};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::sweep::sweep;
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::reason::Reason;
-use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::operands::{Answers, Reason, Target};
 use fieldline_typeflow::types::Definitions;
 
 /// A program and what recordings show of it.

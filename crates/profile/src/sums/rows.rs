@@ -1,13 +1,12 @@
 //! How samples count: what is known of all that are the same but for their times.
 
 use crate::aggregate::Counts;
-use crate::attribute::attributed::Attributed;
-use crate::attribute::part::Part;
-use crate::gather::key::{Facts, Table};
-use crate::objects::slides::in_space;
+use crate::attribute::{Attributed, Part};
+use crate::gather::{Facts, Table};
+use crate::objects::in_space;
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
-use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::operands::Target;
 use rustc_hash::FxHashMap;
 
 /// All that decides how a sample counts, but for its time and address.

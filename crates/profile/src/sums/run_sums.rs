@@ -2,8 +2,7 @@
 
 use super::rows::Alike;
 use crate::aggregate::Counts;
-use crate::attribute::attributed::Attributed;
-use crate::attribute::straight::Straight;
+use crate::attribute::{Attributed, Straight};
 use fieldline_perfdata::perf_data::EventIndex;
 use rustc_hash::FxHashMap;
 

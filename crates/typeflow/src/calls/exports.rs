@@ -1,10 +1,6 @@
 //! What an analysed function passes on: pointers in the arguments of calls, and callbacks it puts into structs.
 
-use crate::flow::code::Code;
-use crate::flow::solve::Solution;
-use crate::flow::state::State;
-use crate::flow::value::{Spot, Value};
-use crate::flow::world::World;
+use crate::flow::{Code, Solution, Spot, State, Value, World};
 use crate::types::{Place, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_machinecode::architecture::MAX_ARGUMENTS;

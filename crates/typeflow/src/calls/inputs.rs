@@ -1,9 +1,7 @@
 //! What a function is given by all its callers.
 
 use super::exports::{FunctionUse, Passed, SharedPlace};
-use crate::flow::code::Code;
-use crate::flow::solve::Arguments;
-use crate::flow::world::World;
+use crate::flow::{Arguments, Code, World};
 use crate::types::{Place, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 

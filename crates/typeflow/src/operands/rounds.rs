@@ -4,17 +4,13 @@
 //! analysed too, and theirs in turn. Each is analysed knowing nothing of its arguments but their declared types. What
 //! all callers agree on is then known at the callee's entry, and those that are told something new are analysed again.
 
-use crate::calls::exports::{Export, FunctionUse, Passed, SharedPlace, exports};
-use crate::calls::inputs::arguments;
-use crate::calls::references::References;
-use crate::flow::code::Code;
-use crate::flow::solve::{Arguments, Solution};
-use crate::flow::world::World;
-use crate::operands::part::TypedPart;
-use crate::operands::reason::Reason;
-use crate::operands::sampled::Sampled;
-use crate::operands::target::Target;
-use crate::operands::typing::{Typed, typed};
+use super::part::TypedPart;
+use super::reason::Reason;
+use super::sampled::Sampled;
+use super::target::Target;
+use super::typing::{Typed, typed};
+use crate::calls::{Export, FunctionUse, Passed, References, SharedPlace, arguments, exports};
+use crate::flow::{Arguments, Code, Solution, World};
 use crate::program::Program;
 use crate::types::Ty;
 use fieldline_debuginfo::dwarf::scopes::ScopeReader;

@@ -1,6 +1,6 @@
 //! What an operand in memory is, as far as the code tells.
 
-use crate::operands::reason::Reason;
+use super::reason::Reason;
 use crate::types::{Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;

@@ -1,7 +1,6 @@
 //! Places, values and operands in words.
 
-use crate::flow::facts::FactSubject;
-use crate::flow::value::Value;
+use crate::flow::{FactSubject, Value};
 use crate::operands::target::Target;
 use crate::types::{Place, Ty, TypeSpace};
 use fieldline_machinecode::architecture::Architecture;

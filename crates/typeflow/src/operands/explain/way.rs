@@ -3,7 +3,7 @@
 use super::spell;
 use super::view::View;
 use super::words::WayStep;
-use crate::flow::value::Value;
+use crate::flow::Value;
 use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, Source};
 
 const MAX_STEPS: usize = 16;

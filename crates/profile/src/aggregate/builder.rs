@@ -15,16 +15,6 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StructIndex(u32);
 
-/// Index of a function given to [`Builder::add_function`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct FunctionIndex(u32);
-
-impl FunctionIndex {
-    pub(crate) fn number(self) -> u32 {
-        self.0
-    }
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct TypeInfo {
     pub name: String,
@@ -55,7 +45,7 @@ pub(crate) struct Row {
     /// Address of the instruction as linked.
     pub ip: u64,
     /// Function it lies in, if known.
-    pub function: Option<FunctionIndex>,
+    pub function: Option<u32>,
     pub cpu: Option<u32>,
     pub is_store: bool,
     /// The level that served it as a short word, if recorded.
@@ -82,6 +72,13 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// Adds samples with sums over them.
+    pub(crate) fn count(&mut self, samples: u64, period: u64, latency: u64) {
+        self.samples += samples;
+        self.period = self.period.saturating_add(period);
+        self.latency = self.latency.saturating_add(latency);
+    }
+
     pub(crate) fn count_in(&mut self, block: usize, samples: u64) {
         if self.blocks.len() <= block {
             self.blocks.resize(block + 1, 0);
@@ -101,7 +98,7 @@ type Key = (StructIndex, u64, u64, u64);
 /// Takes rows one by one and gives the profile of one recording.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
-    recording: Recording,
+    pub(crate) recording: Recording,
     /// Samples by block.
     by_block: Vec<u64>,
     events: Vec<EventCoverage>,
@@ -113,15 +110,14 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    pub(crate) fn new(recording: Recording, events: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(
+        recording: Recording,
+        events: impl IntoIterator<Item = String>,
+        blocks: &Blocks,
+    ) -> Self {
         let coverage = |event| EventCoverage { event, ..EventCoverage::default() };
-        Self { recording, events: events.into_iter().map(coverage).collect(), ..Self::default() }
-    }
-
-    /// Counts samples by block of time as well.
-    pub(crate) fn with_blocks(mut self, blocks: &Blocks) -> Self {
-        self.by_block = vec![0; blocks.len()];
-        self
+        let events = events.into_iter().map(coverage).collect();
+        Self { recording, by_block: vec![0; blocks.len()], events, ..Self::default() }
     }
 
     /// Makes a struct known. Give each one once.
@@ -130,10 +126,10 @@ impl Builder {
         StructIndex(self.types.len() as u32 - 1)
     }
 
-    /// Makes a function known. Give each one once.
-    pub(crate) fn add_function(&mut self, name: String) -> FunctionIndex {
+    /// Makes a function known: its index. Give each one once.
+    pub(crate) fn add_function(&mut self, name: String) -> u32 {
         self.functions.push(name);
-        FunctionIndex(self.functions.len() as u32 - 1)
+        self.functions.len() as u32 - 1
     }
 
     pub(crate) fn add(&mut self, row: &Row, counts: &Counts) {
@@ -152,7 +148,7 @@ impl Builder {
         let key = (target, row.ip, offset, size);
         let access = self.accesses.entry(key).or_insert_with(|| Access {
             ip: row.ip,
-            function: row.function.map_or(u32::MAX, |function| function.0),
+            function: row.function.unwrap_or(u32::MAX),
             offset,
             size,
             ..Access::default()
@@ -187,17 +183,6 @@ impl Builder {
         }
     }
 
-    /// Counts samples that show functions besides their own.
-    pub(crate) fn note_context(&mut self, callchains: u64, branch_stacks: u64) {
-        self.recording.callchains += callchains;
-        self.recording.branch_stacks += branch_stacks;
-    }
-
-    /// Counts runs of instructions whose accesses are counted as samples.
-    pub(crate) fn note_runs(&mut self, runs: u64) {
-        self.recording.branch_runs += runs;
-    }
-
     /// Samples of all events that could not be attributed for a reason.
     pub(crate) fn unattributed(&self, reason: &str) -> u64 {
         self.events.iter().filter_map(|event| event.unattributed.get(reason)).map(|tally| tally.samples).sum()
@@ -209,12 +194,7 @@ impl Builder {
             SampleOutcome::Attributed { target, .. } => target.0 as i32,
             _ => -1,
         };
-        Some((target, row.function?.0))
-    }
-
-    /// The recording's lost samples, as the kernel counted them.
-    pub(crate) fn set_lost(&mut self, lost: u64) {
-        self.recording.lost = lost;
+        Some((target, row.function?))
     }
 
     /// The profile of the recording, whose samples fell into `windows`; `blind_spots` says what it can't show.
@@ -354,7 +334,7 @@ mod tests {
 
     #[test]
     fn every_sample_is_accounted_for() {
-        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()]);
+        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()], &Blocks::default());
         let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
         builder.add(&row(SampleOutcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
         builder.add(&row(SampleOutcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
@@ -377,7 +357,7 @@ mod tests {
         let mut clock = Clock::default();
         (0..200).for_each(|time| clock.note(time));
         let blocks = clock.blocks();
-        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()]).with_blocks(&blocks);
+        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()], &blocks);
         let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
         let function = Some(builder.add_function("walk".to_owned()));
         let outcome = SampleOutcome::Attributed { target, offset: 8, size: 4 };

@@ -147,7 +147,7 @@ impl Recorded<'_> {
         let mut questions = Questions::default();
         for (facts, sums) in self.gathered.table.iter() {
             if let Ok(question) = self.question(answers, &facts) {
-                questions.ask(question, sums.votes(facts.aside.cpu), sums.at);
+                questions.ask(question, sums.votes(), sums.at);
             }
         }
         let mut objects =
@@ -164,7 +164,7 @@ impl Recorded<'_> {
             (answer.operand(question.is_store).copied(), answer.target(question.is_store));
         let turns = objects.turns(question.address);
         let mut at = |time| {
-            let seen = Seen { address: question.address, time, cpu: None, owner: question.owner };
+            let seen = Seen { address: question.address, time, owner: question.owner };
             decide(objects, answers, seen, operand.as_ref(), by_code)
         };
         match turns.is_empty() {

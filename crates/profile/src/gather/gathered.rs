@@ -1,6 +1,6 @@
 //! All samples of a recording by what they touched and how they count, but for their times: as many as are different.
 
-use super::key::{Batch, Facts, Key, Table};
+use super::key::{Batch, Facts, Key, One, Table};
 use super::pieces::pieces;
 use super::seen::{Seen, SeenSum};
 use super::source::Source;
@@ -41,9 +41,8 @@ impl Sums {
     }
 
     /// As samples of a CPU that show an object.
-    pub(crate) fn votes(&self, cpu: Option<u32>) -> Votes {
-        let cpus = cpu.map_or(0, |cpu| 1 << cpu.min(63));
-        Votes { samples: self.samples, first: self.first, last: self.last, cpus }
+    pub(crate) fn votes(&self) -> Votes {
+        Votes { samples: self.samples, first: self.first, last: self.last }
     }
 }
 
@@ -119,17 +118,8 @@ struct Slot {
     clock: Clock,
     table: Table<Sums>,
     runs: Table<()>,
-    batch: Batch<One>,
+    batch: Batch,
     seen: Seen,
-}
-
-/// What is taken of one sample besides its key.
-struct One {
-    time: Option<u64>,
-    cpu: Option<u32>,
-    period: u64,
-    latency: u64,
-    at: u64,
 }
 
 impl Sweep for Gather<'_, '_, '_> {
@@ -150,9 +140,7 @@ impl Sweep for Gather<'_, '_, '_> {
             return;
         }
         let key = slot.table.key(&self.source.facts(sample));
-        let (time, cpu, period) = (sample.time, sample.cpu, sample.period);
-        let one = One { time, cpu, period, latency: sample.latency().unwrap_or(0), at };
-        if slot.batch.push(key, one) {
+        if slot.batch.push(key, One::of(sample, at)) {
             self.take_batch(slot);
         }
     }
@@ -188,13 +176,12 @@ impl Gather<'_, '_, '_> {
 
     /// Takes the runs of a branch stack.
     fn take_stack(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
-        let (time, cpu) = (sample.time, sample.cpu);
         for (piece, period) in pieces(sample) {
             match self.source.piece(sample, piece) {
                 Ok(run) => note_run(&mut slot.runs, &run),
                 Err(lost) => {
                     let key = slot.table.key(&lost);
-                    if slot.batch.push(key, One { time, cpu, period, latency: 0, at }) {
+                    if slot.batch.push(key, One { period, latency: 0, ..One::of(sample, at) }) {
                         self.take_batch(slot);
                     }
                 }

@@ -5,6 +5,7 @@
 
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
+use fieldline_perfdata::sample::Sample;
 use fieldline_typeflow::operands::Reason;
 use rustc_hash::FxHashMap;
 use std::hint::black_box;
@@ -174,24 +175,36 @@ impl<V> Table<V> {
     }
 }
 
-/// Samples that are looked up together, each with what else is needed of it.
-#[derive(Debug)]
-pub(crate) struct Batch<T> {
-    keys: Vec<Key>,
-    rest: Vec<T>,
-    numbers: Vec<Option<u32>>,
+/// What is needed of one sample besides its key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct One {
+    pub(crate) time: Option<u64>,
+    pub(crate) cpu: Option<u32>,
+    pub(crate) period: u64,
+    pub(crate) latency: u64,
+    /// Where in the file it is.
+    pub(crate) at: u64,
 }
 
-impl<T> Default for Batch<T> {
-    fn default() -> Self {
-        Self { keys: Vec::new(), rest: Vec::new(), numbers: Vec::new() }
+impl One {
+    pub(crate) fn of(sample: &Sample<'_>, at: u64) -> Self {
+        let latency = sample.latency().unwrap_or(0);
+        Self { time: sample.time, cpu: sample.cpu, period: sample.period, latency, at }
     }
 }
 
-impl<T> Batch<T> {
+/// Samples that are looked up together.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    keys: Vec<Key>,
+    rest: Vec<One>,
+    numbers: Vec<Option<u32>>,
+}
+
+impl Batch {
     /// Takes a sample; `true` if that is enough.
     #[inline]
-    pub(crate) fn push(&mut self, key: Key, rest: T) -> bool {
+    pub(crate) fn push(&mut self, key: Key, rest: One) -> bool {
         self.keys.push(key);
         self.rest.push(rest);
         self.keys.len() >= AT_ONCE
@@ -201,7 +214,7 @@ impl<T> Batch<T> {
     pub(crate) fn take<'b, V>(
         &'b mut self,
         table: &Table<V>,
-    ) -> impl Iterator<Item = (Key, Option<u32>, T)> + use<'b, T, V> {
+    ) -> impl Iterator<Item = (Key, Option<u32>, One)> + use<'b, V> {
         let Self { keys, rest, numbers } = self;
         numbers.extend(keys.iter().map(|key| table.numbers.get(key).copied()));
         // Asks for the entries, so that they are near when they are used.
@@ -232,10 +245,10 @@ mod tests {
         let mut batch = Batch::default();
         for (of, at) in all().zip(0..) {
             let key = table.key(&of);
-            if batch.push(key, at) || at == 4999 {
-                for (key, number, at) in batch.take(&table) {
+            if batch.push(key, One::of(&Sample::default(), at)) || at == 4999 {
+                for (key, number, one) in batch.take(&table) {
                     let number = number.unwrap_or_else(|| table.add(key, || 0));
-                    assert_eq!(number as usize, at % 1001);
+                    assert_eq!(u64::from(number), one.at % 1001);
                     *table.value_mut(number).unwrap() += 1;
                 }
             }

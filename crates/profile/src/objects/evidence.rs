@@ -11,8 +11,6 @@ pub(crate) struct Seen {
     pub address: u64,
     /// Time in nanoseconds; 0 if there is none.
     pub time: u64,
-    /// CPU, if it was recorded.
-    pub cpu: Option<u32>,
     /// Whose own data it touches where there is such: the CPU's of a kernel, the thread's of a program.
     pub owner: Option<u32>,
 }
@@ -23,8 +21,6 @@ pub(crate) struct Votes {
     pub samples: u64,
     pub first: u64,
     pub last: u64,
-    /// CPUs the samples are of, a bit each; those from 63 on share one.
-    pub cpus: u64,
 }
 
 impl Votes {
@@ -32,7 +28,6 @@ impl Votes {
         self.samples += other.samples;
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
-        self.cpus |= other.cpus;
     }
 }
 

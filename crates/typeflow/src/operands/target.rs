@@ -73,6 +73,16 @@ pub enum Target<T> {
 }
 
 impl<T> Target<T> {
+    /// Why it is no place.
+    pub fn reason(&self) -> Option<Reason> {
+        match self {
+            Self::Place { .. } => None,
+            Self::Within { .. } => Some(Reason::UnknownOffset),
+            Self::Element { .. } => Some(Reason::UnknownIndex),
+            Self::Unknown(reason) => Some(*reason),
+        }
+    }
+
     /// The same with the type renamed.
     pub fn map<U>(self, rename: impl FnOnce(T) -> U) -> Target<U> {
         match self {

@@ -1,6 +1,6 @@
 //! A member a user declares, with size and alignment as the program's debug info has its type.
 
-use crate::btf::{self, Btf, Kind};
+use crate::btf::{self, Btf, BtfKind};
 use crate::dwarf::TypeReader;
 use crate::types::{Types, bare};
 use anyhow::{Context, Result, bail};
@@ -133,7 +133,7 @@ fn aggregate(types: &Types<'_, '_>, keyword: Keyword, tag: &str) -> Result<(Type
             Ok((reader.into_table(), id))
         }
         Types::Btf { btf, .. } => {
-            let wanted = |kind| matches!(kind, Kind::Struct | Kind::Union);
+            let wanted = |kind| matches!(kind, BtfKind::Struct | BtfKind::Union);
             from_btf(btf, tag, wanted).with_context(|| format!("{}: no {keyword} {tag}", types.file()))?
         }
     }
@@ -149,7 +149,9 @@ fn typedef(types: &Types<'_, '_>, name: &str) -> Result<(TypeTable, TypeId)> {
             let id = reader.read(die)?;
             Ok((reader.into_table(), id))
         }
-        Types::Btf { btf, .. } => from_btf(btf, name, |kind| kind == Kind::Typedef).with_context(missing)?,
+        Types::Btf { btf, .. } => {
+            from_btf(btf, name, |kind| kind == BtfKind::Typedef).with_context(missing)?
+        }
     }
 }
 
@@ -159,7 +161,8 @@ fn enumeration(types: &Types<'_, '_>, tag: &str) -> Result<(TypeTable, TypeId)> 
         Types::Dwarf { census, .. } => *census,
         Types::Btf { btf, .. } => Some(*btf),
     };
-    let found = btf.and_then(|btf| from_btf(btf, tag, |kind| matches!(kind, Kind::Enum | Kind::Enum64)));
+    let found =
+        btf.and_then(|btf| from_btf(btf, tag, |kind| matches!(kind, BtfKind::Enum | BtfKind::Enum64)));
     found.with_context(|| {
         format!(
             "{}: no enum {tag} in its BTF; write the integer type it has, such as 'unsigned int'",
@@ -172,7 +175,7 @@ fn enumeration(types: &Types<'_, '_>, tag: &str) -> Result<(TypeTable, TypeId)> 
 fn from_btf(
     btf: &Btf<'_>,
     name: &str,
-    wanted: impl Fn(Kind) -> bool + Copy,
+    wanted: impl Fn(BtfKind) -> bool + Copy,
 ) -> Option<Result<(TypeTable, TypeId)>> {
     let id = *btf.find_kind(name, wanted).first()?;
     let mut table = TypeTable::new(btf.target());

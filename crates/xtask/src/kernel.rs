@@ -4,7 +4,7 @@ use crate::fixtures::synthetic;
 use crate::shell::{self, say};
 use crate::{builds, emulated, inputs, packing, parity, permutations, regressions, source};
 use anyhow::{Context, Result, bail};
-use fieldline_debuginfo::btf::{self, Kind};
+use fieldline_debuginfo::btf::{self, BtfKind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::{Layout, abi};
@@ -135,7 +135,7 @@ fn together(vmlinux: &Path) -> Result<bool> {
     })
 }
 
-fn facts(definition: &dwarf::Definition) -> (&str, u64, u32) {
+fn facts(definition: &dwarf::DwarfDefinition) -> (&str, u64, u32) {
     (&definition.name, definition.signature, definition.units)
 }
 
@@ -177,7 +177,7 @@ fn typedefs(elf: &Elf<'_>, sections: &DebugSections<'_>) -> Result<u32> {
     let Some(section) = elf.section(".BTF")? else { return Ok(0) };
     let btf = btf::parse(&section, None)?;
     let mut found = 0;
-    for typedef in btf.definitions().filter(|one| one.kind == Kind::Typedef).step_by(17) {
+    for typedef in btf.definitions().filter(|one| one.kind == BtfKind::Typedef).step_by(17) {
         let name = std::str::from_utf8(typedef.name)?;
         Opened::new(sections)?.find_typedef(name)?.with_context(|| format!("typedef {name} is not found"))?;
         found += 1;

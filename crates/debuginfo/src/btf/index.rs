@@ -2,20 +2,9 @@
 
 use super::error::BtfError;
 use super::header::{Header, Section, read_u32};
-use super::kind::Kind;
-use super::record::{COMMON, Info};
-use fieldline_layout::types::Target;
-use std::fmt;
-
-/// Id of a type in BTF: 0 is `void`, 1 the first of the file; split BTF counts on from its base.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BtfTypeId(pub u32);
-
-impl fmt::Display for BtfTypeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
+use super::kind::{BtfKind, BtfTypeId};
+use super::record::{COMMON, Info, Record};
+use fieldline_layout::types::TargetMachine;
 
 /// BTF with its types indexed. Cheap to make: names and members stay where they are.
 #[derive(Debug)]
@@ -89,8 +78,8 @@ fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
 }
 
 /// Lengths that the layout section gives for a kind: `struct btf_layout { u8 info_sz; u8 elem_sz; u16 flags; }`.
-fn declared_extra(header: &Header<'_>, kind: Kind) -> Option<(u32, u32)> {
-    let Kind::Other(number) = kind else {
+fn declared_extra(header: &Header<'_>, kind: BtfKind) -> Option<(u32, u32)> {
+    let BtfKind::Other(number) = kind else {
         return None;
     };
     let at = usize::from(number) * 4;
@@ -119,6 +108,16 @@ impl<'d> Btf<'d> {
         (self.first_id..self.end_id().unwrap_or(self.first_id)).map(BtfTypeId)
     }
 
+    /// The record of an id, of this BTF or its base. Id 0 is `void` and has none.
+    pub(super) fn record(&self, id: BtfTypeId) -> Option<Record<'d>> {
+        if id.0 < self.first_id {
+            return self.base.and_then(|base| base.record(id));
+        }
+        let start = *self.offsets.get((id.0 - self.first_id) as usize)? as usize;
+        let bytes = self.types.bytes.get(start..)?;
+        Some(Record { id, bytes, offset: self.types.offset + start as u64, big_endian: self.big_endian })
+    }
+
     /// The highest id.
     pub fn last_id(&self) -> BtfTypeId {
         BtfTypeId(self.end_id().unwrap_or(1).saturating_sub(1))
@@ -135,7 +134,7 @@ impl<'d> Btf<'d> {
     }
 
     /// What an id is.
-    pub fn kind(&self, id: BtfTypeId) -> Option<Kind> {
+    pub fn kind(&self, id: BtfTypeId) -> Option<BtfKind> {
         self.record(id).map(|record| record.kind())
     }
 
@@ -157,8 +156,8 @@ impl<'d> Btf<'d> {
 
     /// The machine it was made for. BTF does not carry the pointer's size; it is that of `long`, as libbpf has it,
     /// or what [`Btf::set_pointer_size`] said.
-    pub fn target(&self) -> Target {
-        Target { pointer_size: self.pointer_size, big_endian: self.big_endian }
+    pub fn target(&self) -> TargetMachine {
+        TargetMachine { pointer_size: self.pointer_size, big_endian: self.big_endian }
     }
 
     /// Sets the pointer's size in bytes, for callers that know the ELF file's class.
@@ -170,7 +169,7 @@ impl<'d> Btf<'d> {
     fn long_size(&self) -> Option<u8> {
         const LONG: [&[u8]; 4] = [b"long int", b"long unsigned int", b"long", b"unsigned long"];
         let records = self.ids().filter_map(|id| self.record(id));
-        let mut ints = records.filter(|record| record.kind() == Kind::Int);
+        let mut ints = records.filter(|record| record.kind() == BtfKind::Int);
         let long = ints.find(|int| matches!(self.string(int.name()), Some(name) if LONG.contains(&name)))?;
         match long.size() {
             4 => Some(4),

@@ -1,10 +1,20 @@
-//! The kinds of type and how long their records are (btf.rst section 2.2; `enum { BTF_KIND_* }`).
+//! Ids of types, their kinds, and how long their records are (btf.rst section 2.2; `enum { BTF_KIND_* }`).
 
 use std::fmt;
 
+/// Id of a type in BTF: 0 is `void`, 1 the first of the file; split BTF counts on from its base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BtfTypeId(pub u32);
+
+impl fmt::Display for BtfTypeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
 /// What a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum BtfKind {
     /// `BTF_KIND_UNKN`: gcc's word for what BTF cannot express, such as complex numbers
     Unknown,
     /// `BTF_KIND_INT`
@@ -49,7 +59,7 @@ pub enum Kind {
     Other(u8),
 }
 
-impl Kind {
+impl BtfKind {
     pub(super) fn of(number: u8) -> Self {
         match number {
             0 => Self::Unknown,
@@ -113,7 +123,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for BtfKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = match self {
             Self::Unknown => "UNKN",

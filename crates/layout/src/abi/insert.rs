@@ -1,8 +1,7 @@
 //! The layout a struct would have with one more member, also on a machine with another cacheline size.
 
 use super::infer::{Slots, natural_slot};
-use super::line_slots;
-use super::predict::{Lines, arrange, scaled};
+use super::predict::{Lines, arrange, line_slots, scaled};
 use crate::layout::{Layout, Member};
 
 /// A member that isn't there yet.

@@ -8,7 +8,7 @@ use super::identity::{is_kernel, is_named, is_same_id, program_name};
 use super::landmarks;
 use super::spaces::{Map, Spaces};
 use crate::objects::Slides;
-use fieldline_debuginfo::dwarf::sections::hex;
+use fieldline_debuginfo::hex;
 use fieldline_debuginfo::{Elf, Segment};
 use fieldline_perfdata::perf_data::{Error, Mmap, Record};
 use fieldline_perfdata::sample::{CpuMode, Sample};

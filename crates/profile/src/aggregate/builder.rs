@@ -3,10 +3,11 @@
 use super::blocks::Blocks;
 use super::homes::{Touched, homes};
 use super::windows::Windows;
+use fieldline_access::access::BlockCount;
 use fieldline_access::access::{
     Access, AccessProfile, CpuAccess, EventCoverage, Homes, Recording, Tally, TypeProfile,
 };
-use fieldline_access::blocks::{BlockCount, count_in_block};
+use fieldline_access::blocks::count_in_block;
 use fieldline_layout::Layout;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use super::straight::Straight;
 use crate::gather::{Aside, Facts, Gathered, Source};
 use crate::objects::{Objects, Seen, decide, in_space};
 use fieldline_perfdata::data_source::DataSource;
-use fieldline_perfdata::perf_data::Tally;
+use fieldline_perfdata::perf_data::RecordTally;
 use fieldline_perfdata::sample::Sample;
 use fieldline_typeflow::operands::{Answers, Reason, Target, TypeIndex};
 use fieldline_typeflow::program::Program;
@@ -29,7 +29,7 @@ pub(crate) struct Part<'p, 'f> {
 
 impl Part<'_, '_> {
     /// The tally and the median gap, if they are known.
-    pub(crate) fn looked(&self) -> Option<&(Tally, u64)> {
+    pub(crate) fn looked(&self) -> Option<&(RecordTally, u64)> {
         let Recorded { source, gathered, .. } = self.recorded;
         gathered.looked(self.answers).filter(|_| source.traps.is_empty())
     }

@@ -6,7 +6,7 @@ use super::seen::{Seen, SeenSum};
 use super::source::Source;
 use crate::aggregate::Clock;
 use crate::objects::Votes;
-use fieldline_perfdata::perf_data::{Error, Record, Tally};
+use fieldline_perfdata::perf_data::{Error, Record, RecordTally};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sweep::{Sweep, sweep};
 use fieldline_typeflow::operands::Answers;
@@ -53,7 +53,7 @@ pub(crate) struct Gathered {
     pub(crate) runs: Table<()>,
     pub(crate) clock: Clock,
     /// The tally and the median gap of samples whose function is known, if the functions were guessed right.
-    looked: Option<(Tally, u64)>,
+    looked: Option<(RecordTally, u64)>,
 }
 
 impl Gathered {
@@ -95,7 +95,7 @@ impl Gathered {
     }
 
     /// The tally and the median gap, if the samples taken for it are those whose function is known.
-    pub(crate) fn looked(&self, answers: &Answers) -> Option<&(Tally, u64)> {
+    pub(crate) fn looked(&self, answers: &Answers) -> Option<&(RecordTally, u64)> {
         let is_right = |(facts, sums): (Facts, &Sums)| {
             let is_known = facts.aside.space.is_ok() && answers.function_of(facts.ip).is_some();
             is_known == sums.has_function

@@ -1,11 +1,11 @@
 //! A first look at a recording's records: their tally, and how far apart samples of one CPU are.
 
 use crate::aggregate::Gaps;
-use fieldline_perfdata::perf_data::{Facts, Record, Tally};
+use fieldline_perfdata::perf_data::{Record, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 
 pub(crate) struct Seen {
-    tally: Tally,
+    tally: RecordTally,
     /// CPU and time of samples.
     times: Vec<(u32, u64)>,
     /// How many of these came before the end of each round.
@@ -13,8 +13,8 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn nothing(facts: &Facts) -> Self {
-        Self { tally: Tally::new(facts), times: Vec::new(), rounds: Vec::new() }
+    pub(crate) fn nothing(facts: &RecordingFacts) -> Self {
+        Self { tally: RecordTally::new(facts), times: Vec::new(), rounds: Vec::new() }
     }
 
     pub(crate) fn count(&mut self, sample: &Sample<'_>) {
@@ -36,13 +36,13 @@ impl Seen {
 }
 
 pub(crate) struct SeenSum {
-    tally: Tally,
+    tally: RecordTally,
     gaps: Gaps,
 }
 
 impl SeenSum {
-    pub(crate) fn new(facts: &Facts) -> Self {
-        Self { tally: Tally::new(facts), gaps: Gaps::default() }
+    pub(crate) fn new(facts: &RecordingFacts) -> Self {
+        Self { tally: RecordTally::new(facts), gaps: Gaps::default() }
     }
 
     pub(crate) fn add(&mut self, seen: Seen) {
@@ -57,7 +57,7 @@ impl SeenSum {
         times.for_each(|(cpu, time)| self.gaps.push(cpu, time));
     }
 
-    pub(crate) fn finish(self) -> (Tally, u64) {
+    pub(crate) fn finish(self) -> (RecordTally, u64) {
         (self.tally, self.gaps.median())
     }
 }

@@ -60,12 +60,12 @@ mod tests {
     use super::*;
     use fieldline_perfdata::perf_data::{Attr, Endian, PerfFile, Record};
     use fieldline_perfdata::sample::SampleFields;
-    use fieldline_perfdata::writer::{Recording, SampleValues};
+    use fieldline_perfdata::writer::{RecordingWriter, SampleValues};
 
     #[test]
     fn callers_and_branches_are_read_and_markers_are_not() {
         let fields = SampleFields::IP.0 | SampleFields::CALLCHAIN.0 | SampleFields::BRANCH_STACK.0;
-        let mut recording = Recording::new(Endian::Little);
+        let mut recording = RecordingWriter::new(Endian::Little);
         let attr = Attr { sample_type: SampleFields(fields), ..Attr::default() };
         let event = recording.event("loads", attr, &[1]);
         let kernel_marker = 0_u64.wrapping_sub(128);

@@ -6,7 +6,7 @@ use super::run_sums::{self, RunCounts};
 use crate::aggregate::{Blocks, Counts, Word};
 use crate::attribute::{Part, place};
 use crate::gather::{Batch, Facts, One, Table, pieces};
-use fieldline_perfdata::perf_data::{EventIndex, Facts as FileFacts, Record};
+use fieldline_perfdata::perf_data::{EventIndex, Record, RecordingFacts as FileFacts};
 use fieldline_perfdata::sample::{Sample, SampleFields};
 use fieldline_perfdata::sweep::Sweep;
 use rustc_hash::FxHashMap;

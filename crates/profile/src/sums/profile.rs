@@ -9,7 +9,7 @@ use crate::attribute::{Attributed, Attribution, Joint};
 use fieldline_access::access::{AccessProfile, Recording};
 use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_perfdata::data_source::{Level, Snoop};
-use fieldline_perfdata::perf_data::{Error, Facts, Tally};
+use fieldline_perfdata::perf_data::{Error, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::sweep::sweep;
 use fieldline_typeflow::operands::{Answers, Reason};
@@ -35,7 +35,7 @@ pub fn profile(
     files: &[SampleFile],
     names: &[String],
     build_id: Option<&str>,
-    blind_spots: impl Fn(&Facts, &Tally) -> Vec<String>,
+    blind_spots: impl Fn(&RecordingFacts, &RecordTally) -> Vec<String>,
 ) -> Result<AccessProfile, Error> {
     let mut sum: Option<AccessProfile> = None;
     for (recording, (file, name)) in files.iter().zip(names).enumerate() {
@@ -76,7 +76,7 @@ fn profile_one(
     recording: usize,
     file: &SampleFile,
     facts: Recording,
-    blind_spots: impl Fn(&Facts, &Tally) -> Vec<String>,
+    blind_spots: impl Fn(&RecordingFacts, &RecordTally) -> Vec<String>,
 ) -> Result<AccessProfile, Error> {
     let events = file.facts().events.iter().map(|event| event.name.clone());
     let blocks = parts.first().map(|part| part.attribution.blocks(recording)).unwrap_or_default();

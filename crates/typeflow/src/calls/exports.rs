@@ -4,7 +4,7 @@ use crate::flow::{Code, Solution, Spot, State, Value, World};
 use crate::types::{Place, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_machinecode::architecture::MAX_ARGUMENTS;
-use fieldline_machinecode::machine::{Address, Callee, Effect, Flow, Instruction, Source};
+use fieldline_machinecode::machine::{Address, Callee, Effect, Flow, Instruction, ValueSource};
 
 /// A place in a struct that other units understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,9 +102,9 @@ fn callbacks(
 ) {
     for (from, address) in stored(instruction) {
         let stored = match from {
-            Source::Number(number) => Value::Number(number as u64),
-            Source::Register(register) => state.register(register),
-            Source::Memory | Source::System(_) => Value::UNKNOWN,
+            ValueSource::Number(number) => Value::Number(number as u64),
+            ValueSource::Register(register) => state.register(register),
+            ValueSource::Memory | ValueSource::System(_) => Value::UNKNOWN,
         };
         if let Value::Number(function) = stored
             && is_function(function)
@@ -125,7 +125,7 @@ fn callbacks(
     }
 }
 
-fn stored(instruction: &Instruction) -> Vec<(Source, Address)> {
+fn stored(instruction: &Instruction) -> Vec<(ValueSource, Address)> {
     let Some(address) = instruction.operand().map(|memory| memory.address) else {
         return Vec::new();
     };
@@ -179,17 +179,18 @@ fn addresses(
     is_function: &(dyn Fn(u64) -> bool + Sync),
 ) -> Option<Export> {
     let number = match instruction.effect {
-        Effect::Move { from: Source::Number(number), .. } | Effect::Push { from: Source::Number(number) } => {
-            number as u64
-        }
+        Effect::Move { from: ValueSource::Number(number), .. }
+        | Effect::Push { from: ValueSource::Number(number) } => number as u64,
         Effect::Lea { address, .. } if address.base.is_none() && address.index.is_none() => {
             address.displacement as u64
         }
         // The rest of an address, of which the page is known.
-        Effect::Add { of, from: Source::Number(rest), subtract: false, .. } => match state.register(of) {
-            Value::Number(page) => page.wrapping_add(rest as u64),
-            _ => return None,
-        },
+        Effect::Add { of, from: ValueSource::Number(rest), subtract: false, .. } => {
+            match state.register(of) {
+                Value::Number(page) => page.wrapping_add(rest as u64),
+                _ => return None,
+            }
+        }
         _ => return None,
     };
     is_function(number).then_some(Export { function: number, usage: FunctionUse::Address })

@@ -2,8 +2,8 @@
 
 use super::value::{Origin, Pointer, Value};
 use crate::types::{Place, Shape, Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::locations::{Place as VariablePlace, PlaceRange};
-use fieldline_debuginfo::dwarf::scopes::{Scopes, Variable};
+use fieldline_debuginfo::dwarf::code::{PlaceRange, VariablePlace};
+use fieldline_debuginfo::dwarf::code::{Scopes, Variable};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::machine::Register;
 use std::collections::BTreeSet;

@@ -6,7 +6,7 @@ use super::value::{Origin, Spot, Value, join};
 use super::world::World;
 use crate::types::{Place, Ty};
 use fieldline_machinecode::machine::{
-    Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Source,
+    Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, ValueSource,
 };
 use rustc_hash::FxHashMap;
 
@@ -192,7 +192,7 @@ impl Step<'_, '_> {
                 self.set(b, of_a);
             }
             Effect::Exchange { register, is_plain } => {
-                let loaded = self.source(Source::Memory, origin);
+                let loaded = self.source(ValueSource::Memory, origin);
                 let stored = if is_plain { self.state.register(register) } else { Value::UNKNOWN };
                 self.store(instruction.operand(), stored);
                 self.clobber(instruction.written, origin);
@@ -200,7 +200,7 @@ impl Step<'_, '_> {
             }
             Effect::Store { from } => {
                 let value = match from {
-                    Source::Memory => Value::UNKNOWN,
+                    ValueSource::Memory => Value::UNKNOWN,
                     _ => self.source(from, 0),
                 };
                 self.store(instruction.operand(), value);
@@ -243,7 +243,7 @@ impl Step<'_, '_> {
     }
 
     /// Only x86 has it.
-    fn push(&mut self, from: Source) {
+    fn push(&mut self, from: ValueSource) {
         let value = self.source(from, 0);
         let top = self.add(Register::RSP, 8_u64.wrapping_neg());
         self.set(Register::RSP, top);
@@ -281,12 +281,12 @@ impl Step<'_, '_> {
         }
     }
 
-    fn source(&mut self, from: Source, origin: Origin) -> Value {
+    fn source(&mut self, from: ValueSource, origin: Origin) -> Value {
         match from {
-            Source::Register(register) => self.state.register(register),
-            Source::Number(number) => Value::Number(number as u64),
-            Source::System(system) => self.world.system(system, origin),
-            Source::Memory => match self.instruction.operand() {
+            ValueSource::Register(register) => self.state.register(register),
+            ValueSource::Number(number) => Value::Number(number as u64),
+            ValueSource::System(system) => self.world.system(system, origin),
+            ValueSource::Memory => match self.instruction.operand() {
                 Some(memory) => {
                     let spot = self.world.spot(self.state, &memory.address);
                     self.load(spot, origin)
@@ -341,7 +341,7 @@ impl Step<'_, '_> {
         let pointer = match callee {
             Callee::Direct(_) => return None,
             Callee::Register(register) => self.state.register(register),
-            Callee::Memory => self.source(Source::Memory, 0),
+            Callee::Memory => self.source(ValueSource::Memory, 0),
         };
         match pointer {
             Value::Pointer(pointer) => self.world.returns(pointer.ty),

@@ -13,7 +13,7 @@ use super::typing::typed;
 use crate::calls::arguments;
 use crate::flow::{Arguments, Code, Solution, State, World};
 use crate::program::Program;
-use fieldline_debuginfo::dwarf::scopes::ScopeReader;
+use fieldline_debuginfo::dwarf::code::ScopeReader;
 use fieldline_machinecode::insn::InstructionReader;
 use view::View;
 

@@ -13,8 +13,8 @@ use crate::calls::{Export, FunctionUse, Passed, References, SharedPlace, argumen
 use crate::flow::{Arguments, Code, Solution, World};
 use crate::program::Program;
 use crate::types::Ty;
-use fieldline_debuginfo::dwarf::scopes::ScopeReader;
-use fieldline_debuginfo::dwarf::survey::Function;
+use fieldline_debuginfo::dwarf::code::Function;
+use fieldline_debuginfo::dwarf::code::ScopeReader;
 use fieldline_machinecode::insn::InstructionReader;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -4,7 +4,7 @@ use super::reason::Reason;
 use crate::types::{Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
-use fieldline_machinecode::machine::{Access, Memory};
+use fieldline_machinecode::machine::{AccessKind, Memory};
 
 /// Index of a type in [`crate::operands::answers::Answers::types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,7 +109,7 @@ pub struct Fixed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand<T> {
     /// What is done to it.
-    pub access: Access,
+    pub access: AccessKind,
     /// Bytes.
     pub size: u16,
     /// Whether it goes with the instruction rather than being written in it.

@@ -5,13 +5,13 @@ use super::image::Image;
 use super::patches::Patches;
 use super::symbols::{Named, Symbols};
 use crate::types::{Definitions, Place, Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::addresses::UnitMap;
-use fieldline_debuginfo::dwarf::survey::{Kind, Survey};
+use fieldline_debuginfo::dwarf::code::UnitMap;
+use fieldline_debuginfo::dwarf::code::{NameKind, Survey};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
 use fieldline_debuginfo::{Elf, Error, Machine, Result};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
-use fieldline_machinecode::machine::{Flow, Instruction, Segment};
+use fieldline_machinecode::machine::{AddressSegment, Flow, Instruction};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -61,7 +61,7 @@ pub struct PerCpu {
     /// The array of all CPUs' offsets.
     pub offsets: Option<u64>,
     /// The segment through which a CPU (or thread) reaches its own.
-    pub segment: Segment,
+    pub segment: AddressSegment,
     /// What addresses in that segment are less than the symbols' values: the segment of a thread begins behind its data.
     pub bias: u64,
 }
@@ -86,7 +86,7 @@ impl PerCpu {
             // Variant I: two words, then the data.
             Architecture::AArch64 => (None, 16_u64.next_multiple_of(align.clamp(1, 1 << 32)).wrapping_neg()),
         };
-        Self { range: 0..size, own_offset, offsets: None, segment: Segment::Fs, bias }
+        Self { range: 0..size, own_offset, offsets: None, segment: AddressSegment::Fs, bias }
     }
 
     fn new(symbols: &Symbols<'_>) -> Self {
@@ -96,7 +96,7 @@ impl PerCpu {
             range: range.map_or(0..0, |(start, end)| start..end),
             own_offset: address("this_cpu_off"),
             offsets: address("__per_cpu_offset"),
-            segment: Segment::Gs,
+            segment: AddressSegment::Gs,
             bias: 0,
         }
     }
@@ -253,7 +253,7 @@ impl<'a> Program<'a> {
                 || self.dwarf.linkage_name_of(*die) == Some(name)
         });
         defined.or_else(|| {
-            let named = survey.named(self.dwarf, Kind::Variable, name)?;
+            let named = survey.named(self.dwarf, NameKind::Variable, name)?;
             survey.address_of(named).is_none_or(|address| address == symbol.address).then_some(named)
         })
     }

@@ -4,7 +4,7 @@ use crate::flow::{FactSubject, Value};
 use crate::operands::target::Target;
 use crate::types::{Place, Ty, TypeSpace};
 use fieldline_machinecode::architecture::Architecture;
-use fieldline_machinecode::machine::{Address, Memory, Segment};
+use fieldline_machinecode::machine::{Address, AddressSegment, Memory};
 use std::fmt::Write;
 
 pub(super) fn holds(what: &str, value: &str) -> String {
@@ -70,9 +70,9 @@ fn bracketed(address: &Address) -> String {
 fn at_and_t(address: &Address) -> String {
     let name = |register| Architecture::X86_64.name(register);
     let mut text = match address.segment {
-        Segment::Flat => String::new(),
-        Segment::Fs => "%fs:".to_owned(),
-        Segment::Gs => "%gs:".to_owned(),
+        AddressSegment::Flat => String::new(),
+        AddressSegment::Fs => "%fs:".to_owned(),
+        AddressSegment::Gs => "%gs:".to_owned(),
     };
     if address.displacement != 0 || (address.base.is_none() && address.index.is_none()) {
         let sign = if address.displacement < 0 { "-" } else { "" };

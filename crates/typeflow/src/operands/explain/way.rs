@@ -4,7 +4,7 @@ use super::spell;
 use super::view::View;
 use super::words::WayStep;
 use crate::flow::Value;
-use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, Source};
+use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, ValueSource};
 
 const MAX_STEPS: usize = 16;
 
@@ -104,10 +104,10 @@ fn source(instruction: &Instruction, made: Register) -> Option<Register> {
         return Some(made);
     }
     let in_memory = || instruction.operand().and_then(|memory| memory.address.base);
-    let of = |from: Source| match from {
-        Source::Register(register) => Some(register),
-        Source::Memory => in_memory(),
-        Source::Number(_) | Source::System(_) => None,
+    let of = |from: ValueSource| match from {
+        ValueSource::Register(register) => Some(register),
+        ValueSource::Memory => in_memory(),
+        ValueSource::Number(_) | ValueSource::System(_) => None,
     };
     match instruction.effect {
         Effect::Move { from, .. } => of(from),

@@ -148,7 +148,8 @@ fn early(vmlinux: &Path) -> Result<bool> {
     let (mut definitions, mut in_head) = (0, 0);
     for definition in dwarf::index(&all)?.iter().filter(|one| !one.is_nested).step_by(61) {
         let opened = Opened::new(&sections)?;
-        let found = opened.find_first(&definition.name)?.context("a name of the file is not found")?;
+        let found = opened.find_first_many(&[&definition.name])?.pop().flatten();
+        let found = found.context("a name of the file is not found")?;
         let first = dwarf::find_first(&all, &definition.name)?.context("a name of the file is not found")?;
         if (found.die, found.signature) != (first.die, first.signature) {
             say(&format!("  {}: {:?} early, {:?} of all", definition.name, found.die, first.die));

@@ -154,15 +154,9 @@ impl<'d> Btf<'d> {
         rest.get(..end)
     }
 
-    /// The machine it was made for. BTF does not carry the pointer's size; it is that of `long`, as libbpf has it,
-    /// or what [`Btf::set_pointer_size`] said.
+    /// The machine it was made for. BTF does not carry the pointer's size; it is that of `long`, as libbpf has it.
     pub fn target(&self) -> TargetMachine {
         TargetMachine { pointer_size: self.pointer_size, big_endian: self.big_endian }
-    }
-
-    /// Sets the pointer's size in bytes, for callers that know the ELF file's class.
-    pub fn set_pointer_size(&mut self, bytes: u8) {
-        self.pointer_size = bytes;
     }
 
     /// Size of an integer named like `long`. Compilers put the base types first, so a short look is enough.

@@ -4,7 +4,7 @@ use super::printer::{MAX_DECLARATION, MAX_TEXT};
 use super::*;
 use fieldline_debuginfo::btf;
 use fieldline_layout::testing::{declared, pointer, signed, structure};
-use fieldline_layout::types::{Prototype, TargetMachine, Type};
+use fieldline_layout::types::{Aggregate, Prototype, TargetMachine, Type};
 use std::path::Path;
 
 const OPTIONS: Options = Options { cacheline_size: 64, from_btf: false };

@@ -4,11 +4,12 @@ use crate::args::Recordings;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
-use fieldline_debuginfo::dwarf::sections::{hex, open_alt_link};
+use fieldline_debuginfo::dwarf::open_alt_link;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_debuginfo::hex;
 use fieldline_debuginfo::{Elf, FileBytes, module, separate};
 use fieldline_doctor::blind_spots::blind_spots;
-use fieldline_perfdata::perf_data::{Error, Facts, Tally};
+use fieldline_perfdata::perf_data::{Error, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::addresses::{check_addresses, check_build_id};
 use fieldline_profile::attribute::{Attribution, Joint};
@@ -32,7 +33,7 @@ impl Attributed<'_> {
         let parts = self.dwarfs.iter().zip(self.attributions);
         let parts: Vec<_> = parts.map(|(dwarf, attribution)| sums::Part { dwarf, attribution }).collect();
         let build_id = self.build_id.as_deref();
-        let blind_spots = |facts: &Facts, tally: &Tally| {
+        let blind_spots = |facts: &RecordingFacts, tally: &RecordTally| {
             let spots = blind_spots(facts, tally).into_iter();
             spots.map(|spot| format!("{spot}; {}", spot.remedy())).collect()
         };

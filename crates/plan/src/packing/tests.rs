@@ -4,46 +4,15 @@ use crate::options::{PlanOptions, Request};
 use crate::random::Random;
 use crate::result::{Outcome, StructPlan, slab_class};
 use crate::search::moved;
+use fieldline_layout::Layout;
 use fieldline_layout::abi::{self, Slot, place};
 use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
-use fieldline_layout::layout::Role;
-use fieldline_layout::{Layout, Member};
+use fieldline_layout::testing::numbered;
 use std::collections::BTreeSet;
 
 /// A struct of members with sizes and alignments.
 pub(crate) fn layout(members: &[(u64, u64)]) -> Layout {
-    let slots: Vec<Slot> = members.iter().map(|(size, align)| Slot::bytes(*size, *align)).collect();
-    let placed = place(&slots, 1);
-    let members = members.iter().zip(&placed.bit_offsets).enumerate();
-    let members: Vec<Member> = members
-        .map(|(index, ((size, align), bit_offset))| Member {
-            name: Some(format!("m{index}")),
-            type_name: "t".to_owned(),
-            bit_offset: *bit_offset,
-            bit_size: size * 8,
-            bit_field_storage: None,
-            align: *align,
-            explicit_align: None,
-            aligned_type: false,
-            role: Role::Plain,
-            line: 0,
-            members: Vec::new(),
-            is_union: false,
-        })
-        .collect();
-    let empty = Layout {
-        kind: "struct".to_owned(),
-        order: fieldline_layout::types::MemberOrder::default(),
-        name: "sample".to_owned(),
-        size: placed.size,
-        align: placed.align,
-        explicit_align: None,
-        file: None,
-        line: 0,
-        members: Vec::new(),
-        items: Vec::new(),
-    };
-    Layout::from_members(&empty, members, placed.size)
+    numbered("sample", members)
 }
 
 fn plan(layout: &Layout, wishes: &Wishes, options: &PlanOptions) -> StructPlan {

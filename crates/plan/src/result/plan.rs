@@ -5,7 +5,7 @@ use super::confidence::Confidence;
 use super::evidence::VisitEvidence;
 use super::forecast::{Candidate, Forecast, SizeForecast, Term};
 use super::groups::Group;
-use fieldline_layout::constraint::{self, Constraints, Refusal, Wishes};
+use fieldline_layout::constraint::{self, Constraints, ReorderRefusal, Wishes};
 use fieldline_layout::{Layout, Member, abi};
 use serde::{Deserialize, Serialize};
 
@@ -357,9 +357,9 @@ impl PlacedMember {
 }
 
 /// A plan that refuses, and says what holds each member if nothing may move.
-pub(crate) fn refused(layout: &Layout, wishes: &Wishes, refusal: &Refusal) -> StructPlan {
+pub(crate) fn refused(layout: &Layout, wishes: &Wishes, refusal: &ReorderRefusal) -> StructPlan {
     let mut result = unchanged(layout, Outcome::Refused, &refusal.to_string());
-    if let (Refusal::Fixed, Ok(limits)) = (refusal, constraint::limits(layout, wishes)) {
+    if let (ReorderRefusal::Fixed, Ok(limits)) = (refusal, constraint::limits(layout, wishes)) {
         result.held = held(&limits);
     }
     result

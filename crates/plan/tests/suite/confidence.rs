@@ -2,7 +2,7 @@
 
 use crate::common::{Workload, layout};
 use fieldline_access::access::AccessProfile;
-use fieldline_access::blocks::BlockCount;
+use fieldline_access::access::BlockCount;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Wishes;
 use fieldline_plan::options::{PlanOptions, Request};

@@ -8,7 +8,7 @@ use fieldline_debuginfo::Elf;
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample::CpuMode;
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_perfdata::script::{Landmark, Space};
+use fieldline_perfdata::script::{AddressSpace, Landmark};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -53,7 +53,10 @@ struct Vote {
 }
 
 /// Addresses by name of the symbols that landmarks name; none for names with several.
-fn linked<'e>(elf: &'e Elf<'_>, landmarks: &BTreeMap<Space, Landmark>) -> FxHashMap<&'e str, Option<u64>> {
+fn linked<'e>(
+    elf: &'e Elf<'_>,
+    landmarks: &BTreeMap<AddressSpace, Landmark>,
+) -> FxHashMap<&'e str, Option<u64>> {
     let wanted: FxHashMap<&str, ()> = landmarks
         .values()
         .flat_map(|landmark| landmark.symbols.keys())
@@ -85,7 +88,7 @@ fn vote(landmark: &Landmark, linked: &FxHashMap<&str, Option<u64>>) -> Option<Vo
 /// What the kernel was moved by.
 pub(super) fn kernel_slide(elf: &Elf<'_>, file: &SampleFile) -> Option<u64> {
     let landmarks = file.landmarks()?;
-    let kernel = landmarks.get(&Space::Kernel)?;
+    let kernel = landmarks.get(&AddressSpace::Kernel)?;
     vote(kernel, &linked(elf, landmarks)).map(|vote| vote.slide)
 }
 
@@ -93,8 +96,8 @@ pub(super) fn kernel_slide(elf: &Elf<'_>, file: &SampleFile) -> Option<u64> {
 pub(super) fn program_slides(elf: &Elf<'_>, name: &str, file: &SampleFile) -> Vec<(u32, u64)> {
     let Some(landmarks) = file.landmarks() else { return Vec::new() };
     let linked = linked(elf, landmarks);
-    let slide = |(space, landmark): (&Space, &Landmark)| match space {
-        Space::Program(pid, dso) if dso.rsplit('/').next() == Some(name) => {
+    let slide = |(space, landmark): (&AddressSpace, &Landmark)| match space {
+        AddressSpace::Program(pid, dso) if dso.rsplit('/').next() == Some(name) => {
             vote(landmark, &linked).map(|vote| (*pid, vote.slide))
         }
         _ => None,
@@ -108,7 +111,7 @@ pub(super) fn program_slides(elf: &Elf<'_>, name: &str, file: &SampleFile) -> Ve
 /// If they can't, or a record can't be read.
 pub fn check_addresses(elf: &Elf<'_>, file: &SampleFile) -> Result<(), Displaced> {
     let Some(landmarks) = file.landmarks().filter(|_| is_kernel(elf)) else { return Ok(()) };
-    let vote = landmarks.get(&Space::Kernel).and_then(|kernel| vote(kernel, &linked(elf, landmarks)));
+    let vote = landmarks.get(&AddressSpace::Kernel).and_then(|kernel| vote(kernel, &linked(elf, landmarks)));
     match vote {
         Some(Vote { agreeing, known, .. }) if 2 * agreeing < known => {
             Err(Displaced::OtherBuild { program: elf.name().to_owned(), agreeing, known })

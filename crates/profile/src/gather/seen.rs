@@ -1,12 +1,11 @@
 //! A first look at a recording's records: their tally, and how far apart samples of one CPU are.
 
-use crate::aggregate::gaps::Gaps;
-use fieldline_perfdata::perf_data::{Facts, Record, Tally};
+use crate::aggregate::Gaps;
+use fieldline_perfdata::perf_data::{Record, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 
-/// What a block of records shows.
 pub(crate) struct Seen {
-    tally: Tally,
+    tally: RecordTally,
     /// CPU and time of samples.
     times: Vec<(u32, u64)>,
     /// How many of these came before the end of each round.
@@ -14,11 +13,10 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn nothing(facts: &Facts) -> Self {
-        Self { tally: Tally::new(facts), times: Vec::new(), rounds: Vec::new() }
+    pub(crate) fn nothing(facts: &RecordingFacts) -> Self {
+        Self { tally: RecordTally::new(facts), times: Vec::new(), rounds: Vec::new() }
     }
 
-    /// Counts a sample.
     pub(crate) fn count(&mut self, sample: &Sample<'_>) {
         self.tally.add_sample(sample);
     }
@@ -37,18 +35,16 @@ impl Seen {
     }
 }
 
-/// What blocks show together.
 pub(crate) struct SeenSum {
-    tally: Tally,
+    tally: RecordTally,
     gaps: Gaps,
 }
 
 impl SeenSum {
-    pub(crate) fn new(facts: &Facts) -> Self {
-        Self { tally: Tally::new(facts), gaps: Gaps::default() }
+    pub(crate) fn new(facts: &RecordingFacts) -> Self {
+        Self { tally: RecordTally::new(facts), gaps: Gaps::default() }
     }
 
-    /// Takes what the next block shows.
     pub(crate) fn add(&mut self, seen: Seen) {
         self.tally.merge(&seen.tally);
         let mut times = seen.times.into_iter();
@@ -61,8 +57,7 @@ impl SeenSum {
         times.for_each(|(cpu, time)| self.gaps.push(cpu, time));
     }
 
-    /// The tally, and the median gap.
-    pub(crate) fn finish(self) -> (Tally, u64) {
+    pub(crate) fn finish(self) -> (RecordTally, u64) {
         (self.tally, self.gaps.median())
     }
 }

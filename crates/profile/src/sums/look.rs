@@ -1,14 +1,14 @@
 //! A first look at a recording: its tally, and how far apart samples of one CPU are.
 
-use crate::attribute::part::Part;
-use crate::gather::seen::{Seen, SeenSum};
-use fieldline_perfdata::perf_data::{Error, Facts, Record, Tally};
+use crate::attribute::Part;
+use crate::gather::{Seen, SeenSum};
+use fieldline_perfdata::perf_data::{Error, Record, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::sweep::{Sweep, sweep};
 
 /// Counts a recording's records, and finds the median gap of samples whose function is known, in nanoseconds.
-pub(super) fn look(parts: &[Part<'_, '_>], file: &SampleFile) -> Result<(Tally, u64), Error> {
+pub(super) fn look(parts: &[Part<'_, '_>], file: &SampleFile) -> Result<(RecordTally, u64), Error> {
     if let [only] = parts
         && let Some((tally, gap)) = only.looked()
     {
@@ -22,7 +22,7 @@ pub(super) fn look(parts: &[Part<'_, '_>], file: &SampleFile) -> Result<(Tally, 
 
 struct Look<'p, 'f> {
     parts: &'p [Part<'p, 'f>],
-    facts: &'p Facts,
+    facts: &'p RecordingFacts,
 }
 
 impl Sweep for Look<'_, '_> {

@@ -1,40 +1,30 @@
 //! What an analysed function passes on: pointers in the arguments of calls, and callbacks it puts into structs.
 
-use crate::flow::code::Code;
-use crate::flow::solve::Solution;
-use crate::flow::state::State;
-use crate::flow::value::{Spot, Value};
-use crate::flow::world::World;
+use crate::flow::{Code, Solution, Spot, State, Value, World};
 use crate::types::{Place, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_machinecode::architecture::MAX_ARGUMENTS;
-use fieldline_machinecode::machine::{Address, Callee, Effect, Flow, Instruction, Source};
+use fieldline_machinecode::machine::{Address, Callee, Effect, Flow, Instruction, ValueSource};
 
 /// A place in a struct that other units understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SharedPlace {
+pub(crate) struct SharedPlace {
     /// A DIE that defines the struct.
     pub die: DieRef,
-    /// Bytes from its start.
     pub offset: i64,
 }
 
-/// What is passed in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Passed {
-    /// Nothing is known.
+pub(crate) enum Passed {
     Unknown,
     /// No pointer, or a null one.
     Nothing,
-    /// A pointer.
     Pointer(SharedPlace),
 }
 
-/// What a function does to another.
 #[expect(clippy::large_enum_variant, reason = "nearly all uses are calls")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FunctionUse {
-    /// Calls it with arguments.
+pub(crate) enum FunctionUse {
     Call([Passed; MAX_ARGUMENTS]),
     /// Puts its address there: it will be called with what the place is in.
     Callback(SharedPlace),
@@ -42,17 +32,15 @@ pub enum FunctionUse {
     Address,
 }
 
-/// A use of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Export {
+pub(crate) struct Export {
     /// The function that is used, by its entry.
     pub function: u64,
-    /// How.
     pub usage: FunctionUse,
 }
 
 /// The uses a function makes of others. `is_function` tells whether an address is the entry of one that matters.
-pub fn exports(
+pub(crate) fn exports(
     world: &mut World<'_>,
     code: &Code,
     solution: &Solution<'_>,
@@ -114,9 +102,9 @@ fn callbacks(
 ) {
     for (from, address) in stored(instruction) {
         let stored = match from {
-            Source::Number(number) => Value::Number(number as u64),
-            Source::Register(register) => state.register(register),
-            Source::Memory | Source::System(_) => Value::UNKNOWN,
+            ValueSource::Number(number) => Value::Number(number as u64),
+            ValueSource::Register(register) => state.register(register),
+            ValueSource::Memory | ValueSource::System(_) => Value::UNKNOWN,
         };
         if let Value::Number(function) = stored
             && is_function(function)
@@ -137,8 +125,7 @@ fn callbacks(
     }
 }
 
-/// What an instruction stores, and where.
-fn stored(instruction: &Instruction) -> Vec<(Source, Address)> {
+fn stored(instruction: &Instruction) -> Vec<(ValueSource, Address)> {
     let Some(address) = instruction.operand().map(|memory| memory.address) else {
         return Vec::new();
     };
@@ -192,17 +179,18 @@ fn addresses(
     is_function: &(dyn Fn(u64) -> bool + Sync),
 ) -> Option<Export> {
     let number = match instruction.effect {
-        Effect::Move { from: Source::Number(number), .. } | Effect::Push { from: Source::Number(number) } => {
-            number as u64
-        }
+        Effect::Move { from: ValueSource::Number(number), .. }
+        | Effect::Push { from: ValueSource::Number(number) } => number as u64,
         Effect::Lea { address, .. } if address.base.is_none() && address.index.is_none() => {
             address.displacement as u64
         }
         // The rest of an address, of which the page is known.
-        Effect::Add { of, from: Source::Number(rest), subtract: false, .. } => match state.register(of) {
-            Value::Number(page) => page.wrapping_add(rest as u64),
-            _ => return None,
-        },
+        Effect::Add { of, from: ValueSource::Number(rest), subtract: false, .. } => {
+            match state.register(of) {
+                Value::Number(page) => page.wrapping_add(rest as u64),
+                _ => return None,
+            }
+        }
         _ => return None,
     };
     is_function(number).then_some(Export { function: number, usage: FunctionUse::Address })

@@ -7,7 +7,7 @@ use crate::report::color::Paint;
 use crate::report::profile::{coverage, types_text};
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
-use fieldline_debuginfo::dwarf::sections::hex;
+use fieldline_debuginfo::hex;
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;

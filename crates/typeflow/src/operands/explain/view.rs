@@ -2,16 +2,11 @@
 
 use super::spell;
 use super::words::{ExplainedOperand, Line};
-use crate::flow::code::Code;
-use crate::flow::facts::Fact;
-use crate::flow::solve::Arguments;
-use crate::flow::state::{Location, State};
-use crate::flow::value::Value;
-use crate::flow::world::World;
+use crate::flow::{Arguments, Code, Fact, Location, State, Value, World};
 use crate::types::TypeSpace;
 use fieldline_debuginfo::dwarf::DieRef;
-use fieldline_debuginfo::dwarf::scopes::ScopeKind;
-use fieldline_debuginfo::dwarf::survey::Function;
+use fieldline_debuginfo::dwarf::code::Function;
+use fieldline_debuginfo::dwarf::code::ScopeKind;
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn;
 use fieldline_machinecode::machine::{Instruction, Register};

@@ -3,10 +3,9 @@
 use super::spell;
 use super::view::View;
 use super::words::WayStep;
-use crate::flow::value::Value;
-use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, Source};
+use crate::flow::Value;
+use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, ValueSource};
 
-/// Longest way that is shown.
 const MAX_STEPS: usize = 16;
 
 impl View<'_, '_> {
@@ -89,11 +88,9 @@ impl View<'_, '_> {
     }
 }
 
-/// Who gave a register its value.
 enum Made {
     /// An instruction, an index.
     By(usize),
-    /// The caller.
     ByCaller,
     /// One of several, before the ways to an address meet.
     AtMeeting(u64),
@@ -107,10 +104,10 @@ fn source(instruction: &Instruction, made: Register) -> Option<Register> {
         return Some(made);
     }
     let in_memory = || instruction.operand().and_then(|memory| memory.address.base);
-    let of = |from: Source| match from {
-        Source::Register(register) => Some(register),
-        Source::Memory => in_memory(),
-        Source::Number(_) | Source::System(_) => None,
+    let of = |from: ValueSource| match from {
+        ValueSource::Register(register) => Some(register),
+        ValueSource::Memory => in_memory(),
+        ValueSource::Number(_) | ValueSource::System(_) => None,
     };
     match instruction.effect {
         Effect::Move { from, .. } => of(from),

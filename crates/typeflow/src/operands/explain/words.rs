@@ -1,7 +1,7 @@
 //! What is said of an instruction, its operands, and the way to an answer.
 
 use crate::operands::target::{Target, TypeEntry};
-use fieldline_machinecode::machine::Access;
+use fieldline_machinecode::machine::AccessKind;
 
 /// A place on the way by which a register got its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct ExplainedOperand {
     /// As it is written; empty for one that the kernel may patch in.
     pub written: String,
     /// What is done to it.
-    pub access: Access,
+    pub access: AccessKind,
     /// Bytes.
     pub size: u16,
     /// What it is.

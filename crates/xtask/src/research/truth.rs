@@ -17,7 +17,7 @@ use crate::tools::shell::{self, say};
 use anyhow::{Context, Result};
 use fieldline_access::AccessProfile;
 use fieldline_layout::constraint::{Wishes, constraints};
-use fieldline_plan::cost::model::Model;
+use fieldline_plan::cost::Model;
 use objects::Objects;
 use score::Score;
 use sharing::busiest;

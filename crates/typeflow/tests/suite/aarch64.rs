@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
-mod idiom;
-
+use crate::idiom::{operands, with_program};
 use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::operands::explain::explain;
-use idiom::{operands, with_program};
 
 const PROGRAM: &str = "idioms-aarch64";
 

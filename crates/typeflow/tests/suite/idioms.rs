@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail as tests do")]
 
-mod idiom;
-
+use crate::idiom::{operands, with_program};
 use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::operands::explain::explain;
 use fieldline_typeflow::program::Program;
-use idiom::{operands, with_program};
 
 fn with_idioms<T>(work: impl for<'a> FnOnce(&'a Program<'a>, &[u64]) -> T) -> T {
     with_program("idioms", work)

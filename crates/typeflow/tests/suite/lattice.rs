@@ -68,7 +68,11 @@ fn values(types: &[Ty]) -> impl Strategy<Value = Value> + use<> {
 }
 
 fn plain(value: Value) -> Value {
-    value.with_origin(0)
+    match value {
+        Value::Word(_) => Value::UNKNOWN,
+        Value::Pointer(pointer) => Value::Pointer(Pointer { origin: 0, ..pointer }),
+        other => other,
+    }
 }
 
 fn joined(types: &mut TypeSpace<'_, '_>, a: Value, b: Value) -> Value {

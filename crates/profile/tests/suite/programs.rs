@@ -4,9 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
-mod built;
-
-use built::{Built, compiler};
+use crate::built::{Built, compiler};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, Endian};

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 /// Index of a type in its [`TypeTable`]. Ids of different tables must not be mixed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(pub u32);
 
 impl TypeId {
@@ -97,9 +97,10 @@ pub enum PointerKind {
 }
 
 /// Kinds of aggregate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AggregateKind {
     /// `struct`
+    #[default]
     Struct,
     /// `union`
     Union,
@@ -118,7 +119,7 @@ impl fmt::Display for AggregateKind {
 }
 
 /// A member as declared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemberDecl {
     /// Name; `None` for an anonymous struct or union (and an unnamed bit-field, which debug info omits).
     pub name: Option<Box<str>>,
@@ -164,7 +165,7 @@ impl MemberOrder {
 }
 
 /// A struct, union or class.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aggregate {
     /// struct, union or class.
     pub kind: AggregateKind,
@@ -443,32 +444,14 @@ pub fn split_path(name: &str) -> (Option<&str>, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{declared, structure};
 
     #[test]
     fn aggregates_that_hold_themselves_twice_have_an_alignment() {
         let mut table = TypeTable::new(TargetMachine::default());
         let id = table.push(Type::Void);
-        let member = MemberDecl {
-            name: None,
-            ty: id,
-            bit_offset: 0,
-            bit_field: None,
-            align: Some(4),
-            line: 0,
-            is_static: false,
-            is_base: false,
-        };
-        let aggregate = Aggregate {
-            kind: AggregateKind::Struct,
-            name: None,
-            size: 8,
-            align: None,
-            members: vec![member.clone(), member],
-            is_declaration: false,
-            decl: None,
-            order: MemberOrder::default(),
-        };
-        table.set(id, Type::Aggregate(aggregate));
+        let member = MemberDecl { align: Some(4), ..declared("", id, 0) };
+        table.set(id, structure("", 8, vec![member.clone(), member]));
         assert_eq!(table.align_of(id), 4);
         assert!(crate::Layout::of(&table, id).is_some_and(|layout| layout.members.len() == 2));
     }
@@ -485,27 +468,8 @@ mod tests {
     /// A struct that holds three of itself by value, as no compiler makes it.
     fn holding_itself(table: &mut TypeTable) -> TypeId {
         let id = table.push(Type::Void);
-        let member = |bit_offset| MemberDecl {
-            name: None,
-            ty: id,
-            bit_offset,
-            bit_field: None,
-            align: None,
-            line: 0,
-            is_static: false,
-            is_base: false,
-        };
-        let aggregate = Aggregate {
-            kind: AggregateKind::Struct,
-            name: Some("self".into()),
-            size: 24,
-            align: None,
-            members: vec![member(0), member(64), member(128)],
-            is_declaration: false,
-            decl: None,
-            order: MemberOrder::default(),
-        };
-        table.set(id, Type::Aggregate(aggregate));
+        let members = [0, 64, 128].map(|bit_offset| declared("", id, bit_offset));
+        table.set(id, structure("self", 24, members.into()));
         id
     }
 

@@ -14,5 +14,8 @@ pub(crate) mod part;
 mod questions;
 pub(crate) mod straight;
 
+pub(crate) use accesses::{each_access, place};
 pub use attributed::Attributed;
 pub use attribution::{Attribution, Joint};
+pub(crate) use part::Part;
+pub(crate) use straight::Straight;

@@ -13,3 +13,8 @@ pub(crate) mod pieces;
 pub(crate) mod seen;
 pub(crate) mod source;
 pub(crate) mod traps;
+pub(crate) use gathered::Gathered;
+pub(crate) use key::{Aside, Batch, Facts, One, Table};
+pub(crate) use pieces::{Piece, mode, pieces};
+pub(crate) use seen::{Seen, SeenSum};
+pub(crate) use source::Source;

@@ -9,3 +9,7 @@ pub(crate) mod decide;
 pub(crate) mod evidence;
 pub(crate) mod known;
 pub(crate) mod slides;
+pub(crate) use decide::decide;
+pub(crate) use evidence::{Evidence, Seen, Votes};
+pub(crate) use known::Objects;
+pub(crate) use slides::{Slides, in_space};

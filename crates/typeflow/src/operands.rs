@@ -16,6 +16,11 @@ pub mod reason;
 mod rounds;
 pub mod sampled;
 pub mod target;
-pub mod typing;
+mod typing;
 
+pub use answers::Answers;
 pub use part::TypedFunction;
+pub use reason::Reason;
+pub use sampled::Sampled;
+pub use target::{Operand, Target, TypeEntry, TypeIndex};
+pub use typing::Typed;

@@ -2,7 +2,6 @@
 
 use super::index::Btf;
 use super::kind::{BtfKind, BtfTypeId};
-use fieldline_layout::types::AggregateKind;
 use memchr::memmem;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -50,18 +49,6 @@ impl<'d> Btf<'d> {
         found
     }
 
-    /// The types of a name that are of a kind, in the order of their ids; those of the base come first.
-    pub fn find_kind(&self, name: &str, wanted: impl Fn(BtfKind) -> bool + Copy) -> Vec<BtfTypeId> {
-        self.matching(name, wanted)
-    }
-
-    /// What a name is declared as without a definition (`struct name;`), if it is.
-    pub fn find_declaration(&self, name: &str) -> Option<AggregateKind> {
-        let id = *self.matching(name, |kind| kind == BtfKind::Forward).first()?;
-        let is_union = self.record(id)?.info().flag();
-        Some(if is_union { AggregateKind::Union } else { AggregateKind::Struct })
-    }
-
     /// All named structs and unions, and typedefs of them, in the order of their ids; those of the base are left
     /// out.
     pub fn definitions(&self) -> impl Iterator<Item = BtfDefinition<'d>> {
@@ -88,8 +75,9 @@ impl<'d> Btf<'d> {
         None
     }
 
-    fn matching(&self, name: &str, wanted: impl Fn(BtfKind) -> bool + Copy) -> Vec<BtfTypeId> {
-        let mut found = self.base.map(|base| base.matching(name, wanted)).unwrap_or_default();
+    /// The types of a name that are of a kind, in the order of their ids; those of the base come first.
+    pub fn find_kind(&self, name: &str, wanted: impl Fn(BtfKind) -> bool + Copy) -> Vec<BtfTypeId> {
+        let mut found = self.base.map(|base| base.find_kind(name, wanted)).unwrap_or_default();
         let places = self.name_places(name);
         if places.is_empty() {
             return found;

@@ -234,11 +234,9 @@ fn aggregate(
         kind: if is_union { AggregateKind::Union } else { AggregateKind::Struct },
         name,
         size: if is_declaration { 0 } else { u64::from(record.size()) },
-        align: None,
         members,
         is_declaration,
-        decl: None,
-        order: fieldline_layout::types::MemberOrder::default(),
+        ..Aggregate::default()
     })
 }
 
@@ -261,10 +259,7 @@ fn member(
         ty: intern(ty, Extent::Full),
         bit_offset,
         bit_field,
-        align: None,
-        line: 0,
-        is_static: false,
-        is_base: false,
+        ..MemberDecl::default()
     })
 }
 

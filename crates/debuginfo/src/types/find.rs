@@ -144,8 +144,7 @@ fn find_in_dwarf(dwarf: &Opened<'_>, census: Option<&Btf<'_>>, names: &[&str]) -
 fn typedef_in_dwarf(dwarf: &Opened<'_>, name: &str, die: DieRef) -> Result<Option<Entry>> {
     let source = Source::Die(die);
     let found = Entry { name: name.into(), is_typedef: true, units: 0, is_nested: false, source };
-    let head = if dwarf.is_in_head(die) { dwarf.head() } else { dwarf.all()? };
-    let mut reader = TypeReader::new(head);
+    let mut reader = TypeReader::new(dwarf.holding(die)?);
     let id = reader.read(die)?;
     Ok(reader.table().aggregate(id).is_some().then_some(found))
 }

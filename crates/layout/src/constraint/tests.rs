@@ -1,21 +1,9 @@
 use super::*;
 use crate::layout::{Layout, Member, Role};
+use crate::testing;
 
 fn member(name: &str, bit_offset: u64, bit_size: u64, align: u64) -> Member {
-    Member {
-        name: Some(name.to_owned()),
-        type_name: "long".to_owned(),
-        bit_offset,
-        bit_size,
-        bit_field_storage: None,
-        align,
-        explicit_align: None,
-        aligned_type: false,
-        role: Role::Plain,
-        line: 0,
-        members: Vec::new(),
-        is_union: false,
-    }
+    Member { bit_offset, bit_size, ..testing::member(name, 0, 0, align) }
 }
 
 fn long(name: &str, offset: u64) -> Member {
@@ -27,19 +15,7 @@ fn bit_field(name: &str, bit_offset: u64) -> Member {
 }
 
 fn layout(size: u64, members: Vec<Member>) -> Layout {
-    let empty = Layout {
-        kind: "struct".to_owned(),
-        order: crate::types::MemberOrder::default(),
-        name: "sample".to_owned(),
-        size,
-        align: 8,
-        explicit_align: None,
-        file: None,
-        line: 0,
-        members: Vec::new(),
-        items: Vec::new(),
-    };
-    Layout::from_members(&empty, members, size)
+    testing::layout("sample", size, members)
 }
 
 fn longs(count: u64) -> Layout {

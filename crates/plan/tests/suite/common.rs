@@ -2,17 +2,11 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use fieldline_access::access::{Access, AccessProfile, CpuAccess, Tally, TypeProfile, Window};
-use fieldline_layout::abi::{self, Slot};
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
-use fieldline_layout::layout::Role;
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::cost::build::BuildSlots;
-use fieldline_plan::cost::problem::Problem;
-use fieldline_plan::cost::sharing::Sharing;
-use fieldline_plan::cost::view::View;
+use fieldline_plan::cost::{BuildSlots, Problem, Sharing, View};
 use fieldline_plan::random::Random;
-use fieldline_plan::visits::cells::Cells;
-use fieldline_plan::visits::sets::Visits;
+use fieldline_plan::visits::{Cells, Visits};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers of members or of bytes that are touched together, and how often.
@@ -76,41 +70,7 @@ pub(crate) fn layout(name: &str, sizes: &[u64]) -> Layout {
     aligned(name, &sizes)
 }
 
-/// A struct of members with the sizes and alignments given.
-pub(crate) fn aligned(name: &str, sizes: &[(u64, u64)]) -> Layout {
-    let slots: Vec<Slot> = sizes.iter().map(|(size, align)| Slot::bytes(*size, *align)).collect();
-    let placed = abi::place(&slots, 1);
-    let members = sizes.iter().zip(&placed.bit_offsets).enumerate();
-    let members: Vec<Member> = members
-        .map(|(index, ((size, align), bit_offset))| Member {
-            name: Some(format!("m{index}")),
-            type_name: format!("t{size}"),
-            bit_offset: *bit_offset,
-            bit_size: size * 8,
-            bit_field_storage: None,
-            align: *align,
-            explicit_align: None,
-            aligned_type: false,
-            role: Role::Plain,
-            line: 0,
-            members: Vec::new(),
-            is_union: false,
-        })
-        .collect();
-    let empty = Layout {
-        kind: "struct".to_owned(),
-        order: fieldline_layout::types::MemberOrder::default(),
-        name: name.to_owned(),
-        size: placed.size,
-        align: placed.align,
-        explicit_align: None,
-        file: None,
-        line: 0,
-        members: Vec::new(),
-        items: Vec::new(),
-    };
-    Layout::from_members(&empty, members, placed.size)
-}
+pub(crate) use fieldline_layout::testing::numbered as aligned;
 
 /// A function: the members it touches and in which share of its runs.
 pub(crate) struct Function {

@@ -7,13 +7,13 @@
 use super::identity::{is_kernel, is_named, is_same_id, program_name};
 use super::landmarks;
 use super::spaces::{Map, Spaces};
-use crate::objects::slides::Slides;
+use crate::objects::Slides;
 use fieldline_debuginfo::hex;
 use fieldline_debuginfo::{Elf, Segment};
 use fieldline_perfdata::perf_data::{Error, Mmap, Record};
 use fieldline_perfdata::sample::{CpuMode, Sample};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::Reason;
 
 /// Turns addresses of one recording into addresses of one program.
 #[derive(Clone, Debug)]

@@ -8,10 +8,8 @@ use fieldline_perfdata::perf_data::Task;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// A stretch of a process's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Map {
-    /// First address.
     pub begin: u64,
     /// First address behind.
     pub end: u64,
@@ -19,7 +17,6 @@ pub(super) struct Map {
     pub slide: Option<u64>,
 }
 
-/// What happened to a process's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     /// Something was mapped.
@@ -39,7 +36,6 @@ pub(super) struct Found {
     pub space: u32,
 }
 
-/// How many ancestors are asked.
 const MAX_ANCESTORS: u32 = 64;
 
 /// The mappings of one file in all processes of a recording.
@@ -47,7 +43,6 @@ const MAX_ANCESTORS: u32 = 64;
 pub(super) struct Spaces {
     /// By process: when, and what happened.
     changes: FxHashMap<u32, Vec<(u64, Change)>>,
-    /// Number of each process's space.
     numbers: BTreeMap<u32, u32>,
     /// The slide the file had first in each of them.
     slides: Vec<u64>,

@@ -4,7 +4,6 @@
 //! resample differ from the whole by little enough to stand for another run, while each is long compared to what a
 //! program does in one go; a multiple of five, so that folds are equally large.
 
-/// Blocks of a recording.
 pub(crate) const BLOCKS: usize = 20;
 /// Times kept: enough to cut blocks of equal size within a tenth of a percent.
 const KEPT: usize = 1 << 16;
@@ -46,7 +45,6 @@ impl Clock {
     }
 
     /// The blocks of the recording. None if its samples have no times or fewer than there are blocks.
-    #[must_use]
     pub(crate) fn blocks(&self) -> Blocks {
         let mut times = self.kept.clone();
         times.sort_unstable();
@@ -75,20 +73,14 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.starts.as_ref().map_or(0, |starts| starts.len() + 1)
     }
-
-    /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_none()
     }
 
     /// The block of a time. A sample without one counts to the first block.
-    #[must_use]
     pub fn at(&self, time: Option<u64>) -> Option<u32> {
         let starts = self.starts.as_ref()?;
         Some(starts.partition_point(|start| time.is_some_and(|time| *start <= time)) as u32)

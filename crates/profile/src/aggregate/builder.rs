@@ -16,22 +16,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StructIndex(u32);
 
-/// Index of a function given to [`Builder::add_function`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct FunctionIndex(u32);
-
-impl FunctionIndex {
-    /// Its index in the profile.
-    #[must_use]
-    pub(crate) fn number(self) -> u32 {
-        self.0
-    }
-}
-
-/// A struct that samples may hit.
 #[derive(Clone, Debug)]
 pub(crate) struct TypeInfo {
-    /// Tag.
     pub name: String,
     /// Size in bytes.
     pub size: u64,
@@ -39,16 +25,12 @@ pub(crate) struct TypeInfo {
     pub layout: Option<Layout>,
 }
 
-/// What became of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SampleOutcome {
-    /// It touched a struct.
     Attributed {
-        /// Which.
         target: StructIndex,
         /// Byte offset into it.
         offset: u64,
-        /// Bytes touched.
         size: u64,
     },
     /// It touched memory of a type that is no struct (a counter, an array of pointers).
@@ -60,15 +42,12 @@ pub(crate) enum SampleOutcome {
 /// Samples that are alike as far as profiles go.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// Index of the event.
     pub event: usize,
     /// Address of the instruction as linked.
     pub ip: u64,
-    /// FunctionIndex it lies in, if known.
-    pub function: Option<FunctionIndex>,
-    /// CPU, if recorded.
+    /// Function it lies in, if known.
+    pub function: Option<u32>,
     pub cpu: Option<u32>,
-    /// Whether it stored.
     pub is_store: bool,
     /// The level that served it as a short word, if recorded.
     pub level: Option<&'static str>,
@@ -76,14 +55,12 @@ pub(crate) struct Row {
     pub is_hitm: bool,
     /// Whether other CPUs had the line, modified or not.
     pub is_shared: bool,
-    /// What became of it.
     pub outcome: SampleOutcome,
 }
 
 /// How many samples are alike, and sums over them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Samples.
     pub samples: u64,
     /// Events they stand for.
     pub period: u64,
@@ -96,7 +73,13 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds samples of a block.
+    /// Adds samples with sums over them.
+    pub(crate) fn count(&mut self, samples: u64, period: u64, latency: u64) {
+        self.samples += samples;
+        self.period = self.period.saturating_add(period);
+        self.latency = self.latency.saturating_add(latency);
+    }
+
     pub(crate) fn count_in(&mut self, block: usize, samples: u64) {
         if self.blocks.len() <= block {
             self.blocks.resize(block + 1, 0);
@@ -116,7 +99,7 @@ type Key = (StructIndex, u64, u64, u64);
 /// Takes rows one by one and gives the profile of one recording.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
-    recording: Recording,
+    pub(crate) recording: Recording,
     /// Samples by block.
     by_block: Vec<u64>,
     events: Vec<EventCoverage>,
@@ -128,18 +111,14 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// For one recording with these events.
-    #[must_use]
-    pub(crate) fn new(recording: Recording, events: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(
+        recording: Recording,
+        events: impl IntoIterator<Item = String>,
+        blocks: &Blocks,
+    ) -> Self {
         let coverage = |event| EventCoverage { event, ..EventCoverage::default() };
-        Self { recording, events: events.into_iter().map(coverage).collect(), ..Self::default() }
-    }
-
-    /// Counts samples by block of time as well.
-    #[must_use]
-    pub(crate) fn with_blocks(mut self, blocks: &Blocks) -> Self {
-        self.by_block = vec![0; blocks.len()];
-        self
+        let events = events.into_iter().map(coverage).collect();
+        Self { recording, by_block: vec![0; blocks.len()], events, ..Self::default() }
     }
 
     /// Makes a struct known. Give each one once.
@@ -148,13 +127,12 @@ impl Builder {
         StructIndex(self.types.len() as u32 - 1)
     }
 
-    /// Makes a function known. Give each one once.
-    pub(crate) fn add_function(&mut self, name: String) -> FunctionIndex {
+    /// Makes a function known: its index. Give each one once.
+    pub(crate) fn add_function(&mut self, name: String) -> u32 {
         self.functions.push(name);
-        FunctionIndex(self.functions.len() as u32 - 1)
+        self.functions.len() as u32 - 1
     }
 
-    /// Counts samples.
     pub(crate) fn add(&mut self, row: &Row, counts: &Counts) {
         self.recording.samples += counts.samples;
         for (all, samples) in self.by_block.iter_mut().zip(&counts.blocks) {
@@ -171,7 +149,7 @@ impl Builder {
         let key = (target, row.ip, offset, size);
         let access = self.accesses.entry(key).or_insert_with(|| Access {
             ip: row.ip,
-            function: row.function.map_or(u32::MAX, |function| function.0),
+            function: row.function.unwrap_or(u32::MAX),
             offset,
             size,
             ..Access::default()
@@ -206,40 +184,21 @@ impl Builder {
         }
     }
 
-    /// Counts samples that show functions besides their own.
-    pub(crate) fn note_context(&mut self, callchains: u64, branch_stacks: u64) {
-        self.recording.callchains += callchains;
-        self.recording.branch_stacks += branch_stacks;
-    }
-
-    /// Counts runs of instructions whose accesses are counted as samples.
-    pub(crate) fn note_runs(&mut self, runs: u64) {
-        self.recording.branch_runs += runs;
-    }
-
     /// Samples of all events that could not be attributed for a reason.
-    #[must_use]
     pub(crate) fn unattributed(&self, reason: &str) -> u64 {
         self.events.iter().filter_map(|event| event.unattributed.get(reason)).map(|tally| tally.samples).sum()
     }
 
     /// The word that samples have in windows, if their function is known.
-    #[must_use]
     pub(crate) fn word(row: &Row) -> Option<(i32, u32)> {
         let target = match row.outcome {
             SampleOutcome::Attributed { target, .. } => target.0 as i32,
             _ => -1,
         };
-        Some((target, row.function?.0))
-    }
-
-    /// The recording's lost samples, as the kernel counted them.
-    pub(crate) fn set_lost(&mut self, lost: u64) {
-        self.recording.lost = lost;
+        Some((target, row.function?))
     }
 
     /// The profile of the recording, whose samples fell into `windows`; `blind_spots` says what it can't show.
-    #[must_use]
     pub(crate) fn finish(mut self, windows: Windows, blind_spots: Vec<String>) -> AccessProfile {
         let order = self.order_of_types();
         let mut objects = self.find_homes();
@@ -376,7 +335,7 @@ mod tests {
 
     #[test]
     fn every_sample_is_accounted_for() {
-        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()]);
+        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()], &Blocks::default());
         let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
         builder.add(&row(SampleOutcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
         builder.add(&row(SampleOutcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
@@ -399,7 +358,7 @@ mod tests {
         let mut clock = Clock::default();
         (0..200).for_each(|time| clock.note(time));
         let blocks = clock.blocks();
-        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()]).with_blocks(&blocks);
+        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()], &blocks);
         let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
         let function = Some(builder.add_function("walk".to_owned()));
         let outcome = SampleOutcome::Attributed { target, offset: 8, size: 4 };

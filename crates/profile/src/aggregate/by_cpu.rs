@@ -19,7 +19,6 @@ impl<T> Default for ByCpu<T> {
 }
 
 impl<T: Default> ByCpu<T> {
-    /// The value of a CPU.
     #[inline]
     pub(crate) fn of(&mut self, cpu: u32) -> &mut T {
         if cpu >= FEW {
@@ -35,7 +34,6 @@ impl<T: Default> ByCpu<T> {
         }
     }
 
-    /// All values.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
         let few = (0..).zip(&mut self.few).filter_map(|(cpu, value)| Some((cpu, value.as_mut()?)));
         few.chain(self.others.iter_mut().map(|(cpu, value)| (*cpu, value)))

@@ -36,7 +36,6 @@ impl Gaps {
     }
 
     /// The median; 0 of none.
-    #[must_use]
     pub(crate) fn median(self) -> u64 {
         let Self { rounds, mut counted } = self;
         rounds.finish(&mut |cpu, time| counted.take(cpu, time));

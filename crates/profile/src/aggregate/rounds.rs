@@ -6,7 +6,6 @@
 
 use super::by_cpu::ByCpu;
 
-/// What has a time in nanoseconds.
 pub(crate) trait Timed {
     /// The time, and what tells which of several at one time is first.
     fn order(&self) -> (u64, u32);

@@ -57,7 +57,6 @@ struct Cut {
     with_context: FxHashMap<Vec<Word>, Sum>,
 }
 
-/// The number of no word.
 const NO_WORD: u32 = u32::MAX;
 
 /// How often a window was seen, in all and by block.
@@ -79,7 +78,6 @@ impl Sum {
 impl Windows {
     /// For a recording whose samples of one CPU are apart by `median_gap` nanoseconds as a rule. `words`, in order, are all
     /// that samples have.
-    #[must_use]
     pub(crate) fn new(median_gap: u64, blocks: Blocks, words: Vec<Word>) -> Self {
         let longest = GAP_IN_MEDIANS.saturating_mul(median_gap);
         let (open, sums, whole, with_context) = Default::default();
@@ -87,7 +85,6 @@ impl Windows {
         Self { rounds: Rounds::default(), cut }
     }
 
-    /// Takes a moment of a CPU.
     #[inline]
     pub(crate) fn push(&mut self, cpu: u32, moment: Moment) {
         self.rounds.push(cpu, moment);
@@ -105,7 +102,6 @@ impl Windows {
     }
 
     /// All windows. `rename` gives each type its index in the profile.
-    #[must_use]
     pub(crate) fn finish(self, rename: impl Fn(i32) -> i32) -> Vec<Window> {
         let Self { rounds, mut cut } = self;
         rounds.finish(&mut |cpu, moment| cut.take(cpu, &moment));

@@ -2,8 +2,7 @@
 
 use super::attributed::Attributed;
 use super::part::Part;
-use crate::gather::key::Facts;
-use crate::gather::pieces::{Piece, mode, pieces};
+use crate::gather::{Facts, Piece, mode, pieces};
 use fieldline_perfdata::sample::Sample;
 
 /// What a sample touched, and the index of the program that tells.

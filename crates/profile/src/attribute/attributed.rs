@@ -1,7 +1,6 @@
 //! What a sample touched.
 
-use fieldline_typeflow::operands::reason::Reason;
-use fieldline_typeflow::operands::target::{Target, TypeIndex};
+use fieldline_typeflow::operands::{Reason, Target, TypeIndex};
 
 /// What a sample touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

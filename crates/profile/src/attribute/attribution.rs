@@ -6,14 +6,12 @@ use super::part::{Part, Recorded};
 use super::questions::Decided;
 use super::straight::Straight;
 use crate::aggregate::Blocks;
-use crate::gather::gathered::Gathered;
-use crate::gather::source::Source;
+use crate::gather::{Gathered, Source};
 use fieldline_debuginfo::Elf;
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::sampled::Sampled;
+use fieldline_typeflow::operands::{Answers, Sampled};
 use fieldline_typeflow::program::Program;
 use rustc_hash::FxHashSet;
 

@@ -3,19 +3,12 @@
 use super::attributed::Attributed;
 use super::questions::{Decided, Question, Questions};
 use super::straight::Straight;
-use crate::gather::gathered::Gathered;
-use crate::gather::key::{Aside, Facts};
-use crate::gather::source::Source;
-use crate::objects::decide::decide;
-use crate::objects::evidence::Seen;
-use crate::objects::known::Objects;
-use crate::objects::slides::in_space;
+use crate::gather::{Aside, Facts, Gathered, Source};
+use crate::objects::{Objects, Seen, decide, in_space};
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::RecordTally;
 use fieldline_perfdata::sample::Sample;
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::reason::Reason;
-use fieldline_typeflow::operands::target::{Target, TypeIndex};
+use fieldline_typeflow::operands::{Answers, Reason, Target, TypeIndex};
 use fieldline_typeflow::program::Program;
 
 /// A recording with all that is known of its samples.
@@ -28,7 +21,6 @@ pub(crate) struct Recorded<'f> {
     pub(crate) straight: Straight,
 }
 
-/// One recording's samples.
 pub(crate) struct Part<'p, 'f> {
     pub(crate) recorded: &'p Recorded<'f>,
     /// What the code of the program tells.
@@ -53,7 +45,6 @@ impl Part<'_, '_> {
         Some(self.answers.at(question.ip).function)
     }
 
-    /// What a sample touched.
     pub(crate) fn attribute(&self, sample: &Sample<'_>) -> Attributed {
         self.recorded.attribute(self.answers, &self.recorded.source.facts(sample), sample.time.unwrap_or(0))
     }
@@ -156,7 +147,7 @@ impl Recorded<'_> {
         let mut questions = Questions::default();
         for (facts, sums) in self.gathered.table.iter() {
             if let Ok(question) = self.question(answers, &facts) {
-                questions.ask(question, sums.votes(facts.aside.cpu), sums.at);
+                questions.ask(question, sums.votes(), sums.at);
             }
         }
         let mut objects =
@@ -173,7 +164,7 @@ impl Recorded<'_> {
             (answer.operand(question.is_store).copied(), answer.target(question.is_store));
         let turns = objects.turns(question.address);
         let mut at = |time| {
-            let seen = Seen { address: question.address, time, cpu: None, owner: question.owner };
+            let seen = Seen { address: question.address, time, owner: question.owner };
             decide(objects, answers, seen, operand.as_ref(), by_code)
         };
         match turns.is_empty() {

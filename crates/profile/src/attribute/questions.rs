@@ -1,8 +1,7 @@
 //! What addresses are asked: samples that look alike to objects are one question, however many there are.
 
-use crate::objects::evidence::{Evidence, Votes};
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::target::{Target, TypeIndex};
+use crate::objects::{Evidence, Votes};
+use fieldline_typeflow::operands::{Answers, Target, TypeIndex};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
@@ -47,7 +46,6 @@ impl Questions {
         }
     }
 
-    /// What the addresses show of objects.
     pub(super) fn evidence(&self, answers: &Answers) -> Evidence {
         let mut evidence = Evidence::default();
         let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();

@@ -5,13 +5,10 @@
 //! out of the stack, or the code was another when it ran.
 
 use super::attributed::Attributed;
-use crate::gather::key::{Facts, Table};
+use crate::gather::{Facts, Table};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction};
-use fieldline_typeflow::flow::code::instructions;
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::reason::Reason;
-use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::operands::{Answers, Reason, Target};
 use fieldline_typeflow::program::Program;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -21,7 +18,6 @@ use std::ops::Range;
 /// (`arch_static_call_transform` in `arch/x86/kernel/static_call.c`).
 const STATIC_CALL: &str = "__SCT__";
 
-/// What runs touched.
 #[derive(Debug, Default)]
 pub(crate) struct Straight {
     /// Accesses in order of functions and addresses; and behind them, for runs that can't be read, why.
@@ -33,7 +29,6 @@ pub(crate) struct Straight {
 }
 
 impl Straight {
-    /// Finds the accesses of runs.
     pub(crate) fn new(program: &Program<'_>, answers: &Answers, runs: &Table<()>) -> Self {
         let known = runs.iter().filter_map(|(facts, ())| answers.function_at(facts.ip));
         let functions: BTreeSet<u32> = known.collect();
@@ -41,7 +36,7 @@ impl Straight {
         let mut reader = InstructionReader::new(program.architecture);
         let lanes = functions.into_iter().filter_map(|index| {
             let ranges = &answers.functions.get(index as usize)?.ranges;
-            let code = instructions(program, &mut reader, ranges);
+            let code = program.instructions(&mut reader, ranges);
             Some((index, Lane::new(program, answers, &code, &mut accesses)))
         });
         let lanes: FxHashMap<u32, Lane> = lanes.collect();
@@ -66,19 +61,15 @@ impl Straight {
         Self { accesses, lost: first_lost, runs }
     }
 
-    /// What a run touched.
     pub(crate) fn of_run(&self, facts: &Facts) -> &[Attributed] {
         self.number(facts).map_or(&[], |number| self.of_number(number))
     }
 
-    /// The number of a run.
     #[inline]
     pub(crate) fn number(&self, facts: &Facts) -> Option<u32> {
-        let key = self.runs.known_key(facts)?;
-        self.runs.number(&key, key.hash())
+        self.runs.number(facts)
     }
 
-    /// Which accesses a run is.
     #[inline]
     pub(crate) fn range(&self, number: u32) -> Range<u32> {
         self.runs.value(number).cloned().unwrap_or_default()

@@ -1,15 +1,15 @@
 //! All samples of a recording by what they touched and how they count, but for their times: as many as are different.
 
-use super::key::{Batch, Facts, Key, Table};
+use super::key::{Batch, Facts, Key, One, Table};
 use super::pieces::pieces;
 use super::seen::{Seen, SeenSum};
 use super::source::Source;
 use crate::aggregate::Clock;
-use crate::objects::evidence::Votes;
+use crate::objects::Votes;
 use fieldline_perfdata::perf_data::{Error, Record, RecordTally};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sweep::{Sweep, sweep};
-use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::Answers;
 use fieldline_typeflow::program::Program;
 
 /// Sums over samples that are different in time and period only.
@@ -41,13 +41,11 @@ impl Sums {
     }
 
     /// As samples of a CPU that show an object.
-    pub(crate) fn votes(&self, cpu: Option<u32>) -> Votes {
-        let cpus = cpu.map_or(0, |cpu| 1 << cpu.min(63));
-        Votes { samples: self.samples, first: self.first, last: self.last, cpus }
+    pub(crate) fn votes(&self) -> Votes {
+        Votes { samples: self.samples, first: self.first, last: self.last }
     }
 }
 
-/// What a recording's samples are.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     pub(crate) table: Table<Sums>,
@@ -59,7 +57,6 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Goes over a recording.
     pub(crate) fn new(source: &Source<'_>, program: &Program<'_>) -> Result<Self, Error> {
         let mut sum = SeenSum::new(source.file.facts());
         let slots = sweep(source.file, &Gather { source, program }, |seen| sum.add(seen))?;
@@ -84,13 +81,8 @@ impl Gathered {
         }
         for (facts, sums) in table.iter() {
             let key = self.table.key(&facts);
-            let hash = key.hash();
-            match self.table.number(&key, hash) {
-                Some(number) => self.table.value_mut(number).into_iter().for_each(|known| known.add(sums)),
-                None => {
-                    self.table.add(key, hash, *sums);
-                }
-            }
+            let number = self.table.add(key, || Sums::nothing(sums.at, sums.has_function));
+            self.table.value_mut(number).into_iter().for_each(|known| known.add(sums));
         }
     }
 
@@ -114,10 +106,9 @@ impl Gathered {
 
 fn note_run(runs: &mut Table<()>, facts: &Facts) {
     let key = runs.key(facts);
-    runs.add(key, key.hash(), ());
+    runs.add(key, || ());
 }
 
-/// Gathers samples.
 struct Gather<'s, 'f, 'a> {
     source: &'s Source<'f>,
     program: &'s Program<'a>,
@@ -127,17 +118,8 @@ struct Slot {
     clock: Clock,
     table: Table<Sums>,
     runs: Table<()>,
-    batch: Batch<One>,
+    batch: Batch,
     seen: Seen,
-}
-
-/// What is taken of one sample besides its key.
-struct One {
-    time: Option<u64>,
-    cpu: Option<u32>,
-    period: u64,
-    latency: u64,
-    at: u64,
 }
 
 impl Sweep for Gather<'_, '_, '_> {
@@ -158,9 +140,7 @@ impl Sweep for Gather<'_, '_, '_> {
             return;
         }
         let key = slot.table.key(&self.source.facts(sample));
-        let (time, cpu, period) = (sample.time, sample.cpu, sample.period);
-        let one = One { time, cpu, period, latency: sample.latency().unwrap_or(0), at };
-        if slot.batch.push(key, one) {
+        if slot.batch.push(key, One::of(sample, at)) {
             self.take_batch(slot);
         }
     }
@@ -179,12 +159,8 @@ impl Sweep for Gather<'_, '_, '_> {
 impl Gather<'_, '_, '_> {
     fn take_batch(&self, slot: &mut Slot) {
         let Slot { table, batch, seen, .. } = slot;
-        table.ask(&batch.keys);
-        for ((key, hash), one) in batch.keys.iter().zip(&batch.rest) {
-            let number = match table.number(key, *hash) {
-                Some(known) => known,
-                None => self.add(table, *key, *hash, one.at),
-            };
+        for (key, number, one) in batch.take(table) {
+            let number = number.unwrap_or_else(|| self.add(table, key, one.at));
             let Some(sums) = table.value_mut(number) else { continue };
             let time = one.time.unwrap_or(0);
             sums.samples += 1;
@@ -196,18 +172,16 @@ impl Gather<'_, '_, '_> {
                 seen.moment(one.cpu, one.time);
             }
         }
-        batch.clear();
     }
 
     /// Takes the runs of a branch stack.
     fn take_stack(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
-        let (time, cpu) = (sample.time, sample.cpu);
         for (piece, period) in pieces(sample) {
             match self.source.piece(sample, piece) {
                 Ok(run) => note_run(&mut slot.runs, &run),
                 Err(lost) => {
                     let key = slot.table.key(&lost);
-                    if slot.batch.push(key, One { time, cpu, period, latency: 0, at }) {
+                    if slot.batch.push(key, One { period, latency: 0, ..One::of(sample, at) }) {
                         self.take_batch(slot);
                     }
                 }
@@ -216,14 +190,14 @@ impl Gather<'_, '_, '_> {
     }
 
     #[cold]
-    fn add(&self, table: &mut Table<Sums>, key: Key, hash: u64, at: u64) -> u32 {
-        let is_known = |facts: &Facts| {
+    fn add(&self, table: &mut Table<Sums>, key: Key, at: u64) -> u32 {
+        let is_known = |facts: Facts| {
             // What traps mean is known when the code is.
             self.source.traps.of_event(facts.aside.event).is_none()
                 && facts.aside.space.is_ok()
                 && self.program.has_function(facts.ip)
         };
-        let has_function = table.facts_of(&key).is_some_and(|facts| is_known(&facts));
-        table.add(key, hash, Sums::nothing(at, has_function))
+        let facts = table.facts_of(&key);
+        table.add(key, || Sums::nothing(at, facts.is_some_and(is_known)))
     }
 }

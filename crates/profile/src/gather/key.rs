@@ -5,14 +5,13 @@
 
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
-use fieldline_typeflow::operands::reason::Reason;
+use fieldline_perfdata::sample::Sample;
+use fieldline_typeflow::operands::Reason;
+use rustc_hash::FxHashMap;
 use std::hint::black_box;
 
 /// How many samples are looked up together: as many answers of the memory as can be under way, several times over.
 pub(crate) const AT_ONCE: usize = 64;
-
-/// Spreads bits: 2 to the 64th by the golden ratio.
-const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What there is of a sample but its time and period, few of which are different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,6 @@ pub(crate) struct Aside {
 }
 
 impl Aside {
-    /// All of it as numbers.
     #[inline]
     fn packed(&self) -> [u64; 4] {
         let (is_linked, space) = match self.space {
@@ -56,92 +54,32 @@ pub(crate) struct Facts {
 }
 
 /// [`Facts`] in a table's own numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     ip: u64,
     address: u64,
     aside: u32,
 }
 
-impl Key {
-    /// A number whose upper bits depend on all of the key.
-    #[inline]
-    pub(crate) fn hash(&self) -> u64 {
-        let hash = (self.ip ^ u64::from(self.aside) << 40).wrapping_mul(FACTOR).rotate_left(32);
-        let hash = (hash ^ self.address).wrapping_mul(FACTOR);
-        (hash ^ hash >> 29).wrapping_mul(FACTOR)
-    }
-}
-
-/// Numbers of asides.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Asides {
-    /// By hash: a number and 1. 0: nothing is here, nor behind.
-    places: Vec<u32>,
-    packed: Vec<[u64; 4]>,
+    numbers: FxHashMap<[u64; 4], u32>,
     all: Vec<Aside>,
 }
 
-impl Default for Asides {
-    fn default() -> Self {
-        Self { places: vec![0; 1 << 8], packed: Vec::new(), all: Vec::new() }
-    }
-}
-
 impl Asides {
-    fn first(&self, [space, cpu, source, has]: &[u64; 4]) -> usize {
-        let hash = (space ^ has << 16).wrapping_mul(FACTOR).rotate_left(32);
-        let hash = (hash ^ cpu).wrapping_mul(FACTOR).rotate_left(32);
-        let hash = (hash ^ source).wrapping_mul(FACTOR);
-        (hash >> 32) as usize & (self.places.len() - 1)
-    }
-
-    /// The number of one, or the place where it would be.
-    #[inline]
-    fn look_up(&self, packed: &[u64; 4]) -> Result<u32, usize> {
-        let mut at = self.first(packed);
-        loop {
-            let number = self.places.get(at).copied().unwrap_or(0).wrapping_sub(1);
-            if number == u32::MAX {
-                return Err(at);
-            }
-            if self.packed.get(number as usize) == Some(packed) {
-                return Ok(number);
-            }
-            at = (at + 1) & (self.places.len() - 1);
-        }
-    }
-
     #[inline]
     fn number(&self, aside: &Aside) -> Option<u32> {
-        self.look_up(&aside.packed()).ok()
+        self.numbers.get(&aside.packed()).copied()
     }
 
     /// The number of one, which becomes known if it is not.
     #[inline]
     fn number_of(&mut self, aside: Aside) -> u32 {
-        let packed = aside.packed();
-        self.look_up(&packed).unwrap_or_else(|_| self.add(aside, packed))
-    }
-
-    #[cold]
-    fn add(&mut self, aside: Aside, packed: [u64; 4]) -> u32 {
-        self.all.push(aside);
-        self.packed.push(packed);
-        if 2 * self.all.len() > self.places.len() {
-            self.places = vec![0; 2 * self.places.len()];
-            (0..self.packed.len()).for_each(|number| self.place(number));
-        } else {
-            self.place(self.all.len() - 1);
-        }
-        self.all.len() as u32 - 1
-    }
-
-    fn place(&mut self, number: usize) {
-        let free = self.packed.get(number).and_then(|packed| self.look_up(packed).err());
-        if let Some(place) = free.and_then(|at| self.places.get_mut(at)) {
-            *place = number as u32 + 1;
-        }
+        *self.numbers.entry(aside.packed()).or_insert_with(|| {
+            self.all.push(aside);
+            self.all.len() as u32 - 1
+        })
     }
 }
 
@@ -149,14 +87,13 @@ impl Asides {
 #[derive(Debug)]
 pub(crate) struct Table<V> {
     asides: Asides,
-    /// By hash: its upper half, and the number of an entry and 1. 0: nothing is here, nor behind.
-    places: Vec<u64>,
+    numbers: FxHashMap<Key, u32>,
     entries: Vec<(Key, V)>,
 }
 
 impl<V> Default for Table<V> {
     fn default() -> Self {
-        Self { asides: Asides::default(), places: vec![0; 1 << 10], entries: Vec::new() }
+        Self { asides: Asides::default(), numbers: FxHashMap::default(), entries: Vec::new() }
     }
 }
 
@@ -165,12 +102,10 @@ impl<V> Table<V> {
         self.entries.is_empty()
     }
 
-    /// How many keys there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Keeps no room for more keys.
     pub(crate) fn shrink(&mut self) {
         self.entries.shrink_to_fit();
     }
@@ -188,46 +123,10 @@ impl<V> Table<V> {
         Some(Key { ip: facts.ip, address: facts.address, aside })
     }
 
-    /// Asks for the places of keys, so that they are near when they are looked up.
-    pub(crate) fn ask(&self, keys: &[(Key, u64)]) {
-        let mut numbers = [0_u32; AT_ONCE];
-        for (number, (_, hash)) in numbers.iter_mut().zip(keys) {
-            *number = self.places.get(self.first(*hash)).copied().unwrap_or(0) as u32;
-        }
-        let mut sum = 0;
-        for number in numbers.iter().take(keys.len()) {
-            let entry = (*number as usize).checked_sub(1).and_then(|number| self.entries.get(number));
-            sum ^= entry.map_or(0, |(key, _)| key.ip);
-        }
-        black_box(sum);
-    }
-
-    fn first(&self, hash: u64) -> usize {
-        hash as usize & (self.places.len() - 1)
-    }
-
-    /// The number of a key, or the place where it would be.
+    /// The number of a sample's key, if it is known.
     #[inline]
-    fn look_up(&self, key: &Key, hash: u64) -> Result<u32, usize> {
-        let mut at = self.first(hash);
-        loop {
-            let place = self.places.get(at).copied().unwrap_or(0);
-            if place == 0 {
-                return Err(at);
-            }
-            let number = (place as u32).wrapping_sub(1);
-            let is_it = |(known, _): &(Key, V)| known == key;
-            if place >> 32 == hash >> 32 && self.entries.get(number as usize).is_some_and(is_it) {
-                return Ok(number);
-            }
-            at = self.first(at as u64 + 1);
-        }
-    }
-
-    /// The number of a key, if it is known.
-    #[inline]
-    pub(crate) fn number(&self, key: &Key, hash: u64) -> Option<u32> {
-        self.look_up(key, hash).ok()
+    pub(crate) fn number(&self, facts: &Facts) -> Option<u32> {
+        self.numbers.get(&self.known_key(facts)?).copied()
     }
 
     /// The value of a key, by its number.
@@ -242,38 +141,12 @@ impl<V> Table<V> {
         self.entries.get_mut(number as usize).map(|(_, value)| value)
     }
 
-    /// Adds a key that is not known; gives its number.
-    pub(crate) fn add(&mut self, key: Key, hash: u64, value: V) -> u32 {
-        if 4 * self.entries.len() >= 3 * self.places.len() {
-            self.grow();
-        }
-        let at = match self.look_up(&key, hash) {
-            Ok(known) => return known,
-            Err(at) => at,
-        };
-        let number = self.entries.len() as u32;
-        self.entries.push((key, value));
-        if let Some(place) = self.places.get_mut(at) {
-            *place = place_of(hash, number);
-        }
-        number
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let mut places = vec![0; 2 * self.places.len()];
-        let mask = places.len() - 1;
-        for (number, (key, _)) in (0_u32..).zip(&self.entries) {
-            let hash = key.hash();
-            let mut at = hash as usize & mask;
-            while places.get(at).is_some_and(|place| *place != 0) {
-                at = (at + 1) & mask;
-            }
-            if let Some(place) = places.get_mut(at) {
-                *place = place_of(hash, number);
-            }
-        }
-        self.places = places;
+    /// The number of a key, which becomes known with a value if it is not.
+    pub(crate) fn add(&mut self, key: Key, value: impl FnOnce() -> V) -> u32 {
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.entries.push((key, value()));
+            self.entries.len() as u32 - 1
+        })
     }
 
     /// The same keys with other values, which are given in the order of the keys' numbers.
@@ -281,7 +154,7 @@ impl<V> Table<V> {
         let keys = self.entries.iter().map(|(key, _)| *key);
         Table {
             asides: self.asides.clone(),
-            places: self.places.clone(),
+            numbers: self.numbers.clone(),
             entries: keys.zip(values).collect(),
         }
     }
@@ -291,7 +164,6 @@ impl<V> Table<V> {
         self.entries.get(number as usize).and_then(|(key, _)| self.facts_of(key))
     }
 
-    /// What a key is of.
     pub(crate) fn facts_of(&self, key: &Key) -> Option<Facts> {
         let aside = *self.asides.all.get(key.aside as usize)?;
         Some(Facts { ip: key.ip, address: key.address, aside })
@@ -303,36 +175,55 @@ impl<V> Table<V> {
     }
 }
 
-fn place_of(hash: u64, number: u32) -> u64 {
-    hash & !u64::from(u32::MAX) | u64::from(number.wrapping_add(1))
+/// What is needed of one sample besides its key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct One {
+    pub(crate) time: Option<u64>,
+    pub(crate) cpu: Option<u32>,
+    pub(crate) period: u64,
+    pub(crate) latency: u64,
+    /// Where in the file it is.
+    pub(crate) at: u64,
 }
 
-/// Samples that are looked up together, each with what else is needed of it.
-#[derive(Debug)]
-pub(crate) struct Batch<T> {
-    pub(crate) keys: Vec<(Key, u64)>,
-    pub(crate) rest: Vec<T>,
-}
-
-impl<T> Default for Batch<T> {
-    fn default() -> Self {
-        Self { keys: Vec::new(), rest: Vec::new() }
+impl One {
+    pub(crate) fn of(sample: &Sample<'_>, at: u64) -> Self {
+        let latency = sample.latency().unwrap_or(0);
+        Self { time: sample.time, cpu: sample.cpu, period: sample.period, latency, at }
     }
 }
 
-impl<T> Batch<T> {
+/// Samples that are looked up together.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    keys: Vec<Key>,
+    rest: Vec<One>,
+    numbers: Vec<Option<u32>>,
+}
+
+impl Batch {
     /// Takes a sample; `true` if that is enough.
     #[inline]
-    pub(crate) fn push(&mut self, key: Key, rest: T) -> bool {
-        self.keys.push((key, key.hash()));
+    pub(crate) fn push(&mut self, key: Key, rest: One) -> bool {
+        self.keys.push(key);
         self.rest.push(rest);
         self.keys.len() >= AT_ONCE
     }
 
-    /// Forgets all samples.
-    pub(crate) fn clear(&mut self) {
-        self.keys.clear();
-        self.rest.clear();
+    /// Looks up all samples and forgets them: their keys, with the numbers of those that the table knows.
+    pub(crate) fn take<'b, V>(
+        &'b mut self,
+        table: &Table<V>,
+    ) -> impl Iterator<Item = (Key, Option<u32>, One)> + use<'b, V> {
+        let Self { keys, rest, numbers } = self;
+        numbers.extend(keys.iter().map(|key| table.numbers.get(key).copied()));
+        // Asks for the entries, so that they are near when they are used.
+        let entries = numbers.iter().filter_map(|number| table.entries.get((*number)? as usize));
+        black_box(entries.fold(0, |sum, (key, _)| sum ^ key.ip));
+        keys.drain(..)
+            .zip(numbers.drain(..))
+            .zip(rest.drain(..))
+            .map(|((key, number), rest)| (key, number, rest))
     }
 }
 
@@ -351,13 +242,15 @@ mod tests {
         let mut table: Table<u64> = Table::default();
         // 7 * 11 * 13 are different, and each comes four or five times.
         let all = || (0..5000_u64).map(|number| facts(number % 7, number % 11, (number % 13) as u32));
-        for of in all() {
+        let mut batch = Batch::default();
+        for (of, at) in all().zip(0..) {
             let key = table.key(&of);
-            let hash = key.hash();
-            table.ask(&[(key, hash)]);
-            match table.number(&key, hash) {
-                Some(number) => *table.value_mut(number).unwrap() += 1,
-                None => assert_eq!(table.add(key, hash, 1) as usize, table.len() - 1),
+            if batch.push(key, One::of(&Sample::default(), at)) || at == 4999 {
+                for (key, number, one) in batch.take(&table) {
+                    let number = number.unwrap_or_else(|| table.add(key, || 0));
+                    assert_eq!(u64::from(number), one.at % 1001);
+                    *table.value_mut(number).unwrap() += 1;
+                }
             }
         }
         assert_eq!(table.iter().count(), 1001);
@@ -365,13 +258,12 @@ mod tests {
         assert!(table.iter().zip(all()).all(|((facts, _), first)| facts == first));
         let others = table.with_values(0..1001);
         for (number, of) in (0..1001).zip(all()) {
-            let key = others.known_key(&of).unwrap();
-            assert_eq!(others.number(&key, key.hash()), Some(number));
+            assert_eq!(others.number(&of), Some(number));
             assert_eq!(others.value(number), Some(&number));
         }
         assert_eq!(table.known_key(&facts(0, 0, 99)), None);
-        let key = table.known_key(&facts(7, 0, 0)).unwrap();
-        assert_eq!(table.number(&key, key.hash()), None);
+        assert!(table.known_key(&facts(7, 0, 0)).is_some());
+        assert_eq!(table.number(&facts(7, 0, 0)), None);
     }
 
     #[test]

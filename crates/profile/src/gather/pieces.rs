@@ -4,7 +4,7 @@ use fieldline_perfdata::perf_data::{Error, Event, Record};
 use fieldline_perfdata::sample::runs::{Run, Stacks, may_name_access, names_access, runs};
 use fieldline_perfdata::sample::{CpuMode, Sample};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::Reason;
 
 /// A part of a branch stack that counts: a run of instructions, or why there is none.
 pub(crate) type Piece = Result<Run, Reason>;
@@ -30,7 +30,6 @@ struct State {
 }
 
 impl State {
-    /// Whether further samples may change something.
     fn is_open(&self) -> bool {
         self.is_whole && (self.may_name || !self.has_runs)
     }

@@ -1,10 +1,9 @@
 //! A first look at a recording's records: their tally, and how far apart samples of one CPU are.
 
-use crate::aggregate::gaps::Gaps;
+use crate::aggregate::Gaps;
 use fieldline_perfdata::perf_data::{Record, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 
-/// What a block of records shows.
 pub(crate) struct Seen {
     tally: RecordTally,
     /// CPU and time of samples.
@@ -18,7 +17,6 @@ impl Seen {
         Self { tally: RecordTally::new(facts), times: Vec::new(), rounds: Vec::new() }
     }
 
-    /// Counts a sample.
     pub(crate) fn count(&mut self, sample: &Sample<'_>) {
         self.tally.add_sample(sample);
     }
@@ -37,7 +35,6 @@ impl Seen {
     }
 }
 
-/// What blocks show together.
 pub(crate) struct SeenSum {
     tally: RecordTally,
     gaps: Gaps,
@@ -48,7 +45,6 @@ impl SeenSum {
         Self { tally: RecordTally::new(facts), gaps: Gaps::default() }
     }
 
-    /// Takes what the next block shows.
     pub(crate) fn add(&mut self, seen: Seen) {
         self.tally.merge(&seen.tally);
         let mut times = seen.times.into_iter();
@@ -61,7 +57,6 @@ impl SeenSum {
         times.for_each(|(cpu, time)| self.gaps.push(cpu, time));
     }
 
-    /// The tally, and the median gap.
     pub(crate) fn finish(self) -> (RecordTally, u64) {
         (self.tally, self.gaps.median())
     }

@@ -9,7 +9,7 @@ use fieldline_perfdata::perf_data::{Error, EventIndex};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample::runs::Run;
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_typeflow::operands::reason::Reason;
+use fieldline_typeflow::operands::Reason;
 
 /// A recording, and where its samples are in a program.
 pub(crate) struct Source<'f> {

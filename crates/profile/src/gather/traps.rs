@@ -19,7 +19,6 @@ impl Traps {
         Self { by_event: events.collect() }
     }
 
-    /// Whether no event is one.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_event.iter().all(Option::is_none)
     }

@@ -1,6 +1,6 @@
 //! What sampled addresses show of objects: an address less the offset the code tells is where an object begins.
 
-use fieldline_typeflow::operands::target::{Operand, Target, TypeIndex};
+use fieldline_typeflow::operands::{Operand, Target, TypeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -11,8 +11,6 @@ pub(crate) struct Seen {
     pub address: u64,
     /// Time in nanoseconds; 0 if there is none.
     pub time: u64,
-    /// CPU, if it was recorded.
-    pub cpu: Option<u32>,
     /// Whose own data it touches where there is such: the CPU's of a kernel, the thread's of a program.
     pub owner: Option<u32>,
 }
@@ -20,23 +18,16 @@ pub(crate) struct Seen {
 /// A candidate for an object: samples of one type agree that it begins somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Votes {
-    /// Samples.
     pub samples: u64,
-    /// Time of the first.
     pub first: u64,
-    /// Time of the last.
     pub last: u64,
-    /// CPUs the samples are of, a bit each; those from 63 on share one.
-    pub cpus: u64,
 }
 
 impl Votes {
-    /// Adds other samples.
     pub(crate) fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
-        self.cpus |= other.cpus;
     }
 }
 
@@ -46,7 +37,6 @@ pub(super) const PAGE: u64 = 4096;
 /// Samples from which on a base is hardly an accident.
 const SURE: u64 = 3;
 
-/// Evidence of one recording.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// By type and base.

@@ -2,30 +2,24 @@
 
 use crate::objects::evidence::{Evidence, PAGE, Votes};
 use crate::objects::slides::Slides;
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::target::{TypeEntry, TypeIndex};
+use fieldline_typeflow::operands::{Answers, TypeEntry, TypeIndex};
 use fieldline_typeflow::program::Program;
 use fieldline_typeflow::types::{Place, Shape, Ty, TypeSpace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// An instance of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Object {
-    /// Its type.
     pub ty: TypeIndex,
-    /// Where it begins.
     pub base: u64,
     /// Bytes.
     pub size: u64,
-    /// Samples that agree on it.
     pub votes: Votes,
 }
 
 /// How many times stronger evidence must be to overrule other evidence.
 const OVERRULES: u64 = 4;
 
-/// All objects of one recording.
 pub(crate) struct Objects<'a> {
     program: &'a Program<'a>,
     types: TypeSpace<'a, 'a>,
@@ -44,10 +38,8 @@ pub(crate) struct Objects<'a> {
     variables: FxHashMap<u64, Option<Place>>,
 }
 
-/// A struct that covers an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cover {
-    /// The struct.
     pub ty: Ty,
     /// Bytes from its start to the address.
     pub offset: u64,
@@ -144,12 +136,10 @@ impl<'a> Objects<'a> {
         self.types.contains(Place { ty: outer, offset: offset as i64 }, inner)
     }
 
-    /// The type behind an index.
     pub(crate) fn ty(&self, index: TypeIndex) -> Ty {
         self.tys.get(index.0 as usize).copied().unwrap_or(Ty::VOID)
     }
 
-    /// The types.
     pub(crate) fn types(&mut self) -> &mut TypeSpace<'a, 'a> {
         &mut self.types
     }

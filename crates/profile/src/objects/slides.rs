@@ -16,7 +16,6 @@ pub(crate) fn in_space(address: u64, space: u32) -> u64 {
 /// Recorded address less address as linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Slides {
-    /// The same everywhere.
     One(u64),
     /// By address space, of addresses as [`in_space`] numbers them.
     BySpace(Vec<u64>),

@@ -290,18 +290,7 @@ mod tests {
 
     /// A layout of some bytes and no members.
     fn layout(size: u64) -> Layout {
-        Layout {
-            kind: "struct".to_owned(),
-            order: fieldline_layout::types::MemberOrder::default(),
-            name: "thing".to_owned(),
-            size,
-            align: 8,
-            explicit_align: None,
-            file: None,
-            line: 0,
-            members: Vec::new(),
-            items: Vec::new(),
-        }
+        fieldline_layout::testing::layout("thing", size, Vec::new())
     }
 
     #[test]

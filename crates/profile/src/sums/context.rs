@@ -5,7 +5,7 @@
 
 use crate::addresses::Linker;
 use fieldline_perfdata::sample::{Parts, Sample};
-use fieldline_typeflow::operands::answers::Answers;
+use fieldline_typeflow::operands::Answers;
 
 /// From here on an entry of a call chain is a marker (`PERF_CONTEXT_MAX`, include/uapi/linux/perf_event.h).
 const MARKERS: u64 = 0_u64.wrapping_sub(4095);
@@ -17,15 +17,12 @@ const LOOKED_AT: usize = 16;
 pub(super) struct SampleContext {
     /// Functions, indexes of [`Answers::functions`], sorted, each once.
     pub(super) functions: Vec<u32>,
-    /// Whether it has a call chain.
     pub(super) has_callchain: bool,
-    /// Whether it has a branch stack.
     pub(super) has_branches: bool,
 }
 
 impl SampleContext {
     /// Reads the context of a sample in function `own`.
-    #[must_use]
     pub(super) fn of(sample: &Sample<'_>, own: Option<u32>, linker: &Linker, answers: &Answers) -> Self {
         let parts = sample.parts();
         let mut addresses = callers(&parts);

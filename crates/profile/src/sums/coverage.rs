@@ -1,13 +1,11 @@
 //! How much of the samples of each event in each DSO was attributed, and why not the rest.
 
 use crate::addresses::dso::Dsos;
-use crate::attribute::Joint;
-use crate::attribute::accesses::each_access;
+use crate::attribute::{Joint, each_access};
 use fieldline_access::access::EventCoverage;
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_typeflow::operands::reason::Reason;
-use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::operands::Target;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -59,12 +57,7 @@ pub fn coverage(joint: Joint<'_, '_>, files: &[SampleFile]) -> Result<Vec<DsoCov
 
 fn add<T>(row: &mut EventCoverage, target: &Target<T>, period: u64) {
     row.total.count(period);
-    let reason = match target {
-        Target::Place { .. } => return row.attributed.count(period),
-        Target::Unknown(reason) => *reason,
-        Target::Within { .. } => Reason::UnknownOffset,
-        Target::Element { .. } => Reason::UnknownIndex,
-    };
+    let Some(reason) = target.reason() else { return row.attributed.count(period) };
     match row.unattributed.get_mut(reason.word()) {
         Some(tally) => tally.count(period),
         None => row.unattributed.entry(reason.word().to_owned()).or_default().count(period),
@@ -82,6 +75,7 @@ fn merge(sum: &mut EventCoverage, row: EventCoverage) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fieldline_typeflow::operands::Reason;
 
     #[test]
     fn every_sample_is_attributed_or_has_a_reason() {

@@ -3,12 +3,9 @@
 use super::context::SampleContext;
 use super::rows::{Alike, Row, Rows};
 use super::run_sums::{self, RunCounts};
-use crate::aggregate::windows::Word;
-use crate::aggregate::{Blocks, Counts};
-use crate::attribute::accesses::place;
-use crate::attribute::part::Part;
-use crate::gather::key::{Batch, Facts, Table};
-use crate::gather::pieces::pieces;
+use crate::aggregate::{Blocks, Counts, Word};
+use crate::attribute::{Part, place};
+use crate::gather::{Batch, Facts, One, Table, pieces};
 use fieldline_perfdata::perf_data::{EventIndex, Record, RecordingFacts as FileFacts};
 use fieldline_perfdata::sample::{Sample, SampleFields};
 use fieldline_perfdata::sweep::Sweep;
@@ -46,7 +43,6 @@ pub(super) struct Stack {
     pub(super) context: Box<[u32]>,
 }
 
-/// Folds the samples of a recording.
 pub(super) struct Fold<'p, 'f> {
     parts: &'p [Part<'p, 'f>],
     rows: &'p Rows,
@@ -63,11 +59,9 @@ pub(super) struct Fold<'p, 'f> {
     functions: Vec<Vec<u32>>,
 }
 
-/// The number of no word.
 const NO_WORD: u32 = u32::MAX;
 
 impl<'p, 'f> Fold<'p, 'f> {
-    /// `word_of`: what samples are in windows.
     pub(super) fn new(
         parts: &'p [Part<'p, 'f>],
         facts: &FileFacts,
@@ -133,9 +127,7 @@ impl<'p, 'f> Fold<'p, 'f> {
             }
             for ((alike, address), late) in slot.late {
                 let Some(counts) = sums.get_mut(alike as usize) else { continue };
-                counts.samples += late.samples;
-                counts.period = counts.period.saturating_add(late.period);
-                counts.latency = counts.latency.saturating_add(late.latency);
+                counts.count(late.samples, late.period, late.latency);
                 counts.addresses.extend(address.map(|address| (address, late.samples)));
             }
         }
@@ -143,39 +135,15 @@ impl<'p, 'f> Fold<'p, 'f> {
     }
 }
 
-/// The samples of some blocks.
 pub(super) struct Slot {
-    batch: Batch<One>,
+    batch: Batch,
     /// Samples by block of time, and in each by what they are like.
     by_block: Vec<u64>,
     /// What is not known before of samples that are alike and have an address.
-    late: FxHashMap<(u32, Option<u64>), Late>,
+    late: FxHashMap<(u32, Option<u64>), Counts>,
     /// By program: how often each run was met.
     runs: Vec<RunCounts>,
     out: Folded,
-}
-
-/// What is needed of a sample besides its key.
-struct One {
-    cpu: Option<u32>,
-    time: Option<u64>,
-    period: u64,
-    latency: u64,
-}
-
-impl One {
-    fn of(sample: &Sample<'_>) -> Self {
-        let latency = sample.latency().unwrap_or(0);
-        Self { cpu: sample.cpu, time: sample.time, period: sample.period, latency }
-    }
-}
-
-/// Sums over samples that are known when their time is.
-#[derive(Default)]
-struct Late {
-    samples: u64,
-    period: u64,
-    latency: u64,
 }
 
 impl Sweep for Fold<'_, '_> {
@@ -188,7 +156,7 @@ impl Sweep for Fold<'_, '_> {
         Slot { batch: Batch::default(), by_block, late: FxHashMap::default(), runs, out: Folded::default() }
     }
 
-    fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, _at: u64) {
+    fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
         let has_context = self.has_context.get(sample.event.index()).is_some_and(|has| *has);
         if has_context
             && self.parts.first().is_some_and(|part| part.recorded.source.counts_runs(sample.event))
@@ -199,7 +167,7 @@ impl Sweep for Fold<'_, '_> {
         match (self.parts, &self.rows.tables[..]) {
             ([only], [table]) if !has_context => {
                 let Some(key) = table.known_key(&only.recorded.source.facts(sample)) else { return };
-                if slot.batch.push(key, One::of(sample)) {
+                if slot.batch.push(key, One::of(sample, at)) {
                     self.take_batch(slot, table, only);
                 }
             }
@@ -232,27 +200,25 @@ impl Fold<'_, '_> {
 
     fn take_batch(&self, slot: &mut Slot, table: &Table<Row>, part: &Part<'_, '_>) {
         let mut batch = std::mem::take(&mut slot.batch);
-        table.ask(&batch.keys);
-        for ((key, hash), one) in batch.keys.iter().zip(&batch.rest) {
-            let row = table.number(key, *hash).and_then(|number| table.value(number)).copied();
+        for (key, number, one) in batch.take(table) {
+            let row = number.and_then(|number| table.value(number)).copied();
             let alike = row.and_then(|row| self.rows.at(row, one.time));
             let (Some(row), Some(alike)) = (row, alike) else { continue };
-            if Rows::is_by_time(row)
-                && let Some(facts) = table.facts_of(key)
+            if let Row::ByTime(_) = row
+                && let Some(facts) = table.facts_of(&key)
             {
-                self.count_late(slot, alike, part, &facts, one);
+                self.count_late(slot, alike, part, &facts, &one);
             }
-            self.take(slot, alike, one);
+            self.take(slot, alike, &one);
         }
-        batch.clear();
         slot.batch = batch;
     }
 
     /// Takes a sample by itself: one of several programs, or with a context.
     fn single(&self, slot: &mut Slot, sample: &Sample<'_>, has_context: bool) {
-        let one = One::of(sample);
+        let one = One::of(sample, 0);
         let Some((part, facts, row, alike)) = self.find(sample) else { return };
-        if Rows::is_by_time(row) || self.parts.len() > 1 {
+        if matches!(row, Row::ByTime(_)) || self.parts.len() > 1 {
             self.count_late(slot, alike, part, &facts, &one);
         }
         let number = slot.out.moments.len();
@@ -313,17 +279,13 @@ impl Fold<'_, '_> {
     /// Counts a piece of a branch stack that is no run of any program.
     fn lost(&self, slot: &mut Slot, part: &Part<'_, '_>, lost: &Facts, sample: &Sample<'_>, period: u64) {
         let Some(table) = self.rows.tables.first() else { return };
-        let key = table.known_key(lost).and_then(|key| table.number(&key, key.hash()));
-        let alike = key.and_then(|number| self.rows.at(*table.value(number)?, sample.time));
+        let alike = table.number(lost).and_then(|number| self.rows.at(*table.value(number)?, sample.time));
         let Some(alike) = alike else { return };
-        let one = One { period, latency: 0, ..One::of(sample) };
+        let one = One { period, latency: 0, ..One::of(sample, 0) };
         if self.parts.len() > 1 {
             self.count_late(slot, alike, part, lost, &one);
         }
-        if let Some(block) = self.blocks.at(sample.time) {
-            let place = block as usize * self.numbers.len() + alike as usize;
-            slot.by_block.get_mut(place).into_iter().for_each(|count| *count += 1);
-        }
+        self.count_in_block(slot, alike, sample.time);
     }
 
     /// The program that tells what a sample touched, and what it is like: the first that has its instruction.
@@ -331,8 +293,7 @@ impl Fold<'_, '_> {
         let mut first = None;
         for (part, table) in self.parts.iter().zip(&self.rows.tables) {
             let facts = part.recorded.source.facts(sample);
-            let key = table.known_key(&facts)?;
-            let row = *table.value(table.number(&key, key.hash())?)?;
+            let row = *table.value(table.number(&facts)?)?;
             let alike = self.rows.at(row, sample.time)?;
             if self.rows.alikes.get(alike as usize)?.attributed.ip.is_some() {
                 return Some((part, facts, row, alike));
@@ -342,13 +303,18 @@ impl Fold<'_, '_> {
         first
     }
 
-    /// Counts a sample by block, and notes when it was; `true` if that may matter.
     #[inline]
-    fn take(&self, slot: &mut Slot, alike: u32, one: &One) -> bool {
-        if let Some(block) = self.blocks.at(one.time) {
+    fn count_in_block(&self, slot: &mut Slot, alike: u32, time: Option<u64>) {
+        if let Some(block) = self.blocks.at(time) {
             let place = block as usize * self.numbers.len() + alike as usize;
             slot.by_block.get_mut(place).into_iter().for_each(|count| *count += 1);
         }
+    }
+
+    /// Counts a sample by block, and notes when it was; `true` if that may matter.
+    #[inline]
+    fn take(&self, slot: &mut Slot, alike: u32, one: &One) -> bool {
+        self.count_in_block(slot, alike, one.time);
         let word = self.numbers.get(alike as usize).copied().filter(|word| *word != NO_WORD);
         let (Some(word), Some(cpu), Some(time)) = (word, one.cpu, one.time) else { return false };
         slot.out.moments.push(When { cpu, word, time });
@@ -358,8 +324,6 @@ impl Fold<'_, '_> {
     #[cold]
     fn count_late(&self, slot: &mut Slot, alike: u32, part: &Part<'_, '_>, facts: &Facts, one: &One) {
         let late = slot.late.entry((alike, self.rows.address(alike, part, facts))).or_default();
-        late.samples += 1;
-        late.period = late.period.saturating_add(one.period);
-        late.latency = late.latency.saturating_add(one.latency);
+        late.count(1, one.period, one.latency);
     }
 }

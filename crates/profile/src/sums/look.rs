@@ -1,7 +1,7 @@
 //! A first look at a recording: its tally, and how far apart samples of one CPU are.
 
-use crate::attribute::part::Part;
-use crate::gather::seen::{Seen, SeenSum};
+use crate::attribute::Part;
+use crate::gather::{Seen, SeenSum};
 use fieldline_perfdata::perf_data::{Error, Record, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;

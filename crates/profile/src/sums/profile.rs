@@ -4,19 +4,15 @@ use super::fold::{Fold, Folded};
 use super::look::look;
 use super::rows::{Alike, Rows};
 use super::structs::{Structs, Touched};
-use crate::aggregate::windows::{Moment, Windows, Word};
-use crate::aggregate::{Builder, Counts, FunctionIndex, Row, SampleOutcome};
-use crate::attribute::attributed::Attributed;
-use crate::attribute::{Attribution, Joint};
+use crate::aggregate::{Builder, Counts, Moment, Row, SampleOutcome, Windows, Word};
+use crate::attribute::{Attributed, Attribution, Joint};
 use fieldline_access::access::{AccessProfile, Recording};
 use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_perfdata::data_source::{Level, Snoop};
 use fieldline_perfdata::perf_data::{Error, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::sweep::sweep;
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::reason::Reason;
-use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::operands::{Answers, Reason};
 use fieldline_typeflow::types::Definitions;
 
 /// A program and what recordings show of it.
@@ -70,7 +66,7 @@ fn recording_facts(file: &SampleFile, name: &str, build_id: Option<&str>) -> Rec
 /// A program's types and functions as a builder knows them.
 struct Known<'k, 's> {
     structs: Structs<'k, 's>,
-    functions: Vec<FunctionIndex>,
+    functions: Vec<u32>,
     answers: &'k Answers,
 }
 
@@ -84,7 +80,7 @@ fn profile_one(
 ) -> Result<AccessProfile, Error> {
     let events = file.facts().events.iter().map(|event| event.name.clone());
     let blocks = parts.first().map(|part| part.attribution.blocks(recording)).unwrap_or_default();
-    let mut builder = Builder::new(facts, events).with_blocks(&blocks);
+    let mut builder = Builder::new(facts, events, &blocks);
     let definitions = Definitions::default();
     let mut known = Vec::new();
     for part in parts {
@@ -96,14 +92,14 @@ fn profile_one(
     let taken = joint.parts(recording);
     let (tally, gap) = look(&taken, file)?;
     let rows = Rows::new(&taken);
-    let number = |known: &Known<'_, '_>| known.functions.iter().map(|function| function.number()).collect();
-    let functions = known.iter().map(number).collect();
+    let functions = known.iter().map(|known| known.functions.clone()).collect();
     let fold = Fold::new(&taken, file.facts(), &rows, &blocks, functions, |alike| {
         known.get_mut(alike.part)?.word(alike, &mut builder)
     });
     let mut windows = Windows::new(gap, blocks.clone(), fold.words.clone());
     let slots = sweep(file, &fold, |folded| {
-        builder.note_context(folded.callchains, folded.branch_stacks);
+        builder.recording.callchains += folded.callchains;
+        builder.recording.branch_stacks += folded.branch_stacks;
         cut(folded, &mut windows);
     })?;
     fold.run_sums(&slots, |alike, counts| {
@@ -112,7 +108,7 @@ fn profile_one(
         }
     });
     let runs_counted = fold.runs_counted(&slots);
-    builder.note_runs(runs_counted);
+    builder.recording.branch_runs += runs_counted;
     let sums = fold.sums(slots);
     // Tables take memory, and the builder needs some.
     let alikes = rows.into_alikes();
@@ -121,7 +117,7 @@ fn profile_one(
             known.count(alike, &counts, &mut builder);
         }
     }
-    builder.set_lost(tally.lost_samples.saturating_add(tally.lost_records));
+    builder.recording.lost = tally.lost_samples.saturating_add(tally.lost_records);
     let mut spots: Vec<String> = file.notes().into_iter().collect();
     spots.extend(blind_spots(file.facts(), &tally));
     spots.extend(misfit(&builder, runs_counted));
@@ -176,7 +172,7 @@ fn cut(folded: Folded, windows: &mut Windows) {
     }
 }
 
-fn row(alike: &Alike, places: &Touched, functions: &[FunctionIndex]) -> Row {
+fn row(alike: &Alike, places: &Touched, functions: &[u32]) -> Row {
     let source = alike.source;
     let attributed = &alike.attributed;
     Row {
@@ -196,11 +192,9 @@ fn row(alike: &Alike, places: &Touched, functions: &[FunctionIndex]) -> Row {
 }
 
 fn outcome(attributed: &Attributed, places: &Touched) -> SampleOutcome {
-    match (places.primary, attributed.target) {
+    match (places.primary, attributed.target.reason()) {
         (Some((target, offset)), _) => SampleOutcome::Attributed { target, offset, size: attributed.size },
-        (None, Target::Place { .. }) => SampleOutcome::OtherType,
-        (None, Target::Unknown(reason)) => SampleOutcome::Unattributed(reason.word()),
-        (None, Target::Within { .. }) => SampleOutcome::Unattributed("unknown_offset"),
-        (None, Target::Element { .. }) => SampleOutcome::Unattributed("unknown_index"),
+        (None, None) => SampleOutcome::OtherType,
+        (None, Some(reason)) => SampleOutcome::Unattributed(reason.word()),
     }
 }

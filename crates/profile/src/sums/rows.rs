@@ -1,19 +1,17 @@
 //! How samples count: what is known of all that are the same but for their times.
 
 use crate::aggregate::Counts;
-use crate::attribute::attributed::Attributed;
-use crate::attribute::part::Part;
-use crate::gather::key::{Facts, Table};
-use crate::objects::slides::in_space;
+use crate::attribute::{Attributed, Part};
+use crate::gather::{Facts, Table};
+use crate::objects::in_space;
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
-use fieldline_typeflow::operands::target::Target;
+use fieldline_typeflow::operands::Target;
 use rustc_hash::FxHashMap;
 
 /// All that decides how a sample counts, but for its time and address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Alike {
-    /// Index of the program.
     pub(super) part: usize,
     pub(super) event: EventIndex,
     pub(super) cpu: Option<u32>,
@@ -28,14 +26,13 @@ impl Alike {
     }
 }
 
-/// Which number of [`Rows::alikes`] samples are like: a number, or that of turns.
+/// What samples are like: a number of [`Rows::alikes`], or of turns if it depends on when they were.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row(u32);
+pub(super) enum Row {
+    Always(u32),
+    ByTime(u32),
+}
 
-/// Of a [`Row`]: what samples are like depends on when they were.
-const BY_TIME: u32 = 1 << 31;
-
-/// How samples of a recording count.
 pub(super) struct Rows {
     /// What samples are like, in the order of the first that may be so.
     pub(super) alikes: Vec<Alike>,
@@ -50,7 +47,7 @@ impl Rows {
         let mut rows = Self { alikes: Vec::new(), tables: Vec::new(), turns: Vec::new() };
         let mut numbers = FxHashMap::default();
         for (index, part) in parts.iter().enumerate() {
-            let mut found = vec![Row(0); part.recorded.gathered.table.len()];
+            let mut found = vec![Row::Always(0); part.recorded.gathered.table.len()];
             for number in part.recorded.gathered.in_order() {
                 let Some(facts) = part.recorded.gathered.table.facts(number) else { continue };
                 let row = rows.row(part, index, parts.len(), &facts, &mut numbers);
@@ -83,10 +80,10 @@ impl Rows {
         let turns = part.turns(facts).into_iter();
         let turns: Vec<(u64, u32)> = turns.map(|(from, attributed)| (from, number(attributed))).collect();
         match turns[..] {
-            [(_, only)] => Row(only),
+            [(_, only)] => Row::Always(only),
             _ => {
                 self.turns.push(turns);
-                Row((self.turns.len() as u32 - 1) | BY_TIME)
+                Row::ByTime(self.turns.len() as u32 - 1)
             }
         }
     }
@@ -99,18 +96,12 @@ impl Rows {
     /// What samples of a row are like at a time.
     #[inline]
     pub(super) fn at(&self, row: Row, time: Option<u64>) -> Option<u32> {
-        if row.0 & BY_TIME == 0 {
-            return Some(row.0);
-        }
-        let turns = self.turns.get((row.0 & !BY_TIME) as usize)?;
+        let turns = match row {
+            Row::Always(alike) => return Some(alike),
+            Row::ByTime(turns) => self.turns.get(turns as usize)?,
+        };
         let past = turns.partition_point(|(from, _)| *from <= time.unwrap_or(0));
         turns.get(past.saturating_sub(1)).map(|(_, alike)| *alike)
-    }
-
-    /// Whether it depends on the time what samples of a row are like.
-    #[inline]
-    pub(super) fn is_by_time(row: Row) -> bool {
-        row.0 & BY_TIME != 0
     }
 
     /// Sums over all samples of rows that don't depend on time, by what they are like.
@@ -118,14 +109,10 @@ impl Rows {
         let mut sums = vec![Counts::default(); self.alikes.len()];
         let Some(table) = self.tables.first() else { return sums };
         for ((facts, row), (_, more)) in table.iter().zip(part.recorded.gathered.table.iter()) {
-            if Self::is_by_time(*row) {
-                continue;
-            }
-            let address = self.address(row.0, part, &facts).map(|address| (address, more.samples));
-            let Some(counts) = sums.get_mut(row.0 as usize) else { continue };
-            counts.samples += more.samples;
-            counts.period = counts.period.saturating_add(more.period);
-            counts.latency = counts.latency.saturating_add(more.latency);
+            let Row::Always(alike) = *row else { continue };
+            let address = self.address(alike, part, &facts).map(|address| (address, more.samples));
+            let Some(counts) = sums.get_mut(alike as usize) else { continue };
+            counts.count(more.samples, more.period, more.latency);
             counts.addresses.extend(address);
         }
         sums

@@ -2,8 +2,7 @@
 
 use super::rows::Alike;
 use crate::aggregate::Counts;
-use crate::attribute::attributed::Attributed;
-use crate::attribute::straight::Straight;
+use crate::attribute::{Attributed, Straight};
 use fieldline_perfdata::perf_data::EventIndex;
 use rustc_hash::FxHashMap;
 
@@ -17,7 +16,6 @@ pub(super) struct RunCounts {
 }
 
 impl RunCounts {
-    /// Counts a run.
     #[inline]
     pub(super) fn count(&mut self, run: u32, cpu: Option<u32>, block: Option<u32>, period: u64) {
         let (samples, sum) = self.by_cpu.entry((run, cpu)).or_default();

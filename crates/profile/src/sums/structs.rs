@@ -4,12 +4,11 @@
 //! wants to see it. The struct the code speaks of goes first; it is the one that windows name.
 
 use crate::aggregate::{Builder, StructIndex, TypeInfo};
-use crate::attribute::attributed::Attributed;
+use crate::attribute::Attributed;
 use fieldline_debuginfo::dwarf::{Dwarf, TypeReader};
 use fieldline_layout::Layout;
 use fieldline_layout::types::AggregateKind;
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::target::{Target, TypeIndex};
+use fieldline_typeflow::operands::{Answers, Target, TypeIndex};
 use fieldline_typeflow::types::{Definitions, Place, Shape, Ty, TypeSpace};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -22,7 +21,6 @@ const WRAPPER: u64 = 8;
 pub(super) struct Touched {
     /// The one the code speaks of, or else the outermost.
     pub(super) primary: Option<(StructIndex, u64)>,
-    /// All others.
     pub(super) others: Vec<(StructIndex, u64)>,
 }
 
@@ -36,7 +34,6 @@ pub(super) struct Structs<'a, 's> {
 }
 
 impl<'a, 's> Structs<'a, 's> {
-    /// Nothing is known yet.
     pub(super) fn new(dwarf: &'a Dwarf<'s>, definitions: &'a Definitions) -> Self {
         Self {
             types: TypeSpace::new(dwarf, definitions),

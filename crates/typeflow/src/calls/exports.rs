@@ -1,10 +1,6 @@
 //! What an analysed function passes on: pointers in the arguments of calls, and callbacks it puts into structs.
 
-use crate::flow::code::Code;
-use crate::flow::solve::Solution;
-use crate::flow::state::State;
-use crate::flow::value::{Spot, Value};
-use crate::flow::world::World;
+use crate::flow::{Code, Solution, Spot, State, Value, World};
 use crate::types::{Place, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_machinecode::architecture::MAX_ARGUMENTS;
@@ -12,29 +8,23 @@ use fieldline_machinecode::machine::{Address, Callee, Effect, Flow, Instruction,
 
 /// A place in a struct that other units understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SharedPlace {
+pub(crate) struct SharedPlace {
     /// A DIE that defines the struct.
     pub die: DieRef,
-    /// Bytes from its start.
     pub offset: i64,
 }
 
-/// What is passed in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Passed {
-    /// Nothing is known.
+pub(crate) enum Passed {
     Unknown,
     /// No pointer, or a null one.
     Nothing,
-    /// A pointer.
     Pointer(SharedPlace),
 }
 
-/// What a function does to another.
 #[expect(clippy::large_enum_variant, reason = "nearly all uses are calls")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FunctionUse {
-    /// Calls it with arguments.
+pub(crate) enum FunctionUse {
     Call([Passed; MAX_ARGUMENTS]),
     /// Puts its address there: it will be called with what the place is in.
     Callback(SharedPlace),
@@ -42,17 +32,15 @@ pub enum FunctionUse {
     Address,
 }
 
-/// A use of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Export {
+pub(crate) struct Export {
     /// The function that is used, by its entry.
     pub function: u64,
-    /// How.
     pub usage: FunctionUse,
 }
 
 /// The uses a function makes of others. `is_function` tells whether an address is the entry of one that matters.
-pub fn exports(
+pub(crate) fn exports(
     world: &mut World<'_>,
     code: &Code,
     solution: &Solution<'_>,
@@ -137,7 +125,6 @@ fn callbacks(
     }
 }
 
-/// What an instruction stores, and where.
 fn stored(instruction: &Instruction) -> Vec<(ValueSource, Address)> {
     let Some(address) = instruction.operand().map(|memory| memory.address) else {
         return Vec::new();

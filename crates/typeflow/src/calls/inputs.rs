@@ -1,14 +1,12 @@
 //! What a function is given by all its callers.
 
 use super::exports::{FunctionUse, Passed, SharedPlace};
-use crate::flow::code::Code;
-use crate::flow::solve::Arguments;
-use crate::flow::world::World;
+use crate::flow::{Arguments, Code, World};
 use crate::types::{Place, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 
 /// The arguments that all uses of a function agree on. Nothing is known of an argument that some use leaves open.
-pub fn arguments(world: &mut World<'_>, code: &Code, uses: &[FunctionUse]) -> Arguments {
+pub(crate) fn arguments(world: &mut World<'_>, code: &Code, uses: &[FunctionUse]) -> Arguments {
     let parameters: Vec<Ty> =
         code.scopes.parameters.iter().map(|die| pointee(&mut world.types, *die)).collect();
     let mut arguments = Arguments::default();

@@ -13,9 +13,8 @@ use fieldline_machinecode::architecture::Architecture;
 use rayon::prelude::*;
 use wanted::Wanted;
 
-/// Positions that name functions.
 #[derive(Clone, Debug, Default)]
-pub struct References {
+pub(crate) struct References {
     /// Function's entry and position in code; sorted.
     code: Vec<(u64, u64)>,
     /// Entries that are named in data; sorted.
@@ -24,7 +23,7 @@ pub struct References {
 
 impl References {
     /// Finds all positions that name one of some entries.
-    pub fn find(program: &Program<'_>, entries: &[u64]) -> Self {
+    pub(crate) fn find(program: &Program<'_>, entries: &[u64]) -> Self {
         let Some(wanted) = Wanted::new(entries) else {
             return Self::default();
         };
@@ -54,7 +53,7 @@ impl References {
     }
 
     /// Positions in code that name an entry; `None` if data names it too, so that anybody may call it.
-    pub fn of(&self, entry: u64) -> Option<&[(u64, u64)]> {
+    pub(crate) fn of(&self, entry: u64) -> Option<&[(u64, u64)]> {
         if self.data.binary_search(&entry).is_ok() {
             return None;
         }

@@ -154,7 +154,7 @@ fn is_telling(types: &TypeSpace<'_, '_>, target: Ty) -> bool {
 
 /// A value with a fact applied, and what the fact taught about where the value was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refined {
+pub(crate) struct Refined {
     /// The value.
     pub value: Value,
     /// If the fact knew more: the origin, and what the value is a place of.
@@ -164,7 +164,7 @@ pub struct Refined {
 /// Applies a fact to a value. What shows the larger whole wins: a variable of a generic type (`struct list_head *`)
 /// does not hide that the data flow knows what it is embedded in, and the other way round. Where neither is part of
 /// the other the program has cast, and the variable is believed.
-pub fn refine(types: &mut TypeSpace<'_, '_>, value: Value, fact: Place) -> Refined {
+pub(crate) fn refine(types: &mut TypeSpace<'_, '_>, value: Value, fact: Place) -> Refined {
     let taken = |origin| Value::to(fact, origin);
     let keep = Refined { value, learned: None };
     match value {
@@ -201,7 +201,7 @@ fn refine_pointer(types: &mut TypeSpace<'_, '_>, pointer: Pointer, fact: Place) 
 
 /// Facts to apply before each instruction: those that begin there, and at instructions marked fresh all that hold.
 #[derive(Clone, Debug, Default)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     /// For each instruction where its facts begin in `facts`; one more at the end.
     starts: Vec<u32>,
     facts: Vec<u32>,
@@ -209,7 +209,7 @@ pub struct Schedule {
 
 impl Schedule {
     /// `addresses` of instructions, sorted, and whether all facts that hold must be applied anew.
-    pub fn new(facts: &[Fact], addresses: impl Iterator<Item = (u64, bool)>) -> Self {
+    pub(crate) fn new(facts: &[Fact], addresses: impl Iterator<Item = (u64, bool)>) -> Self {
         let mut schedule = Self::default();
         let (mut active, mut next): (Vec<u32>, usize) = (Vec::new(), 0);
         for (address, is_fresh) in addresses {
@@ -238,7 +238,7 @@ impl Schedule {
     }
 
     /// Indices of the facts to apply before an instruction.
-    pub fn at(&self, instruction: usize) -> &[u32] {
+    pub(crate) fn at(&self, instruction: usize) -> &[u32] {
         let range = self.starts.get(instruction).zip(self.starts.get(instruction + 1));
         range.and_then(|(first, past)| self.facts.get(*first as usize..*past as usize)).unwrap_or(&[])
     }

@@ -93,16 +93,6 @@ impl Value {
         }
     }
 
-    /// The same value, made elsewhere.
-    #[must_use]
-    pub fn with_origin(self, origin: Origin) -> Self {
-        match self {
-            Self::Word(_) => Self::Word(origin),
-            Self::Pointer(pointer) => Self::Pointer(Pointer { origin, ..pointer }),
-            other => other,
-        }
-    }
-
     /// Whether it is a number that is no address.
     pub fn is_null(self) -> bool {
         match self {

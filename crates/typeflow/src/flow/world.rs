@@ -24,7 +24,6 @@ pub struct Declared {
     pub parameters: Rc<[Ty]>,
 }
 
-/// The struct of what a kernel runs.
 const TASK: &str = "task_struct";
 
 /// A unit's view of the program.
@@ -162,7 +161,6 @@ impl<'a> World<'a> {
         declared
     }
 
-    /// The struct that a type points to.
     fn struct_behind(&mut self, die: Option<DieRef>) -> Ty {
         let ty = die.map_or(Ty::VOID, |die| self.types.of_die(die));
         let target = self.types.pointee(ty);

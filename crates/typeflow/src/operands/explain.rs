@@ -8,13 +8,10 @@ mod words;
 use super::reason::Reason;
 use super::rounds::Rounds;
 use super::sampled::Sampled;
-use super::target::{Target, TypeEntry};
+use super::target::TypeEntry;
 use super::typing::typed;
-use crate::calls::inputs::arguments;
-use crate::flow::code::Code;
-use crate::flow::solve::{Arguments, Solution};
-use crate::flow::state::State;
-use crate::flow::world::World;
+use crate::calls::arguments;
+use crate::flow::{Arguments, Code, Solution, State, World};
 use crate::program::Program;
 use fieldline_debuginfo::dwarf::code::ScopeReader;
 use fieldline_machinecode::insn::InstructionReader;
@@ -71,7 +68,7 @@ fn in_function<'a, T>(
             size: operand.size,
             target: operand.target.map(|ty| TypeEntry::of(&world.types, ty)),
             verdict: spell::target(&world.types, operand.target),
-            meaning: reason(&operand.target).map(Reason::meaning),
+            meaning: operand.target.reason().map(Reason::meaning),
         });
         (typed.address, operands.collect())
     });
@@ -94,14 +91,5 @@ fn explanation(view: &mut View<'_, '_>, index: usize) -> Explanation {
         registers: view.registers(index),
         way: base.map_or_else(Vec::new, |base| view.way(index, base)),
         line,
-    }
-}
-
-fn reason<T>(target: &Target<T>) -> Option<Reason> {
-    match target {
-        Target::Place { .. } => None,
-        Target::Within { .. } => Some(Reason::UnknownOffset),
-        Target::Element { .. } => Some(Reason::UnknownIndex),
-        Target::Unknown(reason) => Some(*reason),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::target::{Operand, TypeEntry, TypeIndex};
 use super::typing::Typed;
-use crate::flow::world::World;
+use crate::flow::World;
 use crate::types::{Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::code::Function;

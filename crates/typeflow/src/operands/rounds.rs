@@ -4,17 +4,13 @@
 //! analysed too, and theirs in turn. Each is analysed knowing nothing of its arguments but their declared types. What
 //! all callers agree on is then known at the callee's entry, and those that are told something new are analysed again.
 
-use crate::calls::exports::{Export, FunctionUse, Passed, SharedPlace, exports};
-use crate::calls::inputs::arguments;
-use crate::calls::references::References;
-use crate::flow::code::Code;
-use crate::flow::solve::{Arguments, Solution};
-use crate::flow::world::World;
-use crate::operands::part::TypedPart;
-use crate::operands::reason::Reason;
-use crate::operands::sampled::Sampled;
-use crate::operands::target::Target;
-use crate::operands::typing::{Typed, typed};
+use super::part::TypedPart;
+use super::reason::Reason;
+use super::sampled::Sampled;
+use super::target::Target;
+use super::typing::{Typed, typed};
+use crate::calls::{Export, FunctionUse, Passed, References, SharedPlace, arguments, exports};
+use crate::flow::{Arguments, Code, Solution, World};
 use crate::program::Program;
 use crate::types::Ty;
 use fieldline_debuginfo::dwarf::code::Function;
@@ -32,13 +28,11 @@ const MAX_LEVELS: u8 = 3;
 const MAX_REFERENCES: usize = 64;
 /// From how many units.
 const MAX_UNITS: usize = 3;
-/// How often functions are analysed again.
 const MAX_ROUNDS: u32 = 5;
 
 /// A function: unit and offset of its DIE.
 type Key = (u32, usize);
 
-/// A function under analysis.
 #[derive(Debug)]
 struct Item {
     function: Function,
@@ -54,7 +48,6 @@ struct Item {
     is_curious: bool,
 }
 
-/// All functions under analysis.
 pub(crate) struct Rounds<'a, 's> {
     program: &'a Program<'a>,
     items: BTreeMap<Key, Item>,
@@ -62,12 +55,10 @@ pub(crate) struct Rounds<'a, 's> {
     entries: FxHashSet<u64>,
     /// Entries of those whose uses do matter.
     wanted: FxHashSet<u64>,
-    /// Instructions that were sampled.
     sampled: &'s Sampled,
 }
 
 impl<'a, 's> Rounds<'a, 's> {
-    /// The functions around some instructions.
     pub(crate) fn new(program: &'a Program<'a>, sampled: &'s Sampled) -> Self {
         let mut rounds = Self {
             program,
@@ -279,7 +270,6 @@ fn is_partial(world: &mut World<'_>, usage: &FunctionUse) -> bool {
     }
 }
 
-/// What an analysis of a function gives.
 #[derive(Default)]
 struct Found {
     exports: Vec<Export>,

@@ -1,6 +1,6 @@
 //! What an operand in memory is, as far as the code tells.
 
-use crate::operands::reason::Reason;
+use super::reason::Reason;
 use crate::types::{Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
@@ -73,6 +73,16 @@ pub enum Target<T> {
 }
 
 impl<T> Target<T> {
+    /// Why it is no place.
+    pub fn reason(&self) -> Option<Reason> {
+        match self {
+            Self::Place { .. } => None,
+            Self::Within { .. } => Some(Reason::UnknownOffset),
+            Self::Element { .. } => Some(Reason::UnknownIndex),
+            Self::Unknown(reason) => Some(*reason),
+        }
+    }
+
     /// The same with the type renamed.
     pub fn map<U>(self, rename: impl FnOnce(T) -> U) -> Target<U> {
         match self {

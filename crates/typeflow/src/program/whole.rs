@@ -10,12 +10,16 @@ use fieldline_debuginfo::dwarf::code::{NameKind, Survey};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
 use fieldline_debuginfo::{Elf, Error, Machine, Result};
 use fieldline_machinecode::architecture::Architecture;
-use fieldline_machinecode::machine::AddressSegment;
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::{AddressSegment, Flow, Instruction};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
+
+/// Longest function that is analysed, in bytes; longer ones are no functions.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A program.
 pub struct Program<'a> {
@@ -176,6 +180,31 @@ impl<'a> Program<'a> {
     /// A space for types of this program.
     pub fn types(&'a self) -> TypeSpace<'a, 'a> {
         TypeSpace::new(self.dwarf, &self.definitions)
+    }
+
+    /// The instructions of a function with some ranges of code, by address, as the kernel may have patched them.
+    pub fn instructions(&self, reader: &mut InstructionReader, ranges: &[Range<u64>]) -> Vec<Instruction> {
+        let mut ranges = ranges.to_vec();
+        ranges.sort_by_key(|range| range.start);
+        let mut instructions: Vec<Instruction> = Vec::new();
+        for range in ranges {
+            // Ranges of one function that overlap are none a compiler writes.
+            let apart = instructions.last().is_none_or(|last| last.end() <= range.start);
+            if apart && range.end - range.start <= MAX_BYTES {
+                let code = self.image.code(range.start, range.end);
+                instructions.extend(reader.read_all(range.start, code));
+            }
+        }
+        for instruction in &mut instructions {
+            *instruction = self.helpers.resolve(*instruction);
+            instruction.flow = match instruction.flow {
+                Flow::Stop if self.patches.only_warns(instruction.address) => Flow::Next,
+                // What may be patched not to jump is followed both ways.
+                Flow::Jump(target) if self.patches.may_be_gone(instruction.address) => Flow::Branch(target),
+                flow => flow,
+            };
+        }
+        instructions
     }
 
     /// Tables that list functions without anybody calling them by it: places to trace

@@ -207,22 +207,16 @@ impl<'s> Table<'s> {
     /// Finds where the abbreviations of a table begin (DWARF 5 section 7.5.3); `None` if the table is broken.
     pub(crate) fn parse(section: &'s [u8], start: usize, encoding: Encoding) -> Option<Self> {
         let (mut dense, mut sparse) = (Vec::new(), FxHashMap::default());
-        let mut at = start;
-        loop {
-            let (code, tag_at) = uleb(section, at)?;
-            if code == 0 {
-                return Some(Self { section, encoding, dense, sparse });
-            }
-            let (_, children_at) = uleb(section, tag_at)?;
-            let mut attributes = Attributes { section, at: children_at + 1 };
+        each(section, start, |code, tag_at, _, attributes| {
             while attributes.next()?.is_some() {}
-            at = attributes.at;
             if code == dense.len() as u64 + 1 {
                 dense.push((tag_at, OnceCell::new()));
             } else {
                 sparse.entry(code).or_insert((tag_at, OnceCell::new()));
             }
-        }
+            Some(())
+        })?;
+        Some(Self { section, encoding, dense, sparse })
     }
 
     /// The shape of a code.
@@ -245,41 +239,47 @@ pub(crate) struct Definer {
 /// The abbreviations of a table that define named aggregates or typedefs. `None` if the table is broken.
 pub(crate) fn definers(section: &[u8], start: usize, encoding: Encoding) -> Option<Vec<Definer>> {
     let mut definers = Vec::new();
-    let mut at = start;
-    loop {
-        let (code, tag_at) = uleb(section, at)?;
-        if code == 0 {
-            return Some(definers);
-        }
-        let (tag, children_at) = uleb(section, tag_at)?;
-        let mut attributes = Attributes { section, at: children_at + 1 };
+    each(section, start, |code, _, tag, attributes| {
         let tag = DwTag(u16::try_from(tag).ok()?);
         if kind_of(tag).is_some() || tag == gimli::DW_TAG_typedef {
-            definers.extend(definer(code, &mut attributes, encoding)?);
+            definers.extend(definer(code, attributes, encoding)?);
         } else {
             while attributes.next()?.is_some() {}
         }
+        Some(())
+    })?;
+    Some(definers)
+}
+
+/// Looks at each abbreviation of a table: its code, where its tag stands, the tag, and its attributes, which are to be
+/// read to their end. `None` if the table is broken or what looks says so.
+fn each<'s>(
+    section: &'s [u8],
+    mut at: usize,
+    mut look: impl FnMut(u64, usize, u64, &mut Attributes<'s>) -> Option<()>,
+) -> Option<()> {
+    loop {
+        let (code, tag_at) = uleb(section, at)?;
+        if code == 0 {
+            return Some(());
+        }
+        let (tag, children_at) = uleb(section, tag_at)?;
+        let mut attributes = Attributes { section, at: children_at + 1 };
+        look(code, tag_at, tag, &mut attributes)?;
         at = attributes.at;
     }
 }
 
 /// Whether a table has forms that refer to other units. `None` if the table is broken.
 pub(crate) fn refers_elsewhere(section: &[u8], start: usize) -> Option<bool> {
-    let mut at = start;
-    loop {
-        let (code, tag_at) = uleb(section, at)?;
-        if code == 0 {
-            return Some(false);
-        }
-        let (_, children_at) = uleb(section, tag_at)?;
-        let mut attributes = Attributes { section, at: children_at + 1 };
+    let mut refers = false;
+    each(section, start, |_, _, _, attributes| {
         while let Some((_, form, _)) = attributes.next()? {
-            if is_reference_elsewhere(form) {
-                return Some(true);
-            }
+            refers |= is_reference_elsewhere(form);
         }
-        at = attributes.at;
-    }
+        Some(())
+    })?;
+    Some(refers)
 }
 
 fn is_reference_elsewhere(form: DwForm) -> bool {

@@ -36,16 +36,6 @@ impl UnitMap {
         let (_, end, unit) = self.ranges.get(past.checked_sub(1)?)?;
         (address < *end).then_some(*unit)
     }
-
-    /// The number of ranges.
-    pub fn len(&self) -> usize {
-        self.ranges.len()
-    }
-
-    /// Whether no unit has code.
-    pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
 }
 
 type Ranges = Vec<(u64, u64, u32)>;

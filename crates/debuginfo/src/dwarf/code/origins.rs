@@ -11,15 +11,9 @@ const MAX_ORIGINS: u32 = 4;
 impl<'s> Dwarf<'s> {
     /// The name of a DIE, or of the DIE it stems from (DW_AT_abstract_origin, DW_AT_specification).
     pub fn name_of(&self, die: DieRef) -> Option<&'s [u8]> {
-        let mut die = die;
-        for _ in 0..=MAX_ORIGINS {
-            let entry = self.die(die).ok()?;
-            if let Some(value) = entry.attr_value(gimli::DW_AT_name) {
-                return self.string(die.unit, value);
-            }
-            die = self.origin(die, &entry)?;
-        }
-        None
+        let name = |entry: &Die<'s>, unit| Some((entry.attr_value(gimli::DW_AT_name)?, unit));
+        let (value, unit) = self.along_origins(die, name)?;
+        self.string(unit, value)
     }
 
     /// What the linker calls a DIE, where that differs from its name (DW_AT_linkage_name).

@@ -96,7 +96,7 @@ impl Survey {
 
     /// The first DIE of a kind with a name, or with that as the linker's name.
     pub fn named(&self, dwarf: &Dwarf<'_>, kind: NameKind, name: &[u8]) -> Option<DieRef> {
-        let key = (hash(name), kind);
+        let key = (name_hash(name), kind);
         let first = self.names.partition_point(|(hash, kind, _)| (*hash, *kind) < key);
         let same = self.names.get(first..)?.iter();
         let dies = same
@@ -211,7 +211,7 @@ impl Walk<'_, '_> {
                 | gimli::DW_TAG_array_type => {}
                 tag if is_aggregate(tag) => {
                     let name = self.dwarf.raw_string(self.unit, self.scan.get(seen, Attr::Name))?;
-                    self.found.embedded.push(hash(name));
+                    self.found.embedded.push(name_hash(name));
                     return Some(());
                 }
                 _ => return None,
@@ -230,7 +230,7 @@ impl Walk<'_, '_> {
         let linkage = self.dwarf.raw_string(self.unit, self.scan.get(seen, Attr::LinkageName));
         if let Ok(offset) = u32::try_from(at) {
             let names = [name, linkage].into_iter().flatten();
-            self.found.names.extend(names.map(|name| (hash(name), kind, offset)));
+            self.found.names.extend(names.map(|name| (name_hash(name), kind, offset)));
         }
     }
 
@@ -267,13 +267,8 @@ fn is_aggregate(tag: DwTag) -> bool {
     kind_of(tag).is_some()
 }
 
-/// The hash [`Survey::names`] gives of a name.
+/// The hash [`Survey::names`] gives of a name, the same in every run (FNV-1a over words).
 pub fn name_hash(name: &[u8]) -> u64 {
-    hash(name)
-}
-
-/// A hash that is the same in every run (FNV-1a over words).
-fn hash(name: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ name.len() as u64;
     for chunk in name.chunks(8) {
         let mut word = [0; 8];

@@ -53,6 +53,14 @@ impl<'s> Opened<'s> {
         &self.head
     }
 
+    /// Units that hold a DIE with all it may refer to: no more than needed.
+    ///
+    /// # Errors
+    /// As [`Dwarf::new`].
+    pub(crate) fn holding(&self, die: DieRef) -> Result<&Dwarf<'s>> {
+        if self.is_in_head(die) { Ok(&self.head) } else { self.all() }
+    }
+
     /// Whether a DIE, with all it may refer to, stands in the first units.
     pub fn is_in_head(&self, die: DieRef) -> bool {
         let entry = self.head.entry(die.unit).ok();
@@ -62,18 +70,10 @@ impl<'s> Opened<'s> {
         })
     }
 
-    /// The first definition of a name in file order, for callers that know there is one definition.
+    /// The first definition of each of some names in file order, for callers that know there is one definition.
     ///
     /// # Errors
-    /// If a unit that may hold it is broken.
-    pub fn find_first(&self, name: &str) -> Result<Option<DwarfDefinition>> {
-        Ok(self.find_first_many(&[name])?.pop().flatten())
-    }
-
-    /// What [`Self::find_first`] tells of each of some names, in fewer passes.
-    ///
-    /// # Errors
-    /// As [`Self::find_first`].
+    /// If a unit that may hold one is broken.
     pub fn find_first_many(&self, names: &[&str]) -> Result<Vec<Option<DwarfDefinition>>> {
         self.early_or_late(names, find_first_many, |found| found.die)
     }

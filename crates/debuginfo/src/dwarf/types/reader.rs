@@ -1,7 +1,7 @@
 //! DIEs to a type table, on demand.
 //!
-//! What is held by value is read whole. A named struct behind a pointer is read as its name only, until somebody
-//! asks for it with [`TypeReader::complete`]: otherwise one kernel struct would pull in nearly all others.
+//! What is held by value is read whole. A named struct behind a pointer is read as its name only: otherwise one
+//! kernel struct would pull in nearly all others.
 
 use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
@@ -77,29 +77,9 @@ impl<'a, 's> TypeReader<'a, 's> {
         self.read_type(die, Want::Name, MAX_DEPTH)
     }
 
-    /// Reads the content of a type that is known by name only so far: of the definition in the same unit.
-    ///
-    /// # Errors
-    /// If a DIE on the way is broken.
-    pub fn complete(&mut self, id: TypeId) -> Result<()> {
-        match self.dies.get(&id).copied() {
-            Some(die) => self.read_type(die, Want::Whole, MAX_DEPTH).map(drop),
-            None => Ok(()),
-        }
-    }
-
     /// The DIE a type was read from.
     pub fn die_of(&self, id: TypeId) -> Option<DieRef> {
         self.dies.get(&id).copied()
-    }
-
-    /// The type a DIE's DW_AT_type refers to; void if it has none.
-    ///
-    /// # Errors
-    /// If a DIE on the way is broken.
-    pub fn type_of(&mut self, die: DieRef) -> Result<TypeId> {
-        let entry = self.dwarf.die(die)?;
-        self.target(die, &entry, Want::Name, MAX_DEPTH)
     }
 
     fn read_type(&mut self, die: DieRef, want: Want, depth: u32) -> Result<TypeId> {

@@ -1,43 +1,14 @@
 use super::*;
 use fieldline_layout::constraint::{Wishes, constraints};
-use fieldline_layout::layout::Role;
+use fieldline_layout::testing;
 
 fn member(name: &str, bit_offset: u64, size: u64, align: u64) -> Member {
-    Member {
-        name: (!name.is_empty()).then(|| name.to_owned()),
-        type_name: format!("t{size}"),
-        bit_offset,
-        bit_size: size * 8,
-        bit_field_storage: None,
-        align,
-        explicit_align: None,
-        aligned_type: false,
-        role: Role::Plain,
-        line: 0,
-        members: Vec::new(),
-        is_union: false,
-    }
+    Member { type_name: format!("t{size}"), bit_offset, ..testing::member(name, 0, size, align) }
 }
 
 /// A struct of members given by name, size and alignment.
 fn layout(members: &[(&str, u64, u64)]) -> Layout {
-    let slots: Vec<Slot> = members.iter().map(|(_, size, align)| Slot::bytes(*size, *align)).collect();
-    let placed = abi::place(&slots, 1);
-    let offsets = members.iter().zip(&placed.bit_offsets);
-    let members = offsets.map(|((name, size, align), offset)| member(name, *offset, *size, *align)).collect();
-    let empty = Layout {
-        kind: "struct".to_owned(),
-        order: fieldline_layout::types::MemberOrder::default(),
-        name: "sample".to_owned(),
-        size: placed.size,
-        align: placed.align,
-        explicit_align: None,
-        file: None,
-        line: 0,
-        members: Vec::new(),
-        items: Vec::new(),
-    };
-    Layout::from_members(&empty, members, placed.size)
+    testing::placed("sample", members)
 }
 
 /// With an anonymous struct that holds the names given, four bytes each, in place of a member without name.

@@ -7,12 +7,10 @@ use super::wanted::Wanted;
 use crate::program::Program;
 use rayon::prelude::*;
 
-/// Bytes of an instruction.
 const LENGTH: usize = 4;
 /// Bytes of what `adrp` names.
 const PAGE: u64 = 4096;
 
-/// How much code is searched at once.
 const CHUNK: usize = 1 << 20;
 
 pub(super) fn in_aarch64(wanted: &Wanted, program: &Program<'_>) -> Vec<(u64, u64)> {
@@ -43,10 +41,8 @@ fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
     found
 }
 
-/// What an instruction names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
-    /// An address.
     Address(u64),
     /// Some address of a page.
     Page(u64),

@@ -32,7 +32,6 @@ impl Wanted {
         Some(wanted)
     }
 
-    /// Those in a range.
     pub(super) fn within(&self, begin: u64, size: u64) -> &[u64] {
         let first = self.sorted.partition_point(|address| *address < begin);
         let past = self.sorted.partition_point(|address| *address < begin.saturating_add(size));
@@ -46,7 +45,6 @@ impl Wanted {
     }
 }
 
-/// A set of small numbers.
 struct Bits(Vec<u64>);
 
 impl Bits {

@@ -4,7 +4,6 @@ use super::wanted::Wanted;
 use crate::program::Program;
 use rayon::prelude::*;
 
-/// How much code is searched at once.
 const CHUNK: usize = 1 << 20;
 
 /// How far off the jumps are that have a distance of one byte, themselves included.

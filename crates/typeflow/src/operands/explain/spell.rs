@@ -1,19 +1,16 @@
 //! Places, values and operands in words.
 
-use crate::flow::facts::FactSubject;
-use crate::flow::value::Value;
+use crate::flow::{FactSubject, Value};
 use crate::operands::target::Target;
 use crate::types::{Place, Ty, TypeSpace};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::machine::{Address, AddressSegment, Memory};
 use std::fmt::Write;
 
-/// What something holds.
 pub(super) fn holds(what: &str, value: &str) -> String {
     format!("{what} = {value}")
 }
 
-/// A pointer's target.
 pub(super) fn place(types: &TypeSpace<'_, '_>, place: Place) -> String {
     match place.offset {
         0 => format!("-> {}", types.spelled(place.ty)),
@@ -21,7 +18,6 @@ pub(super) fn place(types: &TypeSpace<'_, '_>, place: Place) -> String {
     }
 }
 
-/// What a variable's place is.
 pub(super) fn subject(architecture: Architecture, subject: FactSubject) -> String {
     match subject {
         FactSubject::Register(register) => architecture.name(register).to_owned(),
@@ -30,7 +26,6 @@ pub(super) fn subject(architecture: Architecture, subject: FactSubject) -> Strin
     }
 }
 
-/// A register's value.
 pub(super) fn value(types: &TypeSpace<'_, '_>, value: Value) -> String {
     match value {
         Value::Word(_) => "unknown".to_owned(),
@@ -96,7 +91,6 @@ fn at_and_t(address: &Address) -> String {
     text
 }
 
-/// What an operand is.
 pub(super) fn target(types: &TypeSpace<'_, '_>, target: Target<Ty>) -> String {
     match target {
         Target::Place { ty, offset } => format!("{} +{offset}", types.spelled(ty)),

@@ -2,12 +2,7 @@
 
 use super::spell;
 use super::words::{ExplainedOperand, Line};
-use crate::flow::code::Code;
-use crate::flow::facts::Fact;
-use crate::flow::solve::Arguments;
-use crate::flow::state::{Location, State};
-use crate::flow::value::Value;
-use crate::flow::world::World;
+use crate::flow::{Arguments, Code, Fact, Location, State, Value, World};
 use crate::types::TypeSpace;
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::code::Function;

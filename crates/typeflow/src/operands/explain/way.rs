@@ -3,10 +3,9 @@
 use super::spell;
 use super::view::View;
 use super::words::WayStep;
-use crate::flow::value::Value;
+use crate::flow::Value;
 use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, ValueSource};
 
-/// Longest way that is shown.
 const MAX_STEPS: usize = 16;
 
 impl View<'_, '_> {
@@ -89,11 +88,9 @@ impl View<'_, '_> {
     }
 }
 
-/// Who gave a register its value.
 enum Made {
     /// An instruction, an index.
     By(usize),
-    /// The caller.
     ByCaller,
     /// One of several, before the ways to an address meet.
     AtMeeting(u64),

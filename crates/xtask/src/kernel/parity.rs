@@ -1,0 +1,271 @@
+//! Our `--style pahole` against pahole itself, for every struct and union of a file, from DWARF and from BTF.
+//!
+//! A type agrees if pahole's text is among ours of that name: where several types share a name, which one pahole prints
+//! depends on its threads. docs/PARITY.md lists the differences that are pahole's own faults; any other fails.
+
+use crate::tools::shell::{self, say};
+use crate::tools::{debian, inputs};
+use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::{Elf, FileBytes};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The release whose text ours equals. Later ones infer other alignments from BTF.
+const VERSION: &str = "v1.30";
+
+/// How many differing types pahole is asked for again by name; reading DWARF takes it a second each time.
+const MAX_ASKED_AGAIN: usize = 100;
+
+/// How many differences are shown in full.
+const MAX_SHOWN: usize = 20;
+
+/// `cargo xtask parity [FILE]`: whether all differences are listed ones.
+pub(crate) fn run(args: &[String]) -> Result<bool> {
+    let file = match args.first() {
+        Some(file) => PathBuf::from(file),
+        None => inputs::vmlinux()?,
+    };
+    let fieldline = shell::fieldline()?;
+    let peer = Peer::find(&file)?;
+    let listed = listed(&shell::root().join("docs").join("PARITY.md"))?;
+    let formats = formats(&file)?;
+    if formats.is_empty() {
+        bail!("{}: neither DWARF nor BTF to compare", file.display());
+    }
+    let mut fine = true;
+    for format in formats {
+        let theirs = Texts::split(&peer.all(format)?);
+        let ours = Texts::split(&shell::output(&mut ours(&fieldline, &file, format))?);
+        fine &= compare(&peer, format, &ours, &theirs, &listed)?;
+    }
+    Ok(fine)
+}
+
+fn ours(fieldline: &Path, file: &Path, format: &str) -> Command {
+    let mut command = Command::new(fieldline);
+    command.args(["layout", "--style", "pahole", "--debug-format", format, "--from"]).arg(file);
+    command
+}
+
+/// The formats a file has.
+fn formats(file: &Path) -> Result<Vec<&'static str>> {
+    let bytes = FileBytes::open(file)?;
+    if !bytes.bytes().starts_with(b"\x7fELF") {
+        return Ok(vec!["btf"]);
+    }
+    let elf = Elf::parse(&bytes)?;
+    let sections = [("dwarf", ".debug_info"), ("btf", ".BTF")];
+    Ok(sections
+        .into_iter()
+        .filter(|(_, section)| elf.has_section(section))
+        .map(|(format, _)| format)
+        .collect())
+}
+
+/// pahole of the release we follow: the host's, or one in a root made for it.
+struct Peer {
+    root: Option<PathBuf>,
+    /// The file to read, by its path in that root.
+    file: String,
+}
+
+impl Peer {
+    fn find(file: &Path) -> Result<Self> {
+        let host = shell::has("pahole") && version(&mut Command::new("pahole"))? == VERSION;
+        if host {
+            return Ok(Self { root: None, file: file.display().to_string() });
+        }
+        let root = debian::peers_root()?;
+        let file = debian::share(&root, file)?;
+        let peer = Self { root: Some(root), file };
+        let found = version(&mut peer.command())?;
+        if found != VERSION {
+            bail!("pahole {found} in the peers' root instead of {VERSION}");
+        }
+        Ok(peer)
+    }
+
+    fn command(&self) -> Command {
+        match &self.root {
+            Some(root) => debian::peer(root, "pahole"),
+            None => Command::new("pahole"),
+        }
+    }
+
+    /// The text of every type.
+    fn all(&self, format: &str) -> Result<String> {
+        shell::output(self.command().args(["-F", format, &self.file]))
+    }
+
+    /// The text of one type.
+    fn one(&self, format: &str, name: &str) -> Result<String> {
+        shell::output(self.command().args(["-F", format, "-C", name, &self.file]))
+    }
+}
+
+fn version(pahole: &mut Command) -> Result<String> {
+    Ok(shell::output(pahole.arg("--version"))?.trim().to_owned())
+}
+
+/// Texts by name, such as `struct list_head`; several where types share it.
+#[derive(Debug, Default)]
+struct Texts(BTreeMap<String, Vec<String>>);
+
+impl Texts {
+    /// Splits a listing at the lines that close a type.
+    fn split(listing: &str) -> Self {
+        let mut texts = Self::default();
+        let mut current = String::new();
+        for line in listing.lines() {
+            if current.is_empty() && line.is_empty() {
+                continue;
+            }
+            current.push_str(line);
+            current.push('\n');
+            if line.starts_with('}') {
+                let text = std::mem::take(&mut current);
+                texts.0.entry(name(&text).to_owned()).or_default().push(text);
+            }
+        }
+        texts
+    }
+
+    fn has(&self, name: &str, text: &str) -> bool {
+        self.0.get(name).is_some_and(|texts| texts.iter().any(|ours| ours == text))
+    }
+
+    fn count(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
+    }
+}
+
+/// `struct foo` of a text that begins `struct foo : base {`.
+fn name(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    let head = line.strip_suffix(" {").unwrap_or(line);
+    head.split(" : ").next().unwrap_or(head)
+}
+
+/// A type of pahole's that ours does not equal.
+struct Difference<'t> {
+    name: &'t str,
+    ours: &'t str,
+    theirs: &'t str,
+}
+
+fn compare(
+    peer: &Peer,
+    format: &str,
+    ours: &Texts,
+    theirs: &Texts,
+    listed: &[(String, String)],
+) -> Result<bool> {
+    let missing: Vec<&String> = theirs.0.keys().filter(|name| !ours.0.contains_key(*name)).collect();
+    let extra: Vec<&String> = ours.0.keys().filter(|name| !theirs.0.contains_key(*name)).collect();
+    let differing: Vec<Difference<'_>> = theirs
+        .0
+        .iter()
+        .flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)))
+        .filter(|(name, text)| ours.0.contains_key(*name) && !ours.has(name, text))
+        .filter_map(|(name, theirs)| Some(Difference { name, ours: ours.0.get(name)?.first()?, theirs }))
+        .collect();
+    let (contradicted, real) = contradictions(peer, format, ours, differing)?;
+    let is_listed = |name: &str| listed.iter().any(|(of, ty)| of == format && ty == name);
+    let known = real.iter().filter(|difference| is_listed(difference.name)).count();
+    let agree = theirs.count() - real.len() - missing.iter().map(|name| theirs.0[*name].len()).sum::<usize>();
+    say(&format!(
+        "{format}: {agree} of {} types agree ({} names); {} names missing, {} extra",
+        theirs.count(),
+        theirs.0.len(),
+        missing.len(),
+        extra.len()
+    ));
+    for name in &contradicted {
+        say(&format!("{format}: {name}: pahole agrees when asked for it by name (docs/PARITY.md)"));
+    }
+    for name in &missing {
+        say(&format!("{format}: {name}: missing here"));
+    }
+    for name in &extra {
+        say(&format!("{format}: {name}: not in pahole's list"));
+    }
+    for difference in real.iter().take(MAX_SHOWN) {
+        let remark = if is_listed(difference.name) { " (listed)" } else { "" };
+        say(&format!("{format}: {}{remark}:\n{}", difference.name, first_difference(difference)));
+    }
+    if real.len() > MAX_SHOWN {
+        say(&format!("{format}: {} more differences", real.len() - MAX_SHOWN));
+    }
+    Ok(missing.is_empty() && extra.is_empty() && known == real.len())
+}
+
+/// Those for which pahole itself prints our text when asked by name, and the rest. In a listing of all, whether pahole
+/// says `__packed__` depends on which types it printed before.
+fn contradictions<'t>(
+    peer: &Peer,
+    format: &str,
+    ours: &Texts,
+    differing: Vec<Difference<'t>>,
+) -> Result<(Vec<&'t str>, Vec<Difference<'t>>)> {
+    let (mut contradicted, mut real) = (Vec::new(), Vec::new());
+    for (index, difference) in differing.into_iter().enumerate() {
+        let tag = difference.name.split_once(' ').map_or(difference.name, |(_, tag)| tag);
+        let again = if index < MAX_ASKED_AGAIN { peer.one(format, tag)? } else { String::new() };
+        let agrees = Texts::split(&again).0.values().flatten().any(|text| ours.has(difference.name, text));
+        if agrees {
+            contradicted.push(difference.name);
+        } else {
+            real.push(difference);
+        }
+    }
+    Ok((contradicted, real))
+}
+
+/// The first lines that differ.
+fn first_difference(difference: &Difference<'_>) -> String {
+    let pairs = difference.ours.lines().zip(difference.theirs.lines());
+    let at = pairs.take_while(|(ours, theirs)| ours == theirs).count();
+    let line = |text: &str| text.lines().nth(at).unwrap_or("(nothing more)").to_owned();
+    format!("  line {}\n  ours   {}\n  pahole {}", at + 1, line(difference.ours), line(difference.theirs))
+}
+
+/// The rows `| format | type | … |` of the table of differences.
+fn listed(document: &Path) -> Result<Vec<(String, String)>> {
+    let text = std::fs::read_to_string(document).with_context(|| document.display().to_string())?;
+    Ok(text.lines().filter_map(row).collect())
+}
+
+fn row(line: &str) -> Option<(String, String)> {
+    let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
+    let format = cells.next().filter(|format| ["dwarf", "btf"].contains(format))?;
+    let ty = cells.next()?.trim_matches('`');
+    Some((format.to_owned(), ty.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LISTING: &str = "struct a {\n\tint x;\n};\nclass b : public a {\n\tstruct {\n\t} y;\n} __attribute__((__packed__));\n\nstruct a {\n};\n";
+
+    #[test]
+    fn listings_split_into_texts_by_name() {
+        let texts = Texts::split(LISTING);
+        assert_eq!(texts.count(), 3);
+        assert!(texts.has("struct a", "struct a {\n\tint x;\n};\n"));
+        assert!(texts.has("struct a", "struct a {\n};\n"));
+        assert_eq!(texts.0["class b"].len(), 1);
+        assert!(!texts.has("class b", "struct a {\n};\n"));
+    }
+
+    #[test]
+    fn the_table_of_differences_is_read() {
+        assert_eq!(
+            row("| dwarf | `struct foo` | why |"),
+            Some(("dwarf".to_owned(), "struct foo".to_owned()))
+        );
+        assert_eq!(row("| format | type | why |"), None);
+        assert_eq!(row("| --- | --- | --- |"), None);
+    }
+}

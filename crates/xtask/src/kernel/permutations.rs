@@ -1,0 +1,244 @@
+//! Random legal orders of many structs: the headers still compile, and every offset is the predicted one.
+
+use crate::kernel::source;
+use crate::tools::builds;
+use crate::tools::inputs::{self, with_dwarf};
+use crate::tools::shell::{self, say};
+use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::dwarf::{self, TypeReader};
+use fieldline_layout::types::{Aggregate, Type};
+use fieldline_layout::{Layout, TypeId, TypeTable};
+use fieldline_source::{Query, SourceText};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Objects whose units read the headers, for CI and for the whole test.
+const FEW: &[&str] = &["arch/x86/kernel/asm-offsets.s", "kernel/sched/core.o"];
+const MORE: &[&str] =
+    &["mm/memory.o", "fs/namei.o", "net/ipv4/tcp.o", "block/blk-mq.o", "kernel/cgroup/cgroup.o"];
+/// How many structs are reordered.
+const SOME: usize = 100;
+const ALL: usize = 500;
+/// Most structs whose declaration can't be edited, in percent.
+const REFUSED: usize = 5;
+/// Fewest structs that an order makes larger, in percent.
+const GROWN: usize = 5;
+/// Equal numbers draw equal orders.
+const SEED: u64 = 1;
+
+/// A struct that may be chosen.
+struct Candidate {
+    name: String,
+    /// Tags of all it holds by value.
+    inner: BTreeSet<String>,
+}
+
+/// `cargo xtask permutations [--full]`.
+pub(crate) fn run(args: &[String]) -> Result<bool> {
+    every(&inputs::vmlinux()?, args.iter().any(|arg| arg == "--full"))
+}
+
+/// Reorders structs at random, all in one patch, and compiles what reads them.
+pub(crate) fn every(vmlinux: &Path, is_full: bool) -> Result<bool> {
+    let tree = inputs::tree(vmlinux)?;
+    let objects: Vec<&str> = FEW.iter().chain(MORE.iter().filter(|_| is_full)).copied().collect();
+    let build = builds::prepared(&tree, &objects)?;
+    let read = headers(&tree, &build, &objects)?;
+    let candidates = candidates(vmlinux, &tree, &read)?;
+    let wanted = if is_full { ALL } else { SOME };
+    let names = apart(&candidates, wanted + wanted / 2);
+    say(&format!(
+        "  {} structs in {} files that the units read; {} tried",
+        candidates.len(),
+        read.len(),
+        names.len()
+    ));
+    let folder = std::env::temp_dir().join(format!("fieldline-orders-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let result = prove(vmlinux, &tree, &build, &objects, &names, &folder);
+    std::fs::remove_dir_all(&folder)?;
+    result.map(|(moved, refused)| moved >= wanted && refused * 100 <= (moved + refused) * REFUSED)
+}
+
+/// Plans, patches, compiles. How many structs moved, and how many could not be edited.
+fn prove(
+    vmlinux: &Path,
+    tree: &Path,
+    build: &Path,
+    objects: &[&str],
+    names: &[String],
+    folder: &Path,
+) -> Result<(usize, usize)> {
+    let fieldline = shell::fieldline()?;
+    let plan = folder.join("plan.json");
+    let mut draw = Command::new(&fieldline);
+    draw.arg("plan").args(names).args(["--static", "--shuffle", &SEED.to_string(), "--vmlinux"]).arg(vmlinux);
+    draw.arg("--tree").arg(tree).arg("-o").arg(&plan);
+    // Structs that nothing may move in end it with 1.
+    let output = draw.output().context("cannot run fieldline")?;
+    if output.status.code().is_none_or(|code| code > 1) {
+        bail!("plan: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let Drawn { moved, fixed, grown } = outcomes(&plan)?;
+    let mut verify = Command::new(&fieldline);
+    verify.arg("verify").arg("--plan").arg(&plan).arg("--tree").arg(tree).arg("--build").arg(build);
+    for object in objects {
+        verify.arg("--unit").arg(Path::new(object).with_extension("c"));
+    }
+    let output = verify.output().context("cannot run fieldline")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let proven =
+        text.lines().filter(|line| line.ends_with("members as predicted") && !line.contains("NOT")).count();
+    // What the plan refused is told again; the rest can't be edited.
+    let refused = text.lines().filter(|line| line.starts_with("refused: ")).count().saturating_sub(fixed);
+    text.lines()
+        .filter(|line| !line.ends_with("members as predicted"))
+        .for_each(|line| say(&format!("  {line}")));
+    say(&String::from_utf8_lossy(&output.stderr));
+    say(&format!(
+        "  {moved} structs reordered, of which {grown} grow, {refused} refused by the source, {proven} compiled as predicted"
+    ));
+    if proven + refused != moved || proven == 0 {
+        bail!("not every order is proven");
+    }
+    if grown * 100 < moved * GROWN {
+        bail!("hardly any order makes its struct larger: padding is not tried");
+    }
+    Ok((proven, refused))
+}
+
+/// What a plan draws.
+struct Drawn {
+    /// Structs that move.
+    moved: usize,
+    /// Structs that may not.
+    fixed: usize,
+    /// Structs that become larger.
+    grown: usize,
+}
+
+/// Counts the structs of a plan, and tells all by outcome.
+fn outcomes(plan: &Path) -> Result<Drawn> {
+    let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(plan)?)?;
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let structs = plan["structs"].as_array().context("plan.json: no structs")?;
+    let size = |of: &serde_json::Value, side: &str| of[side]["size"].as_u64();
+    let grown = structs.iter().filter(|of| size(of, "chosen") > size(of, "declared")).count();
+    for of in structs {
+        let outcome = of["outcome"].as_str().unwrap_or_default();
+        let reason = if outcome == "refused" { of["reason"].as_str().unwrap_or_default() } else { "" };
+        *counts.entry(format!("{outcome} {reason}")).or_default() += 1;
+    }
+    counts.iter().for_each(|(outcome, count)| say(&format!("  {count} {outcome}")));
+    let of = |outcome: &str| {
+        counts.iter().filter(|(key, _)| key.starts_with(outcome)).map(|(_, count)| *count).sum()
+    };
+    Ok(Drawn { moved: of("moved"), fixed: of("refused"), grown })
+}
+
+/// Files of the tree that the units read, from their `.cmd` files.
+fn headers(tree: &Path, build: &Path, objects: &[&str]) -> Result<BTreeSet<PathBuf>> {
+    let mut read = BTreeSet::new();
+    for object in objects {
+        let path = Path::new(object);
+        let name = path.file_name().context("no file name")?.to_string_lossy().into_owned();
+        let path = build.join(path.with_file_name(format!(".{name}.cmd")));
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        read.extend(
+            text.split_whitespace()
+                .map(PathBuf::from)
+                .filter(|word| word.starts_with(tree) && word.is_file()),
+        );
+    }
+    Ok(read)
+}
+
+/// Structs with one definition, declared in files that are read, in order of names.
+fn candidates(vmlinux: &Path, tree: &Path, read: &BTreeSet<PathBuf>) -> Result<Vec<Candidate>> {
+    with_dwarf(vmlinux, |dwarf| {
+        let mut reader = TypeReader::new(dwarf);
+        let mut found: BTreeMap<String, Option<Candidate>> = BTreeMap::new();
+        for definition in dwarf::index(dwarf)? {
+            let id = reader.read(definition.die)?;
+            let Some(layout) = Layout::of(reader.table(), id) else { continue };
+            let candidate = is_candidate(&layout, tree, read).then(|| {
+                let mut inner = BTreeSet::new();
+                held(reader.table(), id, &mut inner);
+                inner.remove(&layout.name);
+                Candidate { name: layout.name.clone(), inner }
+            });
+            // Several definitions of a name are no candidate.
+            let is_first = !found.contains_key(&layout.name);
+            found.insert(layout.name, candidate.filter(|_| is_first));
+        }
+        Ok(found.into_values().flatten().collect())
+    })
+}
+
+/// Structs made by macros have no declaration to edit.
+fn is_candidate(layout: &Layout, tree: &Path, read: &BTreeSet<PathBuf>) -> bool {
+    let file = || layout.file.as_deref().and_then(|file| source::in_tree(tree, file));
+    let is_written = |file: &PathBuf| {
+        let text = std::fs::read(file).unwrap_or_default();
+        SourceText::new(&text).find(&Query::named(&layout.name).with_line(Some(layout.line))).is_ok()
+    };
+    layout.kind == "struct"
+        && layout.members.len() > 2
+        && file().is_some_and(|file| {
+            let is_public = file.components().any(|part| part.as_os_str() == "uapi");
+            read.contains(&file) && !is_public && is_written(&file)
+        })
+}
+
+/// Tags of everything that a type holds by value, its own included.
+fn held(table: &TypeTable, id: TypeId, into: &mut BTreeSet<String>) {
+    match table.get(table.strip(id)) {
+        Type::Array { element, .. } => held(table, *element, into),
+        Type::Aggregate(Aggregate { name, members, .. }) => {
+            into.extend(name.iter().map(|name| name.to_string()));
+            members.iter().for_each(|member| held(table, member.ty, into));
+        }
+        _ => {}
+    }
+}
+
+/// Structs of which none holds another, spread over the names.
+fn apart(candidates: &[Candidate], wanted: usize) -> Vec<String> {
+    let mut chosen: BTreeSet<&str> = BTreeSet::new();
+    let mut inside: BTreeSet<&str> = BTreeSet::new();
+    let mut ranked: Vec<&Candidate> = candidates.iter().collect();
+    ranked.sort_by_cached_key(|candidate| (spread(&candidate.name), candidate.name.clone()));
+    for candidate in ranked {
+        let holds_chosen = candidate.inner.iter().any(|tag| chosen.contains(tag.as_str()));
+        if chosen.len() < wanted && !holds_chosen && !inside.contains(candidate.name.as_str()) {
+            chosen.insert(&candidate.name);
+            inside.extend(candidate.inner.iter().map(String::as_str));
+        }
+    }
+    chosen.into_iter().map(str::to_owned).collect()
+}
+
+/// A number that says nothing about a name (FNV-1a, 64 bits).
+fn spread(name: &str) -> u64 {
+    name.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_chosen_struct_holds_another() {
+        let candidate = |name: &str, inner: &[&str]| Candidate {
+            name: name.to_owned(),
+            inner: inner.iter().map(|tag| (*tag).to_owned()).collect(),
+        };
+        let all =
+            [candidate("a", &["b"]), candidate("b", &[]), candidate("c", &["b", "d"]), candidate("d", &[])];
+        let chosen = apart(&all, 4);
+        assert!(chosen == ["a", "c"] || chosen == ["b", "d"] || chosen == ["a", "d"], "{chosen:?}");
+        assert_eq!(apart(&all, 1).len(), 1);
+    }
+}

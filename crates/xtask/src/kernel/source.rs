@@ -1,0 +1,244 @@
+//! The declarations of a kernel tree against the debug info of a kernel built from it.
+
+use crate::tools::inputs::{self, with_dwarf};
+use crate::tools::shell::say;
+use anyhow::{Context, Result};
+use fieldline_debuginfo::dwarf::{self, Dwarf, TypeReader};
+use fieldline_layout::Layout;
+use fieldline_source::{
+    Body, Declares, Definition, ExpectedMember, Join, MemberShape, Query, Refusal, SourceText, Statement,
+};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::{Component, Path, PathBuf};
+
+/// Most structs of a tree that may be refused, in percent.
+const REFUSED: usize = 1;
+/// Fewer structs than this are no kernel.
+const FEWEST: usize = 5000;
+
+/// What came of all structs whose declaring file is in the tree.
+#[derive(Default)]
+struct Count {
+    /// Body read, names equal and in order.
+    equal: usize,
+    /// Named members of those.
+    members: usize,
+    /// Of them, those whose line is the one debug info gives.
+    at_line: usize,
+    /// The declared order written again gave the same bytes.
+    identical: usize,
+    refused: BTreeMap<&'static str, Vec<String>>,
+    wrong: Vec<String>,
+    /// Made by a macro: the file has no definition of that name.
+    made: usize,
+    /// Declared in a file that the tree doesn't have.
+    elsewhere: usize,
+}
+
+/// `cargo xtask source [VMLINUX [TREE]]`.
+pub(crate) fn run(args: &[String]) -> Result<bool> {
+    let vmlinux = args.first().map_or_else(inputs::vmlinux, |path| Ok(path.into()))?;
+    let given = args.get(1).map(PathBuf::from);
+    let given = given.or_else(|| std::env::var_os("FIELDLINE_TREE").map(PathBuf::from));
+    let tree = given.map_or_else(|| inputs::tree(&vmlinux), Ok)?;
+    every_struct(&vmlinux, &tree)
+}
+
+/// Reads the declaration of every struct and union that debug info declares in a file of the tree.
+pub(crate) fn every_struct(vmlinux: &Path, tree: &Path) -> Result<bool> {
+    let mut count = Count::default();
+    for (file, layouts) in with_dwarf(vmlinux, by_file)? {
+        let Some(path) = in_tree(tree, &file) else {
+            count.elsewhere += layouts.len();
+            continue;
+        };
+        let text = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        let source = SourceText::new(&text);
+        for layout in &layouts {
+            count.judge(&source, &text, layout, &path);
+        }
+    }
+    count.tell();
+    Ok(count.holds())
+}
+
+/// All layouts by the file that declares them.
+fn by_file(dwarf: &Dwarf<'_>) -> Result<BTreeMap<String, Vec<Layout>>> {
+    let mut reader = TypeReader::new(dwarf);
+    let mut files: BTreeMap<String, Vec<Layout>> = BTreeMap::new();
+    for definition in dwarf::index(dwarf)? {
+        let id = reader.read(definition.die)?;
+        let Some(layout) = Layout::of(reader.table(), id) else { continue };
+        if let Some(file) = &layout.file {
+            files.entry(file.clone()).or_default().push(layout);
+        }
+    }
+    Ok(files)
+}
+
+/// The longest end of a declared path that is a file of the tree.
+pub(crate) fn in_tree(tree: &Path, declared: &str) -> Option<PathBuf> {
+    let mut parts: Vec<&std::ffi::OsStr> = Vec::new();
+    for component in Path::new(declared).components() {
+        match component {
+            Component::Normal(name) => parts.push(name),
+            Component::ParentDir => drop(parts.pop()),
+            _ => {}
+        }
+    }
+    (0..parts.len()).find_map(|skip| {
+        let path = tree.join(parts.iter().skip(skip).collect::<PathBuf>());
+        path.is_file().then_some(path)
+    })
+}
+
+/// What a declaration was found to be.
+struct Reading {
+    /// Names of members by the text alone, where their declarations were understood.
+    names_agree: bool,
+    at_line: usize,
+    is_identical: bool,
+}
+
+impl Count {
+    fn judge(&mut self, source: &SourceText<'_>, text: &[u8], layout: &Layout, path: &Path) {
+        let place = || format!("{}:{} {}", path.display(), layout.line, layout.name);
+        match read(source, text, layout) {
+            Ok(reading) if reading.names_agree => {
+                self.equal += 1;
+                self.members += layout.members.iter().filter(|member| member.name.is_some()).count();
+                self.at_line += reading.at_line;
+                self.identical += usize::from(reading.is_identical);
+            }
+            Ok(_) => self.wrong.push(place()),
+            Err(Refusal::NotFound { .. }) => self.made += 1,
+            Err(refusal) => {
+                let entry = format!("{}: {refusal}", place());
+                self.refused.entry(reason(&refusal)).or_default().push(entry);
+            }
+        }
+    }
+
+    fn refusals(&self) -> usize {
+        self.refused.values().map(Vec::len).sum()
+    }
+
+    fn tell(&self) {
+        let found = self.equal + self.refusals() + self.wrong.len();
+        for (reason, structs) in &self.refused {
+            say(&format!("  refused, {reason}: {}", structs.len()));
+            structs.iter().for_each(|entry| say(&format!("    {entry}")));
+        }
+        self.wrong.iter().for_each(|entry| say(&format!("  wrong: {entry}")));
+        say(&format!(
+            "  {found} structs and unions defined in the tree: {} equal ({:.2} %), {} refused, {} wrong; {} of {} written \
+             again byte by byte; {} of {} named members on the line of debug info; {} more made by macros, {} declared outside",
+            self.equal,
+            100.0 * self.equal as f64 / found.max(1) as f64,
+            self.refusals(),
+            self.wrong.len(),
+            self.identical,
+            self.equal,
+            self.at_line,
+            self.members,
+            self.made,
+            self.elsewhere
+        ));
+    }
+
+    fn holds(&self) -> bool {
+        let found = self.equal + self.refusals() + self.wrong.len();
+        let refused = self.refusals() * 100 <= found * REFUSED;
+        found >= FEWEST && refused && self.wrong.is_empty() && self.identical == self.equal
+    }
+}
+
+fn read(source: &SourceText<'_>, text: &[u8], layout: &Layout) -> Result<Reading, Refusal> {
+    let query = Query::named(&layout.name).with_line((layout.line > 0).then_some(layout.line));
+    let definition: Definition = source.find(&query)?;
+    let body = Body::parse(source, &definition)?;
+    let member = |member: &fieldline_layout::Member| ExpectedMember {
+        name: member.name.clone(),
+        line: (member.line > 0).then_some(member.line),
+    };
+    let expected: Vec<ExpectedMember> = layout.members.iter().map(member).collect();
+    let join = Join::new(&body, &expected)?;
+    let declared: Vec<usize> = (0..expected.len()).collect();
+    let same = join.reorder(&declared)?.edits.apply(text);
+    Ok(Reading {
+        names_agree: names_agree(&body, &join, &expected),
+        at_line: at_line(&body, &join, &expected),
+        is_identical: same == text,
+    })
+}
+
+/// Whether the statements taken for the members declare those names, all of them, in that order. What the text alone
+/// doesn't tell (macros) must be one statement a member, or a statement that names it.
+fn names_agree(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMember]) -> bool {
+    let mut next = 0;
+    for (index, statement) in body.statements().iter().enumerate() {
+        let members = join.members_of(index);
+        if members.is_empty() {
+            continue;
+        }
+        let Some(run) = expected.get(members.clone()).filter(|_| members.start == next) else { return false };
+        next = members.end;
+        if let Declares::Members(declared) = &statement.declares {
+            let kept = declared.iter().filter(|one| one.shape != MemberShape::UnnamedBits);
+            let all: Vec<Option<&str>> = kept.clone().map(|one| one.name.as_deref()).collect();
+            let sure: Vec<Option<&str>> =
+                kept.filter(|one| !one.is_optional).map(|one| one.name.as_deref()).collect();
+            let found: Vec<Option<&str>> = run.iter().map(|one| one.name.as_deref()).collect();
+            let renamed = || is_renamed(body, statement, &all, run);
+            if found != all && found != sure && !renamed() {
+                return false;
+            }
+        }
+    }
+    next == expected.len()
+}
+
+/// Whether a macro gave a member another name (`#define rcu_head callback_head`): the line proves that it is the one.
+fn is_renamed(
+    body: &Body<'_, '_>,
+    statement: &Statement,
+    names: &[Option<&str>],
+    run: &[ExpectedMember],
+) -> bool {
+    let lines = lines(body, statement);
+    let fits = |(name, member): (&Option<&str>, &ExpectedMember)| {
+        let is_named = name.is_some() && member.name.is_some();
+        is_named && member.line.is_some_and(|line| lines.contains(&line))
+    };
+    names.len() == run.len() && names.iter().zip(run).all(fits)
+}
+
+/// 1-based lines of a statement.
+fn lines(body: &Body<'_, '_>, statement: &Statement) -> RangeInclusive<u32> {
+    let breaks = body.text(statement).iter().filter(|byte| **byte == b'\n').count();
+    statement.line..=statement.line.saturating_add(u32::try_from(breaks).unwrap_or(u32::MAX))
+}
+
+/// Named members whose statement covers the line that debug info gives them; compilers disagree about unnamed ones.
+fn at_line(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMember]) -> usize {
+    let is_there = |(index, member): &(usize, &ExpectedMember)| {
+        let statement = join.statement_of(*index);
+        let lines = statement.map(|statement| lines(body, statement));
+        member.name.is_some() && lines.zip(member.line).is_some_and(|(lines, line)| lines.contains(&line))
+    };
+    expected.iter().enumerate().filter(is_there).count()
+}
+
+/// What kind of refusal it is.
+fn reason(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Ambiguous { .. } => "several definitions",
+        Refusal::AmbiguousBranches { .. } => "several branches fit",
+        Refusal::NoBranches { .. } | Refusal::Contradiction { .. } => "no choice of branches fits",
+        Refusal::NotDeclared { .. } => "a member is not declared",
+        Refusal::Differs { .. } => "a declaration differs",
+        Refusal::Unbalanced { .. } | Refusal::TooDeep { .. } | Refusal::Entangled { .. } => "can't be read",
+        _ => "other",
+    }
+}

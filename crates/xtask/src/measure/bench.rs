@@ -1,0 +1,155 @@
+//! Our time as a ratio to the peer's, in the same run on the same input.
+//!
+//! Runs of both alternate, so that a noisy machine hurts both; medians and minima are printed, never asserted.
+
+use crate::measure::enlarged::{SIZE, enlarged};
+use crate::tools::cost::{Cost, watch};
+use crate::tools::shell::{self, say};
+use crate::tools::{debian, inputs};
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// How often each side runs.
+const ROUNDS: usize = 5;
+
+/// A row of the table.
+struct Work {
+    name: &'static str,
+    /// What the issue of the work allows, for the reader.
+    bound: &'static str,
+    ours: Vec<String>,
+    /// Program and arguments of the peer, if there is one.
+    peer: Option<Vec<String>>,
+    /// The peer takes long: it runs once.
+    once: bool,
+}
+
+/// `cargo xtask bench [WORK…]`: all works, or those whose name contains a word given.
+pub(crate) fn run(args: &[String]) -> Result<bool> {
+    let fieldline = shell::fieldline()?;
+    let vmlinux = inputs::vmlinux()?;
+    let root = debian::peers_root()?;
+    let inside = debian::share(&root, &vmlinux)?;
+    let mut works = layout_works(&vmlinux.display().to_string(), &inside);
+    if let Some(recording) = inputs::recording()? {
+        works.push(profile_work(&root, &vmlinux, &recording)?);
+        works.push(large_work(&root, &vmlinux, &recording)?);
+    }
+    say(&format!(
+        "{:<26} {:>9} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9}  bound",
+        "work", "ours ms", "peer ms", "ratio", "min/min", "RSS MB", "anon MB", "peer MB"
+    ));
+    for work in works {
+        if args.is_empty() || args.iter().any(|word| work.name.contains(word.as_str())) {
+            measure(&work, &fieldline, &root)?;
+        }
+    }
+    Ok(true)
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+fn layout_works(vmlinux: &str, inside: &str) -> Vec<Work> {
+    let named = |name, ty: &str, bound| Work {
+        name,
+        bound,
+        ours: words(&format!("layout {ty} --style pahole --debug-format dwarf --from {vmlinux}")),
+        peer: Some(words(&format!("pahole -F dwarf -C {ty} {inside}"))),
+        once: false,
+    };
+    vec![
+        named("one struct, DWARF", "cfs_rq", "<= 0.1 x, <= 150 MB anon"),
+        named("sk_buff, DWARF", "sk_buff", "<= 1 x"),
+        named("task_struct, DWARF", "task_struct", "<= 1 x"),
+        named("list_head, DWARF", "list_head", "<= 1 x"),
+        named("page, DWARF", "page", "<= 1 x"),
+        Work {
+            name: "every struct, DWARF",
+            bound: "<= 0.2 x, <= 1 GB",
+            ours: words(&format!("layout --style pahole --debug-format dwarf --from {vmlinux}")),
+            peer: Some(words(&format!("pahole -j2 -F dwarf {inside}"))),
+            once: false,
+        },
+        Work {
+            name: "one struct, BTF",
+            bound: "<= 0.3 x",
+            ours: words(&format!("layout cfs_rq --style pahole --debug-format btf --from {vmlinux}")),
+            peer: Some(words(&format!("pahole -F btf -C cfs_rq {inside}"))),
+            once: false,
+        },
+    ]
+}
+
+fn profile_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
+    let inside = debian::share(root, recording)?;
+    let kernel = format!("/inputs/{}", vmlinux.file_name().context("no file name")?.to_string_lossy());
+    let report = format!("perf report -i {inside} --vmlinux {kernel} -s type,typeoff --stdio");
+    Ok(Work {
+        name: "profile",
+        bound: "<= 2 s (peer 18.5 s)",
+        ours: words(&format!("profile --vmlinux {} --perf {}", vmlinux.display(), recording.display())),
+        peer: Some(words(&report)),
+        once: true,
+    })
+}
+
+/// A recording of 1 GB; perf only counts its samples by symbol and knows nothing of types.
+fn large_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
+    let large = enlarged(recording, SIZE)?;
+    let inside = debian::share(root, &large)?;
+    Ok(Work {
+        name: "profile, 1 GB",
+        bound: ">= 3 M samples/s",
+        ours: words(&format!("profile --vmlinux {} --perf {}", vmlinux.display(), large.display())),
+        peer: Some(words(&format!("perf report -i {inside} -s symbol --stdio"))),
+        once: true,
+    })
+}
+
+fn measure(work: &Work, fieldline: &Path, root: &Path) -> Result<()> {
+    let (mut ours, mut peers) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        // No caches of ours: an empty home.
+        let home = std::env::temp_dir().join("fieldline-bench-home");
+        std::fs::create_dir_all(&home)?;
+        let mut command = Command::new(fieldline);
+        command.args(&work.ours).env("HOME", &home).env("XDG_CACHE_HOME", &home);
+        ours.push(watch(&mut command)?);
+        if let Some(peer) = work.peer.as_ref().filter(|_| !work.once || round == 0) {
+            let mut command = debian::peer(root, &peer[0]);
+            peers.push(watch(command.args(&peer[1..]))?);
+        }
+    }
+    say(&row(work, &mut ours, &mut peers));
+    Ok(())
+}
+
+fn row(work: &Work, ours: &mut [Cost], peers: &mut [Cost]) -> String {
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+    let mb = |kb: u64| kb as f64 / 1024.0;
+    ours.sort_by_key(|cost| cost.time);
+    peers.sort_by_key(|cost| cost.time);
+    let median = ms(ours[ours.len() / 2].time);
+    let resident = ours.iter().map(|cost| cost.resident).max().unwrap_or(0);
+    let anonymous = ours.iter().map(|cost| cost.anonymous).max().unwrap_or(0);
+    let (peer, ratio, least, peer_mb) = match peers.get(peers.len() / 2) {
+        Some(peer) => (
+            format!("{:.0}", ms(peer.time)),
+            format!("{:.3}", median / ms(peer.time)),
+            format!("{:.3}", ms(ours[0].time) / ms(peers[0].time)),
+            format!("{:.0}", mb(peers.iter().map(|cost| cost.resident).max().unwrap_or(0))),
+        ),
+        None => Default::default(),
+    };
+    format!(
+        "{:<26} {median:>9.0} {peer:>9} {ratio:>8} {least:>8} {:>8.0} {:>9.0} {peer_mb:>9}  {}",
+        work.name,
+        mb(resident),
+        mb(anonymous),
+        work.bound
+    )
+}

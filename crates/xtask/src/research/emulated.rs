@@ -1,0 +1,153 @@
+//! Attribution of AArch64 programs, run here under qemu's user-space emulation, against where their objects lie.
+//!
+//! A plugin of our own (`crates/xtask/plugin/accesses.c`) writes down every access; of these one in so many becomes a
+//! sample, of a perf.data file by our own writer. The programs print where their objects are.
+//!
+//! * `trace`: accesses and branches to recordings.
+//! * `score`: what attribution says against what was there.
+//! * `counts`: how often members were touched by branch stacks, against how often they were.
+
+mod counts;
+mod score;
+mod trace;
+
+use crate::research::decode::{self, LIBRARY};
+use crate::tools::shell::{cache, need, need_files, output, root, run as run_command, say};
+use anyhow::{Context, Result};
+use counts::{Counts, TYPED};
+use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_profile::attribute::Attribution;
+use fieldline_typeflow::program::Program;
+use score::{Object, Score};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use trace::Trace;
+
+/// What the programs are compiled of, with which compiler.
+const PROGRAMS: [(&str, &str, &[&str]); 2] = [
+    ("depot", "aarch64-linux-gnu-gcc", &["depot.c", "ledger.c"]),
+    ("fleet", "aarch64-linux-gnu-g++", &["fleet.cc"]),
+];
+/// Where Debian's cross compilers keep the libraries the programs load.
+const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
+/// Bounds: share of samples of the objects that are attributed to them, and of those attributed that are right.
+const RECALL: f64 = 95.0;
+const PRECISION: f64 = 99.5;
+/// Branches taken between two stacks, and the least rank correlation of members' counts with those of all accesses that the
+/// code alone can type. Many members are touched equally often, so that chance decides about their ranks.
+const EVERY: u64 = 50;
+const CORRELATION: f64 = 0.85;
+
+/// `cargo xtask emulated`. The C library's operands are compared with objdump's first.
+pub(crate) fn run(_: &[String]) -> Result<bool> {
+    need(&[
+        ("gcc", "gcc"),
+        ("qemu-aarch64", "qemu-user"),
+        ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+        ("aarch64-linux-gnu-g++", "g++-aarch64-linux-gnu"),
+    ])?;
+    need_files(&[("/usr/aarch64-linux-gnu/include/stdio.h", "libc6-dev-arm64-cross"), LIBRARY])?;
+    let folder = cache()?.join("emulated");
+    fs::create_dir_all(&folder)?;
+    let plugin = plugin(&folder)?;
+    let mut holds = decode::run(&[LIBRARY.0.to_owned()])?;
+    for (name, compiler, sources) in PROGRAMS {
+        let program = compile(&folder, name, compiler, sources)?;
+        let trace = folder.join(format!("{name}.trace"));
+        let printed = emulate(&plugin, &program, &trace)?;
+        let objects = score::objects(&printed)?;
+        let trace = Trace::read(&trace)?;
+        let recording = trace.recording(&program, trace::PERIOD)?;
+        for with_addresses in [true, false] {
+            let score = judge(&program, &recording, &objects, with_addresses)?;
+            score.print(name, with_addresses);
+            holds &= !with_addresses || (score.recall() >= RECALL && score.precision() >= PRECISION);
+        }
+        let everything = trace.recording(&program, 1)?;
+        let truth = with_attribution(&program, &everything, false, |attribution| {
+            Counts::new(&program, &objects, &trace, attribution)
+        })?;
+        for depth in [16, 32] {
+            let recording = trace.branch_stacks(&program, depth, EVERY)?;
+            let counts = with_attribution(&program, &recording, false, |attribution| {
+                Counts::new(&program, &objects, &trace, attribution)
+            })?;
+            let counts = counts.against(&truth);
+            counts.print(name, depth);
+            holds &= counts.rank_correlation(TYPED) >= CORRELATION;
+        }
+    }
+    Ok(holds)
+}
+
+/// Compiles the plugin for the version of its interface that this qemu has.
+fn plugin(folder: &Path) -> Result<PathBuf> {
+    let version = output(Command::new("qemu-aarch64").arg("--version"))?;
+    let major = version.split_whitespace().find_map(|word| word.split_once('.')?.0.parse::<u32>().ok());
+    let interface = match major.context("qemu-aarch64 --version gives none")? {
+        ..9 => 1,
+        9 => 2,
+        _ => 4,
+    };
+    let plugin = folder.join("accesses.so");
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]);
+    gcc.arg(format!("-DPLUGIN_VERSION={interface}")).arg("-o").arg(&plugin);
+    run_command(gcc.arg(root().join("crates/xtask/plugin/accesses.c")))?;
+    Ok(plugin)
+}
+
+fn compile(folder: &Path, name: &str, compiler: &str, sources: &[&str]) -> Result<PathBuf> {
+    let program = folder.join(name);
+    let mut command = Command::new(compiler);
+    command.args(["-O2", "-g", "-pthread", "-fPIE", "-pie", "-Wl,--build-id=sha1", "-o"]).arg(&program);
+    let sources = sources.iter().map(|source| root().join("fixtures/programs").join(source));
+    run_command(command.args(sources))?;
+    Ok(program)
+}
+
+/// Runs a program; gives what it printed.
+fn emulate(plugin: &Path, program: &Path, trace: &Path) -> Result<String> {
+    let plugin = format!("{},out={}", plugin.display(), trace.display());
+    output(Command::new("qemu-aarch64").args(["-L", LIBRARIES, "-plugin", &plugin]).arg(program))
+}
+
+/// Works with what is attributed of a recording.
+fn with_attribution<T>(
+    path: &Path,
+    recording: &[u8],
+    with_addresses: bool,
+    work: impl FnOnce(&Attribution<'_>) -> Result<T>,
+) -> Result<T> {
+    let file = FileBytes::open(path)?;
+    let elf = Elf::parse(&file)?;
+    let sections = DebugSections::load(&elf, None)?;
+    let dwarf = Dwarf::new(&sections)?;
+    let mut program = Program::new(&elf, &dwarf)?;
+    let files = [SampleFile::of_bytes(recording.to_vec())?];
+    let attribution = match with_addresses {
+        true => Attribution::new(&elf, &mut program, &files)?,
+        false => Attribution::by_code(&elf, &mut program, &files)?,
+    };
+    work(&attribution)
+}
+
+fn judge<'o>(
+    path: &Path,
+    recording: &[u8],
+    objects: &'o [Object],
+    with_addresses: bool,
+) -> Result<Score<'o>> {
+    with_attribution(path, recording, with_addresses, |attribution| {
+        let mut score = Score::new(objects);
+        attribution.each(0, |sample, found| {
+            score.add(sample.addr.unwrap_or(0), found, &attribution.answers);
+            Ok::<(), fieldline_perfdata::perf_data::Error>(())
+        })?;
+        say(&format!("  {}: {} samples of its code", path.display(), score.samples));
+        Ok(score)
+    })
+}

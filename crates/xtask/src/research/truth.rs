@@ -1,0 +1,155 @@
+//! What attribution, visits and false sharing reach on recordings whose truth is known.
+//!
+//! A recording `NAME.mem.perf.data` comes with the objects of the machine, what each instruction really touched, what
+//! caches really lost, and the beginning of the full trace. Everything is judged by what the tool says of the
+//! recording alone.
+
+mod heat;
+mod objects;
+mod score;
+mod sharing;
+mod table;
+mod trace;
+
+use crate::tools::cost::watch;
+use crate::tools::inputs::{self, TARGETS, Truth};
+use crate::tools::shell::{self, say};
+use anyhow::{Context, Result};
+use fieldline_access::AccessProfile;
+use fieldline_layout::constraint::{Wishes, constraints};
+use fieldline_plan::cost::Model;
+use objects::Objects;
+use score::Score;
+use sharing::busiest;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use table::{Bound, Table};
+
+/// Cacheline size in bytes that visits are judged at.
+const LINE: u64 = 64;
+/// How often time is measured.
+const RUNS: usize = 3;
+/// Least recall by code alone, in percent, of types whose instructions often touch others too: an oracle with one answer
+/// for each instruction stays below 100.
+const BY_CODE: [(&str, f64); 5] =
+    [("cfs_rq", 98.0), ("sched_entity", 96.0), ("rq", 86.0), ("task_struct", 95.0), ("task_group", 40.0)];
+
+/// `cargo xtask truth [STRUCT…]`: a table for each recording with a known truth; `true` if all bounds hold.
+pub(crate) fn run(args: &[String]) -> Result<bool> {
+    let fieldline = shell::fieldline()?;
+    let vmlinux = inputs::vmlinux()?;
+    let mut structs: Vec<&str> = args.iter().map(String::as_str).collect();
+    if structs.is_empty() {
+        structs = TARGETS.to_vec();
+    }
+    let mut holds = true;
+    for truth in inputs::truths()? {
+        let judge = Judge { fieldline: &fieldline, vmlinux: &vmlinux, truth: &truth, structs: &structs };
+        let table = judge.table()?;
+        say(&format!("\n{}\n{}", truth.name, table.text()));
+        holds &= table.holds();
+    }
+    Ok(holds)
+}
+
+/// One recording and the tool to judge on it.
+struct Judge<'j> {
+    fieldline: &'j Path,
+    vmlinux: &'j Path,
+    truth: &'j Truth,
+    structs: &'j [&'j str],
+}
+
+impl Judge<'_> {
+    fn table(&self) -> Result<Table> {
+        let objects = Objects::read(&self.truth.objects)?;
+        let mut table = Table::default();
+        self.add_scores(&mut table, &objects)?;
+        let profile = self.profile()?;
+        for name in self.structs {
+            let of = busiest(&profile, name).with_context(|| format!("no samples of struct {name}"))?;
+            table.add(
+                format!("member heat, rank correlation: {name}"),
+                heat::correlation(of, name, &self.truth.instructions)?,
+                Bound::AtLeast(0.99),
+            );
+        }
+        for name in self.structs {
+            self.add_visits(&mut table, &profile, &objects, name)?;
+        }
+        sharing::add(&mut table, &profile, &self.truth.coherence)?;
+        self.add_time(&mut table)?;
+        Ok(table)
+    }
+
+    fn command(&self, verb: &str, options: &[&str]) -> Command {
+        let mut command = Command::new(self.fieldline);
+        command.arg(verb).args(options).arg("--vmlinux").arg(self.vmlinux);
+        command.arg("--perf").arg(&self.truth.recording);
+        command
+    }
+
+    fn add_scores(&self, table: &mut Table, objects: &Objects) -> Result<()> {
+        let score = |options: &[&str]| -> Result<Score> {
+            Score::of(&shell::output(&mut self.command("samples", options))?, objects)
+        };
+        let (full, by_code) = (score(&[])?, score(&["--no-addresses"])?);
+        for name in objects.types() {
+            table.add(format!("recall % with addresses: {name}"), full.recall(name), Bound::AtLeast(99.0));
+        }
+        for name in objects.types() {
+            let bound = BY_CODE.iter().find(|(of, _)| *of == name);
+            let bound = bound.map_or(Bound::None, |(_, least)| Bound::AtLeast(*least));
+            table.add(format!("recall % by code alone: {name}"), by_code.recall(name), bound);
+        }
+        for (score, mode) in [(&full, "with addresses"), (&by_code, "by code alone")] {
+            table.add(format!("precision % {mode}"), score.precision(), Bound::AtLeast(99.8));
+            table.add(format!("claims % at no listed object, {mode}"), score.unlisted(), Bound::AtMost(1.0));
+        }
+        table.add("samples % off the stack with some type".to_owned(), full.typed(), Bound::AtLeast(97.0));
+        Ok(())
+    }
+
+    fn profile(&self) -> Result<AccessProfile> {
+        let place = std::env::temp_dir().join(format!("fieldline-truth-{}.json", std::process::id()));
+        shell::output(self.command("profile", &[]).arg("--output").arg(&place))?;
+        let text = std::fs::read_to_string(&place)?;
+        std::fs::remove_file(&place)?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    /// Expected lines per visit of the declared layout against those of the trace.
+    fn add_visits(
+        &self,
+        table: &mut Table,
+        profile: &AccessProfile,
+        objects: &Objects,
+        name: &str,
+    ) -> Result<()> {
+        let layout = busiest(profile, name).and_then(|of| of.layout.as_ref()).context("no layout")?;
+        let constraints = constraints(layout, &Wishes::default())?;
+        let model = Model::new(profile, layout, &constraints, LINE);
+        let expected = model.lines_per_visit(layout, &constraints, LINE);
+        let traced = trace::lines_per_visit(&self.truth.trace, objects.of(name), LINE)?;
+        table.add(format!("lines per visit: {name}"), expected, Bound::Near { wanted: traced, share: 0.15 });
+        Ok(())
+    }
+
+    fn add_time(&self, table: &mut Table) -> Result<()> {
+        // No caches of ours: an empty home.
+        let home: PathBuf = std::env::temp_dir().join("fieldline-truth-home");
+        std::fs::create_dir_all(&home)?;
+        let mut seconds: Vec<f64> = Vec::new();
+        let mut memory: f64 = 0.0;
+        for _ in 0..RUNS {
+            let mut command = self.command("profile", &[]);
+            let cost = watch(command.env("HOME", &home).env("XDG_CACHE_HOME", &home))?;
+            seconds.push(cost.time.as_secs_f64());
+            memory = memory.max(cost.resident as f64 / 1024.0);
+        }
+        seconds.sort_by(f64::total_cmp);
+        table.add("profile, seconds".to_owned(), seconds[RUNS / 2], Bound::AtMost(1.0));
+        table.add("profile, MB resident".to_owned(), memory, Bound::AtMost(600.0));
+        Ok(())
+    }
+}

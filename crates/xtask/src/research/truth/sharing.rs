@@ -1,0 +1,83 @@
+//! False sharing that the tool names, against what caches really lost.
+
+use super::score::percent;
+use super::table::{Bound, Table};
+use anyhow::{Context, Result};
+use fieldline_access::access::{AccessProfile, TypeProfile};
+use fieldline_layout::{Layout, Member};
+use fieldline_plan::cost::false_sharing::contended;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Cacheline size in bytes.
+const LINE: u64 = 64;
+/// Losses by writes to other words only: from so many on a member must be named.
+const MANY: u64 = 2_000;
+/// Below so many it must not be.
+const FEW: u64 = 250;
+
+/// A place of a struct: type and offset.
+type Place = (String, u64);
+
+/// Adds what share of the members is found, and what share of those named has no false sharing.
+pub(crate) fn add(table: &mut Table, profile: &AccessProfile, coherence: &Path) -> Result<()> {
+    let truth = truth(coherence)?;
+    let types: BTreeSet<&str> = truth.keys().map(|(name, _)| name.as_str()).collect();
+    let named: Vec<Place> = types.iter().flat_map(|name| named(profile, name, &types)).collect();
+    let many: Vec<&Place> = truth.iter().filter(|row| *row.1 >= MANY).map(|row| row.0).collect();
+    let found = many.iter().filter(|place| named.contains(place)).count();
+    let wrong = named.iter().filter(|place| truth.get(place).copied().unwrap_or(0) < FEW).count();
+    let missed: Vec<String> = many
+        .iter()
+        .filter(|place| !named.contains(place))
+        .map(|place| format!("{}+{}", place.0, place.1))
+        .collect();
+    table.add(
+        format!("falsely shared members found %, of {}", many.len()),
+        percent(found as u64, many.len() as u64),
+        Bound::AtLeast(90.0),
+    );
+    table.add(
+        format!("members named without false sharing %, of {}", named.len()),
+        percent(wrong as u64, named.len() as u64),
+        Bound::AtMost(10.0),
+    );
+    if !missed.is_empty() {
+        table.note(format!("falsely shared but not named: {}", missed.join(", ")));
+    }
+    Ok(())
+}
+
+/// Losses by writes to other words only, from rows whose first two fields are type and offset and whose last is the count.
+fn truth(path: &Path) -> Result<BTreeMap<Place, u64>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let mut found = BTreeMap::new();
+    for row in text.lines().skip(1) {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        let [name, offset, .., count] = words.as_slice() else {
+            anyhow::bail!("{}: not a row: {row:?}", path.display())
+        };
+        found.insert(((*name).to_owned(), offset.parse()?), count.parse()?);
+    }
+    Ok(found)
+}
+
+/// Places of a struct that the tool names, without those in a held struct that is judged itself.
+fn named(profile: &AccessProfile, name: &str, judged: &BTreeSet<&str>) -> Vec<Place> {
+    let Some(of) = busiest(profile, name) else { return Vec::new() };
+    let places = contended(of, LINE).into_iter().filter(|place| place.is_false());
+    let places = places
+        .filter(|place| !of.layout.as_ref().is_some_and(|layout| is_held(layout, place.offset, judged)));
+    places.map(|place| (name.to_owned(), place.offset)).collect()
+}
+
+fn is_held(layout: &Layout, offset: u64, judged: &BTreeSet<&str>) -> bool {
+    let is_judged =
+        |member: &Member| member.type_name.strip_prefix("struct ").is_some_and(|name| judged.contains(name));
+    layout.member_at(offset).and_then(|index| layout.members.get(index)).is_some_and(is_judged)
+}
+
+/// Of the structs of a name, the one most samples touched.
+pub(super) fn busiest<'p>(profile: &'p AccessProfile, name: &str) -> Option<&'p TypeProfile> {
+    profile.types.iter().filter(|of| of.name == name).max_by_key(|of| of.samples())
+}

@@ -1,0 +1,88 @@
+//! A kernel tree prepared for compiling single units, with the suite's configuration.
+
+use crate::tools::debian;
+use crate::tools::shell::{self, cache, say};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a kernel needs to be prepared, program and package.
+const TOOLS: &[(&str, &str)] = &[
+    ("make", "make"),
+    ("gcc", "gcc"),
+    ("flex", "flex"),
+    ("bison", "bison"),
+    ("bc", "bc"),
+    ("xz", "xz-utils"),
+    ("perl", "perl"),
+    ("python3", "python3"),
+];
+/// The same for headers.
+const HEADERS: &[(&str, &str)] =
+    &[("/usr/include/libelf.h", "libelf-dev"), ("/usr/include/openssl/ssl.h", "libssl-dev")];
+/// Options that need keys or programs which debug info of single units doesn't.
+const OFF: &[&str] = &["MODULE_SIG", "SYSTEM_TRUSTED_KEYRING", "DEBUG_INFO_BTF"];
+/// The configuration that the vmlinux of the tests was built with.
+const FLAVOUR: &str = "cloud-amd64";
+
+/// A build folder of the tree in which `make prepare` was run and the given objects were made.
+pub(crate) fn prepared(tree: &Path, objects: &[&str]) -> Result<PathBuf> {
+    if let Some(given) = std::env::var_os("FIELDLINE_BUILD") {
+        return Ok(PathBuf::from(given));
+    }
+    let name = tree.parent().and_then(Path::file_name).context("a tree without a name")?;
+    let folder = cache()?.join(format!("build-{}", name.to_string_lossy()));
+    let done = folder.join(".prepared");
+    if !done.exists() {
+        prepare(tree, &folder)?;
+        fs::write(&done, "")?;
+    }
+    let missing: Vec<&str> = objects.iter().copied().filter(|object| !folder.join(object).exists()).collect();
+    if !missing.is_empty() {
+        make(tree, &folder, &missing)?;
+    }
+    Ok(folder)
+}
+
+fn prepare(tree: &Path, folder: &Path) -> Result<()> {
+    shell::need(TOOLS)?;
+    shell::need_files(HEADERS)?;
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join(".config"), config(tree)?)?;
+    let script = tree.join("scripts/config");
+    let mut switch = Command::new("bash");
+    switch.arg(script).arg("--file").arg(folder.join(".config"));
+    shell::run(switch.args(OFF.iter().flat_map(|option| ["-d", option])))?;
+    make(tree, folder, &["olddefconfig", "prepare"])
+}
+
+fn make(tree: &Path, folder: &Path, targets: &[&str]) -> Result<()> {
+    let output = format!("O={}", folder.display());
+    shell::run(Command::new("make").args(["-s", "-j2", "-C"]).arg(tree).arg(output).args(targets))
+}
+
+/// The suite's configuration for the tree's series.
+fn config(tree: &Path) -> Result<String> {
+    let series =
+        tree.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix("linux-source-"));
+    let wanted = format!("linux-config-{}", series.context("the tree is not named linux-source-SERIES")?);
+    let package =
+        debian::packages(|name| name == wanted)?.pop().with_context(|| format!("no package {wanted}"))?;
+    let folder = cache()?.join(format!("{}-{}", package.name, package.version));
+    let end = format!("none_{FLAVOUR}.xz");
+    if found(&folder, &end).is_none() {
+        debian::unpack(&package, "*/config.*", &folder)?;
+    }
+    let Some(path) = found(&folder, &end) else { bail!("{wanted} has no configuration for {FLAVOUR}") };
+    say(&format!("configuration: {}", path.display()));
+    shell::output(Command::new("xz").arg("-dc").arg(path))
+}
+
+/// The first file below a folder whose name has an end.
+fn found(folder: &Path, end: &str) -> Option<PathBuf> {
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    let here = entries.iter().find(|path| path.is_file() && path.to_string_lossy().ends_with(end)).cloned();
+    here.or_else(|| entries.iter().filter(|path| path.is_dir()).find_map(|inner| found(inner, end)))
+}

@@ -1,0 +1,146 @@
+//! Debian packages of any suite, and a root with the peers we measure against.
+//!
+//! The mirror is the one apt is set up with, so nothing is named here.
+
+use crate::tools::shell::{self, cache};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The suite whose kernel and peers are used.
+pub(crate) const SUITE: &str = "trixie";
+
+/// A package as the suite's index lists it.
+#[derive(Clone, Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    file: String,
+    /// Bytes of the file.
+    pub(crate) size: u64,
+    sha256: String,
+}
+
+/// The packages of the suite whose name matches, oldest version first.
+pub(crate) fn packages(matches: impl Fn(&str) -> bool) -> Result<Vec<Package>> {
+    packages_of(SUITE, matches)
+}
+
+/// The same of any suite.
+pub(crate) fn packages_of(suite: &str, matches: impl Fn(&str) -> bool) -> Result<Vec<Package>> {
+    let text = fs::read_to_string(index(suite)?).context("package index")?;
+    let mut found: Vec<Package> =
+        text.split("\n\n").filter_map(paragraph).filter(|package| matches(&package.name)).collect();
+    found.sort_by_key(|package| natural(&package.version));
+    Ok(found)
+}
+
+fn paragraph(text: &str) -> Option<Package> {
+    let field = |name: &str| {
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned))
+    };
+    Some(Package {
+        name: field("Package")?,
+        version: field("Version")?,
+        file: field("Filename")?,
+        size: field("Size")?.parse().ok()?,
+        sha256: field("SHA256")?,
+    })
+}
+
+/// Numbers in a version compare as numbers.
+fn natural(version: &str) -> Vec<u64> {
+    version.split(|letter: char| !letter.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+fn mirror() -> Result<String> {
+    let lines = shell::output(Command::new("apt-get").args(["indextargets", "--format", "$(REPO_URI)"]))?;
+    let base = lines.lines().find(|line| line.ends_with("/debian/"));
+    Ok(base.context("apt has no Debian mirror set up")?.to_owned())
+}
+
+/// A suite's package index, fetched again after half a day.
+fn index(suite: &str) -> Result<PathBuf> {
+    let path = cache()?.join(format!("{suite}.Packages"));
+    let age = fs::metadata(&path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
+    if age.is_some_and(|age| age.as_secs() < 12 * 3600) {
+        return Ok(path);
+    }
+    shell::need(&[("curl", "curl"), ("xz", "xz-utils")])?;
+    let packed = path.with_extension("xz");
+    let url = format!("{}dists/{suite}/main/binary-amd64/Packages.xz", mirror()?);
+    fetch(&url, &packed)?;
+    fs::write(&path, shell::output(Command::new("xz").arg("-dc").arg(&packed))?)?;
+    fs::remove_file(&packed)?;
+    Ok(path)
+}
+
+fn fetch(url: &str, to: &Path) -> Result<()> {
+    let part = to.with_extension("part");
+    let status = Command::new("curl").args(["-fsSL", "--retry", "3", "-o"]).arg(&part).arg(url).status()?;
+    if !status.success() {
+        bail!("download of {}: {status}", to.display());
+    }
+    fs::rename(&part, to).with_context(|| format!("{}", to.display()))
+}
+
+/// Downloads a package and unpacks the members that match a tar pattern into a folder.
+pub(crate) fn unpack(package: &Package, members: &str, into: &Path) -> Result<()> {
+    shell::need(&[("curl", "curl"), ("dpkg-deb", "dpkg"), ("tar", "tar")])?;
+    let file = cache()?.join(package.file.rsplit('/').next().unwrap_or(&package.name));
+    if fs::metadata(&file).map_or(0, |data| data.len()) != package.size {
+        shell::say(&format!("fetching {} {} ({} MB)", package.name, package.version, package.size >> 20));
+        fetch(&format!("{}{}", mirror()?, package.file), &file)?;
+    }
+    let sum = shell::output(Command::new("sha256sum").arg(&file))?;
+    if !sum.starts_with(&package.sha256) {
+        fs::remove_file(&file)?;
+        bail!("{} is not what the index says; removed, try again", file.display());
+    }
+    fs::create_dir_all(into)?;
+    let script = "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards \"$3\"";
+    shell::run(
+        Command::new("bash")
+            .args(["-o", "pipefail", "-c", script, "unpack"])
+            .arg(&file)
+            .arg(into)
+            .arg(members),
+    )?;
+    fs::remove_file(&file).with_context(|| format!("{}", file.display()))
+}
+
+/// A root of the suite with pahole and perf, made with debootstrap the first time (about a minute).
+pub(crate) fn peers_root() -> Result<PathBuf> {
+    let root = cache()?.join("peers");
+    if !root.join("usr/bin/pahole").exists() || !root.join("usr/bin/perf").exists() {
+        shell::need(&[("debootstrap", "debootstrap")])?;
+        let packages = "--include=dwarves,linux-perf,binutils,libcapstone5";
+        let mut command = Command::new("debootstrap");
+        shell::run(command.args(["--variant=minbase", packages, SUITE]).arg(&root).arg(mirror()?))?;
+    }
+    Ok(root)
+}
+
+/// Puts a file into the peers' root (as a hard link where possible) and says its path inside.
+pub(crate) fn share(root: &Path, file: &Path) -> Result<String> {
+    let name = file.file_name().context("not a file")?;
+    let folder = root.join("inputs");
+    fs::create_dir_all(&folder)?;
+    let place = folder.join(name);
+    if place.exists() {
+        fs::remove_file(&place)?;
+    }
+    let real = fs::canonicalize(file)?;
+    if fs::hard_link(&real, &place).is_err() {
+        fs::copy(&real, &place).with_context(|| format!("copy to {}", place.display()))?;
+    }
+    Ok(format!("/inputs/{}", name.to_string_lossy()))
+}
+
+/// A command inside the peers' root.
+pub(crate) fn peer(root: &Path, program: &str) -> Command {
+    let mut command = Command::new("chroot");
+    command.arg(root).arg(program);
+    command
+}

@@ -1,0 +1,221 @@
+//! A real kernel and, where there are some, recordings of it.
+//!
+//! With FIELDLINE_DATA set, the folder's `vmlinux-*.zst` and `*.perf.data.zst` are used; otherwise a debug vmlinux of the
+//! suite. The source is the suite's package of the same version, or the nearest that has one.
+
+use crate::tools::debian;
+use crate::tools::shell::{self, cache};
+use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_debuginfo::{Elf, FileBytes};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The structs of the first job, which acceptance names; nothing that is shipped knows them.
+pub(crate) const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
+
+/// The folder with recordings, if the caller has one.
+pub(crate) fn data() -> Option<PathBuf> {
+    std::env::var_os("FIELDLINE_DATA").map(PathBuf::from).filter(|folder| folder.is_dir())
+}
+
+/// A kernel with debug info.
+pub(crate) fn vmlinux() -> Result<PathBuf> {
+    if let Some(given) = std::env::var_os("FIELDLINE_VMLINUX") {
+        return Ok(PathBuf::from(given));
+    }
+    match data() {
+        Some(data) => unpacked(&only(&data, |name| name.starts_with("vmlinux-") && name.ends_with(".zst"))?),
+        None => debian_vmlinux(),
+    }
+}
+
+/// Opens a kernel's DWARF and works on it.
+pub(crate) fn with_dwarf<T>(vmlinux: &Path, work: impl FnOnce(&Dwarf<'_>) -> Result<T>) -> Result<T> {
+    let file = FileBytes::open(vmlinux)?;
+    let elf = Elf::parse(&file)?;
+    let sections = DebugSections::load(&elf, None)?;
+    work(&Dwarf::new(&sections)?)
+}
+
+/// The data folder's recording of memory accesses, unpacked.
+pub(crate) fn recording() -> Result<Option<PathBuf>> {
+    let Some(data) = data() else { return Ok(None) };
+    let packed = only(&data, |name| name.ends_with(".mem.perf.data.zst"))?;
+    unpacked(&packed).map(Some)
+}
+
+/// The folder with all recordings unpacked, if there are any.
+pub(crate) fn all_recordings() -> Result<Option<PathBuf>> {
+    let Some(data) = data() else { return Ok(None) };
+    for entry in fs::read_dir(&data)? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(".perf.data.zst") {
+            unpacked(&path)?;
+        }
+    }
+    Ok(Some(cache()?.join("data")))
+}
+
+/// A recording of memory accesses with what really happened while it was made.
+pub(crate) struct Truth {
+    /// What the files' names begin with.
+    pub(crate) name: String,
+    /// The recording.
+    pub(crate) recording: PathBuf,
+    /// Where the objects were.
+    pub(crate) objects: PathBuf,
+    /// What each instruction touched.
+    pub(crate) instructions: PathBuf,
+    /// What the caches lost, by place in a struct.
+    pub(crate) coherence: PathBuf,
+    /// The first accesses, one by one.
+    pub(crate) trace: PathBuf,
+}
+
+/// The data folder's recordings with a known truth, unpacked, by name.
+pub(crate) fn truths() -> Result<Vec<Truth>> {
+    let data = data().context("FIELDLINE_DATA is no folder with recordings")?;
+    let mut names: Vec<String> = fs::read_dir(&data)?
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .filter_map(|name| Some(name.strip_suffix(".objects.tsv.zst")?.to_owned()))
+        .collect();
+    names.sort();
+    let truth = |name: String| {
+        let file = |rest: &str| unpacked(&only(&data, |other| other == format!("{name}.{rest}.zst"))?);
+        Ok(Truth {
+            recording: file("mem.perf.data")?,
+            objects: file("objects.tsv")?,
+            instructions: file("truth.tsv")?,
+            coherence: file("coherence.tsv")?,
+            trace: file("trace")?,
+            name,
+        })
+    };
+    names.into_iter().map(truth).collect()
+}
+
+fn only(folder: &Path, matches: impl Fn(&str) -> bool) -> Result<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .with_context(|| format!("{}", folder.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.file_name().is_some_and(|name| matches(&name.to_string_lossy())))
+        .collect();
+    found.sort();
+    found.into_iter().next().with_context(|| format!("{}: the file wanted is not there", folder.display()))
+}
+
+/// A .zst file unpacked into the cache, unless it is there already.
+fn unpacked(packed: &Path) -> Result<PathBuf> {
+    shell::need(&[("zstd", "zstd")])?;
+    let name = packed.file_stem().context("no file name")?;
+    let place = cache()?.join("data").join(name);
+    if !place.exists() {
+        fs::create_dir_all(cache()?.join("data"))?;
+        let part = place.with_extension("part");
+        shell::run(Command::new("zstd").args(["-d", "-q", "-f", "--long=27", "-o"]).arg(&part).arg(packed))?;
+        fs::rename(&part, &place)?;
+    }
+    Ok(place)
+}
+
+fn debian_vmlinux() -> Result<PathBuf> {
+    let package =
+        debian::packages(is_debug_kernel)?.pop().context("the suite has no kernel's debug package")?;
+    let folder = cache()?.join(format!("{}-{}", package.name, package.version));
+    if find_file(&folder, "vmlinux-").is_none() {
+        debian::unpack(&package, "*/vmlinux-*", &folder)?;
+    }
+    find_file(&folder, "vmlinux-").with_context(|| format!("{} holds no vmlinux", package.name))
+}
+
+/// `linux-image-9.8.7+deb99-cloud-amd64-dbg`, and not the meta package `linux-image-cloud-amd64-dbg`.
+fn is_debug_kernel(name: &str) -> bool {
+    let version = name.strip_prefix("linux-image-").and_then(|rest| rest.strip_suffix("-cloud-amd64-dbg"));
+    version.is_some_and(|version| version.starts_with(|letter: char| letter.is_ascii_digit()))
+}
+
+/// The first file below a folder whose name begins so.
+pub(crate) fn find_file(folder: &Path, prefix: &str) -> Option<PathBuf> {
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_file() && name.to_string_lossy().starts_with(prefix) {
+            return Some(path);
+        }
+        if path.is_dir()
+            && let Some(found) = find_file(&path, prefix)
+        {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// The source the kernel was built from, or the nearest version the suite has.
+pub(crate) fn tree(vmlinux: &Path) -> Result<PathBuf> {
+    if let Some(given) = std::env::var_os("FIELDLINE_TREE") {
+        return Ok(PathBuf::from(given));
+    }
+    let wanted = kernel_version(vmlinux);
+    let packages = debian::packages(|name| name.strip_prefix("linux-source-").is_some_and(is_series))?;
+    let same = packages
+        .iter()
+        .rev()
+        .find(|package| wanted.as_deref().is_some_and(|wanted| package.version.starts_with(wanted)));
+    let package = same.or(packages.last()).context("the suite has no linux-source package")?;
+    let folder = cache()?.join(format!("{}-{}", package.name, package.version));
+    let tree = folder.join(&package.name);
+    // Older caches hold no configuration of drivers.
+    if !tree.join("drivers/Kconfig").exists() {
+        debian::unpack(package, "*.tar.xz", &folder)?;
+        let packed = find_file(&folder, "linux-source-").context("no source in the package")?;
+        // Only what defines structs the tests touch, and what configures and prepares a build: whole trees take gigabytes
+        // and minutes.
+        shell::run(Command::new("tar").arg("-xf").arg(&packed).arg("-C").arg(&folder).args([
+            "--exclude=*/drivers/*.[chS]",
+            "--exclude=*/sound/*.[ch]",
+            "--exclude=*/Documentation/*.rst",
+            "--exclude=*/Documentation/*.yaml",
+            "--exclude=*/arch/*/boot/dts/*",
+            "--exclude=*/tools/testing/*",
+            "--exclude=*/tools/perf/*",
+        ]))?;
+        fs::remove_file(&packed)?;
+    }
+    if !tree.join("drivers/Kconfig").exists() {
+        bail!("{}: no kernel tree in {}", tree.display(), package.name);
+    }
+    Ok(tree)
+}
+
+fn is_series(rest: &str) -> bool {
+    rest.chars().all(|letter| letter.is_ascii_digit() || letter == '.')
+}
+
+/// `6.12.107` out of `…/vmlinux-6.12.107+deb13-cloud-amd64`.
+fn kernel_version(vmlinux: &Path) -> Option<String> {
+    let name = vmlinux.file_name()?.to_string_lossy().into_owned();
+    let rest = name.strip_prefix("vmlinux-")?;
+    let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
+    Some(rest[..end].trim_end_matches('.').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meta_packages_hold_no_kernel() {
+        assert!(is_debug_kernel("linux-image-9.8.7+deb99-cloud-amd64-dbg"));
+        assert!(!is_debug_kernel("linux-image-cloud-amd64-dbg"));
+        assert!(!is_debug_kernel("linux-image-9.8.7+deb99-cloud-amd64"));
+    }
+
+    #[test]
+    fn a_version_is_read_from_the_file_name() {
+        let path = Path::new("/boot/vmlinux-9.8.7+deb99-cloud-amd64");
+        assert_eq!(kernel_version(path).as_deref(), Some("9.8.7"));
+    }
+}

@@ -81,9 +81,7 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
         if !self.members_of(statement).is_empty() {
             return true;
         }
-        let Some(statement) = self.body.statements().get(statement) else {
-            return false;
-        };
+        let Some(statement) = self.body.statements().get(statement) else { return false };
         let declares_for_sure = |statement: &Statement| {
             let mut members = statement.declarators().iter();
             members.any(|member| !member.is_optional && member.shape != MemberShape::UnnamedBits)
@@ -108,9 +106,7 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
 
     /// Whether a statement's text is not understood beyond what debug info says of it.
     pub(crate) fn is_understood(&self, statement: usize) -> bool {
-        let Some(found) = self.body.statements().get(statement) else {
-            return false;
-        };
+        let Some(found) = self.body.statements().get(statement) else { return false };
         let members = self.members_of(statement);
         match found.declares {
             Declares::Members(_) => true,

@@ -132,9 +132,7 @@ impl Chunks {
     fn attach_followers(&mut self) {
         for index in 1..self.list.len() {
             let (before, rest) = self.list.split_at_mut(index);
-            let (Some(last), Some(chunk)) = (before.last(), rest.first_mut()) else {
-                continue;
-            };
+            let (Some(last), Some(chunk)) = (before.last(), rest.first_mut()) else { continue };
             if chunk.role != Role::Idle || chunk.blank_before > 0 || chunk.path != last.path {
                 continue;
             }
@@ -202,9 +200,7 @@ impl Cutter<'_, '_, '_, '_> {
     }
 
     fn piece(&mut self, index: usize) {
-        let Some(piece) = self.body.pieces.get(index) else {
-            return;
-        };
+        let Some(piece) = self.body.pieces.get(index) else { return };
         let (lines, blank) = (piece.lines.clone(), piece.blank_before);
         let none = self.next_member..self.next_member;
         match &piece.kind {
@@ -291,22 +287,16 @@ impl Cutter<'_, '_, '_, '_> {
 
     /// Whether units can move in and out of a block: it has one arm, which is active.
     fn is_open(&self, block: usize) -> bool {
-        let Some(found) = self.body.blocks.get(block) else {
-            return false;
-        };
+        let Some(found) = self.body.blocks.get(block) else { return false };
         found.arms.len() == 1
             && self.statements_in(block).iter().any(|at| !self.join.members_of(*at).is_empty())
     }
 
     /// A block that moves as a whole, or stays as a whole.
     fn closed_block(&mut self, block: usize) {
-        let Some(found) = self.body.blocks.get(block) else {
-            return;
-        };
+        let Some(found) = self.body.blocks.get(block) else { return };
         let first = found.arms.first().and_then(|arm| self.body.pieces.get(arm.piece));
-        let (Some(first), Some(last)) = (first, self.body.pieces.get(found.end)) else {
-            return;
-        };
+        let (Some(first), Some(last)) = (first, self.body.pieces.get(found.end)) else { return };
         let lines = first.lines.start..last.lines.end;
         let blank = first.blank_before;
         let statements = self.statements_in(block);
@@ -330,9 +320,7 @@ impl Cutter<'_, '_, '_, '_> {
     ) -> Option<FixedPlace> {
         let directive = self.pieces_in(block).into_iter().find_map(|at| {
             let piece = self.body.pieces.get(at)?;
-            let PieceKind::Directive(token) = piece.kind else {
-                return None;
-            };
+            let PieceKind::Directive(token) = piece.kind else { return None };
             Some(FixedPlace {
                 line: self.body.source.line_of(token),
                 reason: "a preprocessor line stands there".to_owned(),

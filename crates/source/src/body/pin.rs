@@ -101,9 +101,7 @@ enum Reach {
 pub(crate) fn find_pins(body: &mut Body) {
     let mut found = Vec::new();
     for (index, piece) in body.pieces.iter().enumerate() {
-        let PieceKind::Statements(statements) = &piece.kind else {
-            continue;
-        };
+        let PieceKind::Statements(statements) = &piece.kind else { continue };
         let rule = piece.comments.iter().find_map(|token| rule(body.source, *token));
         if let Some((pin, reach)) = rule {
             let more = reached(body, index, reach, statements);

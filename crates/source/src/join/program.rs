@@ -127,9 +127,7 @@ impl<'b> Compiler<'b, '_, '_> {
 
     /// Whether all arms can be inactive at once.
     fn may_pass(&self, block: usize) -> bool {
-        let Some(found) = self.body.blocks.get(block) else {
-            return true;
-        };
+        let Some(found) = self.body.blocks.get(block) else { return true };
         let forced = |arm: usize| self.facts.demand(&self.body.arm_literals(block, arm));
         !found.has_else() && !(0..found.arms.len()).any(forced)
     }
@@ -138,9 +136,7 @@ impl<'b> Compiler<'b, '_, '_> {
 impl Block {
     /// Whether its last arm is an `#else`: its conditions are all negations of the arms before.
     pub(crate) fn has_else(&self) -> bool {
-        let [.., before, last] = self.arms.as_slice() else {
-            return false;
-        };
+        let [.., before, last] = self.arms.as_slice() else { return false };
         last.literals.len() == before.literals.len()
     }
 }

@@ -156,9 +156,7 @@ impl<'p> Solver<'p> {
 
     /// How many members a statement can take from here, and at what cost.
     fn options(&self, statement: usize, taken: usize) -> Vec<(usize, u32)> {
-        let Some(taker) = self.statements.get(statement) else {
-            return Vec::new();
-        };
+        let Some(taker) = self.statements.get(statement) else { return Vec::new() };
         match &taker.statement.declares {
             Declares::Nothing => vec![(0, 0)],
             Declares::Members(_) => self.known_options(taker, taken),
@@ -261,9 +259,7 @@ impl<'p> Solver<'p> {
         let mut rival = None;
         let mut at = end;
         while at != (0, 0) {
-            let Some(way) = self.ways.get(at.0).and_then(|ways| ways.get(&at.1)) else {
-                break;
-            };
+            let Some(way) = self.ways.get(at.0).and_then(|ways| ways.get(&at.1)) else { break };
             if way.rival.is_some() {
                 rival = rival.or(Some(at));
             }
@@ -369,9 +365,7 @@ pub(super) fn is_argument(body: &Body, statement: &Statement, name: Option<&str>
 impl Taker<'_> {
     /// Whether a member's name is one of the words, or made of one.
     fn is_related(&self, member: &ExpectedMember) -> bool {
-        let Some(name) = member.name.as_deref() else {
-            return !self.statement.is_tangled;
-        };
+        let Some(name) = member.name.as_deref() else { return !self.statement.is_tangled };
         let name = name.as_bytes();
         match self.statement.is_tangled {
             true => self.words.contains(name),

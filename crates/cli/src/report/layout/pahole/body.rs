@@ -222,9 +222,7 @@ impl<'t> Printer<'t> {
     /// Says what a struct held by value wastes inside.
     fn held_struct_remark(&mut self, member: &'t MemberDecl, lines: &mut Lines<'_>, context: Context<'t>) {
         let table = self.table;
-        let Type::Aggregate(held) = table.get(member.ty) else {
-            return;
-        };
+        let Type::Aggregate(held) = table.get(member.ty) else { return };
         if is_union(held) {
             return;
         }

@@ -122,9 +122,7 @@ impl<'t> Printer<'t> {
     }
 
     fn declare_array(&mut self, id: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
-        let Type::Array { element, dimensions, is_vector } = self.table.get(id) else {
-            return;
-        };
+        let Type::Array { element, dimensions, is_vector } = self.table.get(id) else { return };
         let is_empty = dimensions.first().is_some_and(|count| count.unwrap_or(0) == 0);
         let element = match self.table.get(*element) {
             Type::Qualified { qualifier: Qualifier::Const, target } if is_empty => *target,
@@ -181,9 +179,7 @@ impl<'t> Printer<'t> {
     }
 
     pub(super) fn suffix_name(&mut self, name: Option<Suffix<'t>>) {
-        let Some(name) = name else {
-            return;
-        };
+        let Some(name) = name else { return };
         if name.star {
             self.text.word("* ");
         }

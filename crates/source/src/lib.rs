@@ -42,7 +42,7 @@ pub mod startup;
 pub mod uses;
 
 pub use annotate::{Annotated, Heading};
-pub use arrange::{GuardPath, MemberPlace, MemberUnit, Remark, Reordering, TextConstraints, Together};
+pub use arrange::{MemberPlace, MemberUnit, Remark, Reordering, TextConstraints, Together};
 pub use body::{Body, Declarator, Declares, FixedPlace, MemberShape, Statement};
 pub use definition::{Definition, Query};
 pub use edits::{Edit, Edits, Overlap};

@@ -147,10 +147,8 @@ pub fn guards(header: &Header, declaration: &Declaration) -> Result<Vec<Vec<Stri
         let spell = |literal: &fieldline_source::Literal| {
             if literal.holds { literal.atom.clone() } else { format!("not {}", literal.atom) }
         };
-        let of_guard = |guard: usize| {
-            let conditions = constraints.guards.get(guard).map_or(&[][..], |path| &path.conditions);
-            conditions.iter().map(spell).collect()
-        };
+        let of_guard =
+            |guard: usize| constraints.guards.get(guard).into_iter().flatten().map(spell).collect();
         Ok(constraints.members.iter().map(|member| of_guard(member.guard)).collect())
     })
 }

@@ -87,9 +87,9 @@ impl Chunks {
                 Work::Node(Node::Block(block)) if cutter.is_open(block) => {
                     cutter.path.push(block);
                     work.push(Work::Leave);
-                    let arm = join.body.blocks.get(block).and_then(|block| block.arms.first());
-                    let nodes = arm.map_or(&[][..], |arm| arm.nodes.as_slice());
-                    work.extend(nodes.iter().rev().map(|node| Work::Node(*node)));
+                    let nodes =
+                        join.body.arms(block).first().into_iter().flat_map(|arm| arm.nodes.iter().rev());
+                    work.extend(nodes.map(|node| Work::Node(*node)));
                 }
                 Work::Node(Node::Block(block)) => cutter.closed_block(block),
             }
@@ -208,13 +208,7 @@ impl Cutter<'_, '_, '_, '_> {
             PieceKind::Layout => self.push(Role::Layout, lines, 0, blank, none),
             PieceKind::Directive(token) => {
                 self.push(Role::Barrier, lines, 0, blank, none);
-                self.fix(
-                    Some(FixedPlace {
-                        line: self.body.source.line_of(*token),
-                        reason: "a preprocessor line stands there".to_owned(),
-                    }),
-                    Together::Line,
-                );
+                self.fix(Some(self.at_directive(*token)), Together::Line);
             }
             PieceKind::Statements(statements) => {
                 let members = self.members(statements);
@@ -269,7 +263,7 @@ impl Cutter<'_, '_, '_, '_> {
         }
         let reason = match statement.declares {
             Declares::Nothing
-                if statement.tokens.len() == 1 && self.is_lone_semicolon(statement.tokens.start) =>
+                if statement.tokens.len() == 1 && self.body.source.text(statement.tokens.start) == b";" =>
             {
                 return None;
             }
@@ -281,14 +275,14 @@ impl Cutter<'_, '_, '_, '_> {
         Some(reason.to_owned())
     }
 
-    fn is_lone_semicolon(&self, token: usize) -> bool {
-        self.body.source.text(token) == b";"
+    fn at_directive(&self, token: usize) -> FixedPlace {
+        let line = self.body.source.line_of(token);
+        FixedPlace { line, reason: "a preprocessor line stands there".to_owned() }
     }
 
     /// Whether units can move in and out of a block: it has one arm, which is active.
     fn is_open(&self, block: usize) -> bool {
-        let Some(found) = self.body.blocks.get(block) else { return false };
-        found.arms.len() == 1
+        self.body.arms(block).len() == 1
             && self.statements_in(block).iter().any(|at| !self.join.members_of(*at).is_empty())
     }
 
@@ -321,10 +315,7 @@ impl Cutter<'_, '_, '_, '_> {
         let directive = self.pieces_in(block).into_iter().find_map(|at| {
             let piece = self.body.pieces.get(at)?;
             let PieceKind::Directive(token) = piece.kind else { return None };
-            Some(FixedPlace {
-                line: self.body.source.line_of(token),
-                reason: "a preprocessor line stands there".to_owned(),
-            })
+            Some(self.at_directive(token))
         });
         directive.or_else(|| {
             let statements = statements.iter().filter_map(|at| {
@@ -347,8 +338,7 @@ impl Cutter<'_, '_, '_, '_> {
         let mut found = Vec::new();
         let mut work = vec![block];
         while let Some(block) = work.pop() {
-            let arms = self.body.blocks.get(block).map_or(&[][..], |block| block.arms.as_slice());
-            for node in arms.iter().flat_map(|arm| &arm.nodes) {
+            for node in self.body.arms(block).iter().flat_map(|arm| &arm.nodes) {
                 match node {
                     Node::Piece(piece) => found.push(*piece),
                     Node::Block(block) => work.push(*block),
@@ -362,11 +352,10 @@ impl Cutter<'_, '_, '_, '_> {
     fn statements_in(&self, block: usize) -> Vec<usize> {
         let pieces = self.pieces_in(block).into_iter();
         let kinds = pieces.filter_map(|at| self.body.pieces.get(at).map(|piece| &piece.kind));
-        kinds
-            .flat_map(|kind| match kind {
-                PieceKind::Statements(statements) => statements.clone(),
-                _ => Vec::new(),
-            })
-            .collect()
+        let statements = kinds.filter_map(|kind| match kind {
+            PieceKind::Statements(statements) => Some(statements),
+            _ => None,
+        });
+        statements.flatten().copied().collect()
     }
 }

@@ -217,8 +217,7 @@ impl Writer<'_, '_, '_> {
 
     /// The piece of a block's `#if`.
     fn opening(&self, block: usize) -> Option<&'_ Piece> {
-        let first_arm = self.body.blocks.get(block).and_then(|block| block.arms.first());
-        first_arm.and_then(|arm| self.piece(arm.piece))
+        self.piece(self.body.arms(block).first()?.piece)
     }
 
     /// Whether the blank lines before an `#if` stay.

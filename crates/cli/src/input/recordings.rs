@@ -24,7 +24,6 @@ pub(crate) struct Attributed<'w> {
 }
 
 impl Attributed<'_> {
-    /// The profile of all recordings.
     pub(crate) fn profile(&self) -> Result<AccessProfile> {
         let parts = self.dwarfs.iter().zip(self.attributions);
         let parts: Vec<_> = parts.map(|(dwarf, attribution)| run::Part { dwarf, attribution }).collect();
@@ -53,7 +52,6 @@ impl Attributed<'_> {
     }
 }
 
-/// The files of a program.
 struct Files {
     program: FileBytes,
     /// Its debug info, if that is in another file.
@@ -129,7 +127,6 @@ pub(crate) fn open_linked(file: FileBytes) -> Result<FileBytes> {
     Ok(module::linked(&file)?.unwrap_or(file))
 }
 
-/// Opens a recording.
 pub(crate) fn open(path: &Path) -> Result<SampleFile> {
     match SampleFile::open(path) {
         Err(Error::Line { line, problem }) => bail!("{}:{line}: {problem}", path.display()),

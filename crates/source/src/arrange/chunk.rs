@@ -12,7 +12,6 @@ pub(super) struct Chunk {
     pub(super) lines: Range<usize>,
     /// Comment lines of its own above the declaration.
     pub(super) lead: usize,
-    /// Blank lines before it.
     pub(super) blank_before: usize,
     /// Open blocks around it, outermost first; each has one arm, and that is active.
     pub(super) path: Vec<usize>,
@@ -72,7 +71,6 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// Cuts a joined body.
     pub(super) fn cut(join: &Join) -> Self {
         let mut cutter =
             Cutter { join, body: join.body, chunks: Vec::new(), path: Vec::new(), next_member: 0 };
@@ -107,7 +105,6 @@ impl Chunks {
         self.list.get(index)
     }
 
-    /// The chunk that declares a member.
     pub(super) fn of_member(&self, member: usize) -> Option<usize> {
         self.list.iter().position(|chunk| chunk.members.contains(&member))
     }

@@ -25,7 +25,6 @@ impl fmt::Display for Remark {
     }
 }
 
-/// All notes, by line.
 pub(super) fn notes(join: &Join, chunks: &Chunks, sequence: &Sequence) -> Vec<Remark> {
     let noter = Noter { join, chunks, sequence };
     let mut notes = Vec::new();

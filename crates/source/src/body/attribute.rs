@@ -25,7 +25,6 @@ const TYPE_WORDS: &str = "\
 
 const QUALIFIERS: &str = "const volatile restrict __const __volatile__ __volatile register static _Atomic";
 
-/// Whether a word is one of a list.
 fn is_among(words: &str, word: &[u8]) -> bool {
     words.split(' ').any(|one| one.as_bytes() == word)
 }

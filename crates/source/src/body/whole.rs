@@ -64,7 +64,6 @@ impl<'s, 't> Body<'s, 't> {
         all.find(|found| found.tag == self.definition.tag && count(source, found.keyword) == number)
     }
 
-    /// The arms of a block.
     pub(crate) fn arms(&self, block: usize) -> &[Arm] {
         self.blocks.get(block).map_or(&[], |block| &block.arms)
     }
@@ -99,7 +98,6 @@ impl<'s, 't> Body<'s, 't> {
         u32::try_from(line + 1).unwrap_or(u32::MAX)
     }
 
-    /// The lines' text.
     pub(crate) fn lines_text(&self, lines: &Range<usize>) -> &'t [u8] {
         self.source.slice(self.source.lines().span(lines))
     }

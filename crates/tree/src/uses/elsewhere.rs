@@ -107,7 +107,6 @@ fn holding(tree: &Path, headers: &[String], waiting: &[Waiting]) -> Vec<(String,
     texts.collect()
 }
 
-/// Whether a text defines one of some macros.
 fn defines(text: &[u8], names: &HashSet<&[u8]>) -> bool {
     memmem::find_iter(text, b"define").any(|at| {
         let rest = text.get(at + b"define".len()..).unwrap_or_default().trim_ascii_start();

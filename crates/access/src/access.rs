@@ -4,7 +4,6 @@
 //! over them. A struct is known by name, size and [`fieldline_layout::Layout::fingerprint`]; a place inside it by its byte offset.
 //! Names of members never enter.
 
-use crate::blocks::BlockCount;
 use fieldline_layout::types::split_path;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -195,6 +194,30 @@ pub struct Access {
     /// The samples by block of time, in order of blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<BlockCount>,
+}
+
+/// Samples of one instruction at one place in one block. In files a list: block, loads, stores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, u64, u64)", into = "(u32, u64, u64)")]
+pub struct BlockCount {
+    /// Index into [`AccessProfile::blocks`].
+    pub block: u32,
+    /// Loads sampled.
+    pub loads: u64,
+    /// Stores sampled.
+    pub stores: u64,
+}
+
+impl From<(u32, u64, u64)> for BlockCount {
+    fn from((block, loads, stores): (u32, u64, u64)) -> Self {
+        Self { block, loads, stores }
+    }
+}
+
+impl From<BlockCount> for (u32, u64, u64) {
+    fn from(count: BlockCount) -> Self {
+        (count.block, count.loads, count.stores)
+    }
 }
 
 /// Samples of CPUs on objects that have their home elsewhere.

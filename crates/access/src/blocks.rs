@@ -2,32 +2,7 @@
 //!
 //! Samples close in time depend on each other, so whole stretches are drawn and never single samples (Künsch, 1989).
 
-use crate::access::{Access, AccessProfile, Away, CpuAccess, Levels, Tally, TypeProfile, Window};
-use serde::{Deserialize, Serialize};
-
-/// Samples of one instruction at one place in one block. In files a list: block, loads, stores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(u32, u64, u64)", into = "(u32, u64, u64)")]
-pub struct BlockCount {
-    /// Index into [`AccessProfile::blocks`].
-    pub block: u32,
-    /// Loads sampled.
-    pub loads: u64,
-    /// Stores sampled.
-    pub stores: u64,
-}
-
-impl From<(u32, u64, u64)> for BlockCount {
-    fn from((block, loads, stores): (u32, u64, u64)) -> Self {
-        Self { block, loads, stores }
-    }
-}
-
-impl From<BlockCount> for (u32, u64, u64) {
-    fn from(count: BlockCount) -> Self {
-        (count.block, count.loads, count.stores)
-    }
-}
+use crate::access::{Access, AccessProfile, Away, BlockCount, CpuAccess, Levels, Tally, TypeProfile, Window};
 
 /// Adds samples to the list of an access, which is kept in order of blocks.
 pub fn count_in_block(blocks: &mut Vec<BlockCount>, count: BlockCount) {

@@ -168,8 +168,8 @@ fn add_access(sum: &mut Access, other: Access) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::BlockCount;
     use crate::access::{Away, Homes, Tally};
-    use crate::blocks::BlockCount;
 
     fn profile(function: &str, name: &str, samples: u64) -> AccessProfile {
         let mut profile = AccessProfile::empty();

@@ -12,7 +12,7 @@ const SHARED_WAYS: usize = 16;
 
 /// Where an access was served from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum Served {
     /// The CPU's first-level cache.
     First,
     /// The CPU's second-level cache.
@@ -80,9 +80,9 @@ impl Hierarchy {
     }
 
     /// An access of a CPU to a line; CPUs that are not there have no caches.
-    pub fn access(&mut self, cpu: usize, line: u64, is_store: bool) -> Outcome {
+    pub fn access(&mut self, cpu: usize, line: u64, is_store: bool) -> Served {
         if cpu >= self.second.len() {
-            return Outcome::Memory;
+            return Served::Memory;
         }
         let mut holders = self.directory.get(&line).copied().unwrap_or_default();
         let may = if is_store { holders.owner() == Some(cpu) } else { holders.has(cpu) };
@@ -102,13 +102,13 @@ impl Hierarchy {
     }
 
     /// Finds the line and brings it to the CPU. The first level holds nothing the second does not.
-    fn serve(&mut self, cpu: usize, line: u64, holders: &Holders, may: bool) -> Outcome {
+    fn serve(&mut self, cpu: usize, line: u64, holders: &Holders, may: bool) -> Served {
         let in_first = may && self.first[cpu].hit(line);
         if may && self.second[cpu].hit(line) {
             if !in_first {
                 self.first[cpu].fill(line);
             }
-            return if in_first { Outcome::First } else { Outcome::Second };
+            return if in_first { Served::First } else { Served::Second };
         }
         let owner = holders.owner().filter(|owner| *owner != cpu);
         let is_modified = owner.is_some_and(|owner| self.second[owner].hit(line));
@@ -123,9 +123,9 @@ impl Hierarchy {
             self.first[cpu].fill(line);
         }
         match (is_modified, is_shared) {
-            (true, _) => Outcome::Modified,
-            (false, true) => Outcome::Shared,
-            (false, false) => Outcome::Memory,
+            (true, _) => Served::Modified,
+            (false, true) => Served::Shared,
+            (false, false) => Served::Memory,
         }
     }
 }
@@ -143,20 +143,20 @@ mod tests {
         let mut machine = machine();
         let steps = [
             // invalid: from memory, then exclusive or shared: from the own cache
-            (0, false, Outcome::Memory),
-            (0, false, Outcome::First),
+            (0, false, Served::Memory),
+            (0, false, Served::First),
             // the other reads: both share it
-            (1, false, Outcome::Shared),
+            (1, false, Served::Shared),
             // a store must ask, and takes it from the other
-            (0, true, Outcome::Shared),
-            (0, true, Outcome::First),
-            (0, false, Outcome::First),
+            (0, true, Served::Shared),
+            (0, true, Served::First),
+            (0, false, Served::First),
             // modified elsewhere, then shared
-            (1, false, Outcome::Modified),
-            (0, false, Outcome::First),
-            (1, false, Outcome::First),
-            (1, true, Outcome::Shared),
-            (0, true, Outcome::Modified),
+            (1, false, Served::Modified),
+            (0, false, Served::First),
+            (1, false, Served::First),
+            (1, true, Served::Shared),
+            (0, true, Served::Modified),
         ];
         for (number, (cpu, is_store, expected)) in steps.into_iter().enumerate() {
             assert_eq!(machine.access(cpu, 5, is_store), expected, "step {number}");
@@ -169,10 +169,10 @@ mod tests {
         for line in 0..32 {
             machine.access(0, line, false);
         }
-        assert_eq!(machine.access(0, 0, false), Outcome::Second);
+        assert_eq!(machine.access(0, 0, false), Served::Second);
         for line in 0..800 {
             machine.access(0, line, false);
         }
-        assert_eq!(machine.access(0, 600, false), Outcome::Shared);
+        assert_eq!(machine.access(0, 600, false), Served::Shared);
     }
 }

@@ -8,4 +8,4 @@
 mod cache;
 mod hierarchy;
 
-pub use hierarchy::{Hierarchy, MAX_CPUS, Outcome};
+pub use hierarchy::{Hierarchy, MAX_CPUS, Served};

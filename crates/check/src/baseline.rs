@@ -3,7 +3,6 @@
 //! Declaration lines and files are left out: they change without the layout.
 
 use crate::field::prune;
-use fieldline_layout::types::MemberOrder;
 use fieldline_layout::{Layout, Member};
 use serde::{Deserialize, Serialize};
 
@@ -48,21 +47,14 @@ pub struct Kept {
 }
 
 /// What is wrong with a baseline whose JSON is right.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {why}")]
 pub struct Broken {
     /// The type.
     pub name: String,
     /// What about it.
     pub why: String,
 }
-
-impl std::fmt::Display for Broken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.name, self.why)
-    }
-}
-
-impl std::error::Error for Broken {}
 
 impl Baseline {
     /// Keeps layouts.
@@ -102,20 +94,7 @@ impl Kept {
             let why = format!("{} ends at bit {}, behind the {size} bytes", member.label(), member.bit_end());
             return Err(Broken { name, why });
         }
-        let members_gone = Vec::new();
-        let (file, line, items) = (None, 0, Vec::new());
-        let empty = Layout {
-            kind,
-            name,
-            size,
-            align,
-            explicit_align,
-            file,
-            line,
-            order: MemberOrder::default(),
-            members: members_gone,
-            items,
-        };
+        let empty = Layout { kind, name, align, explicit_align, ..Layout::default() };
         Ok(Layout::from_members(&empty, members, size))
     }
 }

@@ -8,14 +8,14 @@ use serde::Serialize;
 
 /// A figure before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct FigureChange {
     /// In the old layout.
     pub before: u64,
     /// In the new layout.
     pub after: u64,
 }
 
-impl Step {
+impl FigureChange {
     /// Whether they differ.
     pub fn differs(self) -> bool {
         self.before != self.after
@@ -24,12 +24,12 @@ impl Step {
 
 /// Cachelines a struct takes when it begins on one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Lines {
+pub struct LineCount {
     /// Bytes of a line.
     pub line: u64,
     /// How many, before and after.
     #[serde(flatten)]
-    pub count: Step,
+    pub count: FigureChange,
 }
 
 /// What changed in a struct. Sizes in bytes unless the name says bits.
@@ -46,17 +46,17 @@ pub struct TypeChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The struct's size.
-    pub size: Step,
+    pub size: FigureChange,
     /// Its alignment.
-    pub align: Step,
+    pub align: FigureChange,
     /// Bytes `kmalloc` takes for it.
-    pub slab: Step,
+    pub slab: FigureChange,
     /// Cachelines, by size of the line.
-    pub cachelines: Vec<Lines>,
+    pub cachelines: Vec<LineCount>,
     /// Bits in holes between members.
-    pub hole_bits: Step,
+    pub hole_bits: FigureChange,
     /// Bits behind the last member.
-    pub padding_bits: Step,
+    pub padding_bits: FigureChange,
     /// Members that changed: those of the new layout in its order, then the removed ones.
     pub members: Vec<MemberChange>,
 }
@@ -95,10 +95,10 @@ pub struct MemberChange {
     pub what: Vec<What>,
     /// Where it was; `None` if it is new.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub before: Option<Spot>,
+    pub before: Option<MemberSpot>,
     /// Where it is; `None` if it is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub after: Option<Spot>,
+    pub after: Option<MemberSpot>,
     /// Sizes of lines on whose boundary it lies now and did not before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub straddles: Vec<u64>,
@@ -112,7 +112,7 @@ pub struct MemberChange {
 
 /// Where a member lies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Spot {
+pub struct MemberSpot {
     /// Offset in bits.
     pub bit_offset: u64,
     /// Size in bits.
@@ -129,14 +129,14 @@ impl TypeChange {
     pub fn between(before: &Layout, after: &Layout, lines: &[u64]) -> Option<Self> {
         let (old, new) = (fields(before), fields(after));
         let members = member_changes(&old, &new, lines);
-        let size = Step { before: before.size, after: after.size };
-        let align = Step { before: before.align, after: after.align };
+        let size = FigureChange { before: before.size, after: after.size };
+        let align = FigureChange { before: before.align, after: after.align };
         if members.is_empty() && !size.differs() && !align.differs() && before.kind == after.kind {
             return None;
         }
-        let cachelines = |line: &u64| Lines {
+        let cachelines = |line: &u64| LineCount {
             line: *line,
-            count: Step { before: before.cachelines(*line), after: after.cachelines(*line) },
+            count: FigureChange { before: before.cachelines(*line), after: after.cachelines(*line) },
         };
         Some(Self {
             kind: after.kind.clone(),
@@ -145,10 +145,10 @@ impl TypeChange {
             line: (after.line > 0).then_some(after.line),
             size,
             align,
-            slab: Step { before: slab_class(before.size), after: slab_class(after.size) },
+            slab: FigureChange { before: slab_class(before.size), after: slab_class(after.size) },
             cachelines: lines.iter().map(cachelines).collect(),
-            hole_bits: Step { before: hole_bits(before), after: hole_bits(after) },
-            padding_bits: Step { before: padding_bits(before), after: padding_bits(after) },
+            hole_bits: FigureChange { before: hole_bits(before), after: hole_bits(after) },
+            padding_bits: FigureChange { before: padding_bits(before), after: padding_bits(after) },
             members,
         })
     }
@@ -220,8 +220,8 @@ fn is_renamed(was: &Field<'_>, is: &Field<'_>, renames: &[(&str, &str)]) -> bool
     was.path != is.path && !renames.iter().any(follows)
 }
 
-fn spot(field: &Field<'_>) -> Spot {
-    Spot {
+fn spot(field: &Field<'_>) -> MemberSpot {
+    MemberSpot {
         bit_offset: field.member.bit_offset,
         bit_size: field.member.bit_size,
         type_name: field.member.type_name.clone(),
@@ -297,10 +297,10 @@ mod tests {
         let old = longs(&["a", "b", "c", "d", "e", "f", "g", "h"]);
         let new = longs(&["new", "a", "b", "c", "d", "f", "g", "h", "e"]);
         let change = TypeChange::between(&old, &new, &[64, 128]).unwrap();
-        assert_eq!(change.size, Step { before: 64, after: 72 });
-        assert_eq!(change.slab, Step { before: 64, after: 96 });
-        let counts: Vec<Step> = change.cachelines.iter().map(|lines| lines.count).collect();
-        assert_eq!(counts, [Step { before: 1, after: 2 }, Step { before: 1, after: 1 }]);
+        assert_eq!(change.size, FigureChange { before: 64, after: 72 });
+        assert_eq!(change.slab, FigureChange { before: 64, after: 96 });
+        let counts: Vec<FigureChange> = change.cachelines.iter().map(|lines| lines.count).collect();
+        assert_eq!(counts, [FigureChange { before: 1, after: 2 }, FigureChange { before: 1, after: 1 }]);
         let [(first, added), .., (last, moved)] = &whats(&change)[..] else { panic!("{change:?}") };
         assert_eq!((*first, *added), ("new", &[What::Added][..]));
         assert_eq!((*last, *moved), ("e", &[What::Moved][..]));

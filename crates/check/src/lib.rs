@@ -22,5 +22,5 @@ mod testing;
 pub use change::{MemberChange, TypeChange, What};
 pub use field::{Field, fields};
 pub use prediction::{Mismatch, PredictionVerdict};
-pub use rules::{Finding, Level, Rule, Settings, Subject, judge};
+pub use rules::{Finding, FindingLevel, Rule, Settings, Subject, judge};
 pub use set::SetDiff;

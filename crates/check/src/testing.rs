@@ -1,42 +1,18 @@
 //! Layouts made by hand.
 
-use fieldline_layout::layout::{Layout, Member, Role};
+use fieldline_layout::testing;
+use fieldline_layout::{Layout, Member};
 
 pub(crate) fn member(name: Option<&str>, offset: u64, size: u64) -> Member {
-    typed(name, "long", offset, size)
+    testing::member(name.unwrap_or_default(), offset, size, size.max(1))
 }
 
 pub(crate) fn typed(name: Option<&str>, type_name: &str, offset: u64, size: u64) -> Member {
-    Member {
-        name: name.map(str::to_owned),
-        type_name: type_name.to_owned(),
-        bit_offset: offset * 8,
-        bit_size: size * 8,
-        bit_field_storage: None,
-        align: size.max(1),
-        explicit_align: None,
-        aligned_type: false,
-        role: Role::Plain,
-        line: 0,
-        members: Vec::new(),
-        is_union: false,
-    }
+    Member { type_name: type_name.to_owned(), ..member(name, offset, size) }
 }
 
 pub(crate) fn layout(size: u64, members: Vec<Member>) -> Layout {
-    let empty = Layout {
-        kind: "struct".to_owned(),
-        order: fieldline_layout::types::MemberOrder::default(),
-        name: "sample".to_owned(),
-        size,
-        align: 8,
-        explicit_align: None,
-        file: None,
-        line: 0,
-        members: Vec::new(),
-        items: Vec::new(),
-    };
-    Layout::from_members(&empty, members, size)
+    testing::layout("sample", size, members)
 }
 
 /// A struct of members of 8 bytes each, one after the other.

@@ -6,7 +6,7 @@ mod structs;
 use crate::args::Recordings;
 use anyhow::Result;
 use fieldline_doctor::machine::Machine;
-use fieldline_doctor::{self as doctor, Advice, Finding, Severity};
+use fieldline_doctor::{self as doctor, Advice, DoctorFinding, Severity};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +72,6 @@ impl Diagnosis {
     }
 }
 
-fn is_grave(finding: &Finding) -> bool {
+fn is_grave(finding: &DoctorFinding) -> bool {
     finding.severity == Severity::CannotAnswer
 }

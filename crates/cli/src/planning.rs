@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_layout::layout::Layout;
-use fieldline_plan::{Options, Plan, Request};
+use fieldline_plan::{Plan, PlanOptions, Request};
 use fieldline_tree::builds::{self, BuildMachine};
 use fieldline_tree::limits::{self, Limits};
 use fieldline_tree::pins::PinFile;
@@ -74,10 +74,15 @@ impl Question<'_> {
     }
 
     /// How orders are judged: here and in other builds. Advice is judged on `resamples` unless the user says otherwise.
-    pub(crate) fn options(&self, lines: &[u64], choice: &ChoiceArgs, resamples: usize) -> Result<Options> {
+    pub(crate) fn options(
+        &self,
+        lines: &[u64],
+        choice: &ChoiceArgs,
+        resamples: usize,
+    ) -> Result<PlanOptions> {
         let elsewhere = builds::read(&choice.also, self.types)?;
         let machine = BuildMachine::of(self.program)?;
-        Ok(Options {
+        Ok(PlanOptions {
             lines: lines.to_vec(),
             build_line: machine.line,
             choice: choice.candidate,

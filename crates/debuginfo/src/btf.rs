@@ -6,7 +6,7 @@
 //!
 //! * `error`: what can be wrong, with its place.
 //! * `header`: the header and the sections it names.
-//! * `kind`: the kinds of type and how long their records are.
+//! * `kind`: ids and kinds of types and how long their records are.
 //! * `record`: one type's record and what follows it.
 //! * `index`: all types by id; names and strings.
 //! * `lookup`: types by name.
@@ -23,7 +23,7 @@ mod read;
 mod record;
 
 pub use error::BtfError;
-pub use index::{Btf, BtfTypeId, parse};
-pub use kind::Kind;
-pub use lookup::{Definition, Definitions};
+pub use index::{Btf, parse};
+pub use kind::{BtfKind, BtfTypeId};
+pub use lookup::BtfDefinition;
 pub use read::Reader;

@@ -441,6 +441,11 @@ pub(crate) fn unpacked<'d>(section: &object::Section<'d, '_>) -> std::result::Re
     compressed.decompress().map_err(|source| source.to_string())
 }
 
+/// Bytes as lower-case hex.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn read_uint(bytes: &[u8], little: bool) -> u64 {
     let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
     if little { bytes.iter().rev().fold(0, fold) } else { bytes.iter().fold(0, fold) }

@@ -1,8 +1,10 @@
 //! ELF, DWARF and BTF to struct layouts, variables and machine code.
 //!
-//! * `elf`: files, sections, symbols.
+//! * `elf`: files, sections, symbols; `separate`: debug info in a file of its own.
+//! * `module`: kernel modules linked as the kernel would load them.
 //! * `dwarf`: types, functions, variables and locations out of DWARF.
 //! * `btf`: types out of BTF.
+//! * `types`: types out of whatever file the user named.
 
 pub mod btf;
 pub mod dwarf;
@@ -13,6 +15,6 @@ pub mod new_member;
 pub mod separate;
 pub mod types;
 
-pub use elf::{Elf, FileBytes, Segment};
+pub use elf::{Elf, FileBytes, Segment, hex};
 pub use error::{Error, Result};
 pub use object::Architecture as Machine;

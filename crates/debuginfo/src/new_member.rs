@@ -1,11 +1,11 @@
 //! A member a user declares, with size and alignment as the program's debug info has its type.
 
-use crate::btf::{self, Btf, Kind};
-use crate::dwarf::TypeReader;
+use crate::btf::{self, Btf, BtfKind};
+use crate::dwarf::{DieRef, Opened, TypeReader};
 use crate::types::{Types, bare};
 use anyhow::{Context, Result, bail};
 use fieldline_layout::spec::{Alignment, BaseType, Integer, Keyword, MemberSpec};
-use fieldline_layout::types::{Aggregate, AggregateKind, Base, Encoding, MemberDecl, PointerKind, Type};
+use fieldline_layout::types::{Aggregate, Base, Encoding, MemberDecl, PointerKind, Type};
 use fieldline_layout::{Layout, Member, TypeId, TypeTable};
 
 /// The member as [`fieldline_layout::abi`] takes it. `build_line` is the line size `____cacheline_aligned` means.
@@ -21,26 +21,10 @@ pub fn resolve(types: &Types<'_, '_>, spec: &MemberSpec, build_line: u64) -> Res
         Alignment::Bytes(bytes) => bytes,
         Alignment::Cacheline => build_line,
     });
-    let member = MemberDecl {
-        name: Some(spec.name.as_str().into()),
-        ty,
-        bit_offset: 0,
-        bit_field: spec.bits,
-        align,
-        line: 0,
-        is_static: false,
-        is_base: false,
-    };
-    let holder = Type::Aggregate(Aggregate {
-        kind: AggregateKind::Struct,
-        name: None,
-        size: table.size_of(ty),
-        align: None,
-        members: vec![member],
-        is_declaration: false,
-        decl: None,
-        order: fieldline_layout::types::MemberOrder::default(),
-    });
+    let name = Some(spec.name.as_str().into());
+    let member = MemberDecl { name, ty, bit_field: spec.bits, align, ..MemberDecl::default() };
+    let (size, members) = (table.size_of(ty), vec![member]);
+    let holder = Type::Aggregate(Aggregate { size, members, ..Aggregate::default() });
     let holder = table.push(holder);
     let layout = Layout::of(&table, holder);
     layout.and_then(|mut layout| layout.members.pop()).context("the member has no place")
@@ -127,13 +111,10 @@ fn aggregate(types: &Types<'_, '_>, keyword: Keyword, tag: &str) -> Result<(Type
     match types {
         Types::Dwarf { dwarf, .. } => {
             let die = entry.die().with_context(|| format!("no {keyword} {tag}"))?;
-            let head = if dwarf.is_in_head(die) { dwarf.head() } else { dwarf.all()? };
-            let mut reader = TypeReader::new(head);
-            let id = reader.read(die)?;
-            Ok((reader.into_table(), id))
+            from_dwarf(dwarf, die)
         }
         Types::Btf { btf, .. } => {
-            let wanted = |kind| matches!(kind, Kind::Struct | Kind::Union);
+            let wanted = |kind| matches!(kind, BtfKind::Struct | BtfKind::Union);
             from_btf(btf, tag, wanted).with_context(|| format!("{}: no {keyword} {tag}", types.file()))?
         }
     }
@@ -144,12 +125,11 @@ fn typedef(types: &Types<'_, '_>, name: &str) -> Result<(TypeTable, TypeId)> {
     match types {
         Types::Dwarf { dwarf, .. } => {
             let die = dwarf.find_typedef(name)?.with_context(missing)?;
-            let head = if dwarf.is_in_head(die) { dwarf.head() } else { dwarf.all()? };
-            let mut reader = TypeReader::new(head);
-            let id = reader.read(die)?;
-            Ok((reader.into_table(), id))
+            from_dwarf(dwarf, die)
         }
-        Types::Btf { btf, .. } => from_btf(btf, name, |kind| kind == Kind::Typedef).with_context(missing)?,
+        Types::Btf { btf, .. } => {
+            from_btf(btf, name, |kind| kind == BtfKind::Typedef).with_context(missing)?
+        }
     }
 }
 
@@ -159,7 +139,8 @@ fn enumeration(types: &Types<'_, '_>, tag: &str) -> Result<(TypeTable, TypeId)> 
         Types::Dwarf { census, .. } => *census,
         Types::Btf { btf, .. } => Some(*btf),
     };
-    let found = btf.and_then(|btf| from_btf(btf, tag, |kind| matches!(kind, Kind::Enum | Kind::Enum64)));
+    let found =
+        btf.and_then(|btf| from_btf(btf, tag, |kind| matches!(kind, BtfKind::Enum | BtfKind::Enum64)));
     found.with_context(|| {
         format!(
             "{}: no enum {tag} in its BTF; write the integer type it has, such as 'unsigned int'",
@@ -168,11 +149,17 @@ fn enumeration(types: &Types<'_, '_>, tag: &str) -> Result<(TypeTable, TypeId)> 
     })?
 }
 
+fn from_dwarf(dwarf: &Opened<'_>, die: DieRef) -> Result<(TypeTable, TypeId)> {
+    let mut reader = TypeReader::new(dwarf.holding(die)?);
+    let id = reader.read(die)?;
+    Ok((reader.into_table(), id))
+}
+
 /// The first type of a name; `None` if there is none.
 fn from_btf(
     btf: &Btf<'_>,
     name: &str,
-    wanted: impl Fn(Kind) -> bool + Copy,
+    wanted: impl Fn(BtfKind) -> bool + Copy,
 ) -> Option<Result<(TypeTable, TypeId)>> {
     let id = *btf.find_kind(name, wanted).first()?;
     let mut table = TypeTable::new(btf.target());

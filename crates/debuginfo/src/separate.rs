@@ -3,7 +3,7 @@
 //! It is found the way debuggers find it: by build id below `.build-id`, by the name in `.gnu_debuglink` beside the program,
 //! in `.debug` beside it, or below a folder of debug files.
 
-use crate::dwarf::sections::hex;
+use crate::elf::hex;
 use crate::{Elf, FileBytes};
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test says what is wrong by failing")]
 
-use fieldline_debuginfo::btf::{self, Btf, BtfError, BtfTypeId, Kind, Reader};
+use fieldline_debuginfo::btf::{self, Btf, BtfError, BtfKind, BtfTypeId, Reader};
 use fieldline_layout::types::{AggregateKind, Encoding, Type, TypeId, TypeTable};
 use std::path::Path;
 
@@ -201,7 +201,7 @@ fn all_kinds_of_type_are_read() {
     assert_eq!(encoding(1), Encoding::SignedChar);
     assert_eq!(encoding(2), Encoding::Boolean);
     assert_eq!(encoding(3), Encoding::Float);
-    assert_eq!(btf.find_declaration("gone"), Some(AggregateKind::Union));
+    assert_eq!(btf.find_kind("gone", |kind| kind == BtfKind::Forward).len(), 1);
     assert_eq!(btf.find("gone"), []);
     let values = |id| match table.get(TypeId(id)) {
         Type::Enum(enumeration) => enumeration.values.iter().map(|(_, value)| *value).collect::<Vec<_>>(),
@@ -232,10 +232,10 @@ fn names_are_found_whole_and_in_order() {
     let kinds = |name: &[u8]| {
         definitions.iter().filter(|found| found.name == name).map(|found| found.kind).collect::<Vec<_>>()
     };
-    assert_eq!(kinds(b"pair"), [Kind::Struct]);
-    assert_eq!(kinds(b"typedef_union"), [Kind::Typedef]);
+    assert_eq!(kinds(b"pair"), [BtfKind::Struct]);
+    assert_eq!(kinds(b"typedef_union"), [BtfKind::Typedef]);
     assert_eq!(kinds(b"unknown"), [], "declared only");
-    assert_eq!(btf.find_declaration("unknown"), Some(AggregateKind::Struct));
+    assert_eq!(btf.find_kind("unknown", |kind| kind == BtfKind::Forward).len(), 1);
     assert_eq!(btf.find("typedef_pair").len(), 1, "a typedef of a struct that has a tag");
     assert_eq!(btf.find("typedef_array"), [], "no struct behind it");
 }
@@ -252,7 +252,7 @@ fn many_names_are_found_as_one_by_one() {
     assert_eq!(together.len(), names.len());
     for (name, found) in names.iter().zip(&together) {
         assert_eq!(*found, split.find(name), "{name}");
-        let kind = |kind| matches!(kind, Kind::Struct | Kind::Union | Kind::Typedef);
+        let kind = |kind| matches!(kind, BtfKind::Struct | BtfKind::Union | BtfKind::Typedef);
         let each: Vec<_> = split.find_kind(name, kind);
         assert!(found.iter().all(|id| each.contains(id)), "{name}");
     }
@@ -320,7 +320,7 @@ fn a_kind_from_the_future_is_stepped_over_if_the_file_tells_its_length() {
     writer.layout[81] = 8;
     let bytes = writer.bytes();
     let btf = btf::parse(&bytes, None).expect("its length is known");
-    assert_eq!(btf.kind(BtfTypeId(2)), Some(Kind::Other(20)));
+    assert_eq!(btf.kind(BtfTypeId(2)), Some(BtfKind::Other(20)));
     assert_eq!(only(&btf, "s"), BtfTypeId(3));
     assert!(matches!(btf.read_all().expect("known").get(TypeId(2)), Type::Unspecified(_)));
 }

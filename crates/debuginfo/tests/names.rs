@@ -103,7 +103,7 @@ fn names_that_units_give_by_index_are_found() {
         let together = dwarf::find_many(&dwarf, &names).unwrap();
         let firsts = dwarf::find_first_many(&dwarf, &names).unwrap();
         for ((name, found), first) in names.iter().zip(&together).zip(&firsts) {
-            let facts = |of: &dwarf::Definition| (of.die, of.signature, of.units);
+            let facts = |of: &dwarf::DwarfDefinition| (of.die, of.signature, of.units);
             let expected: Vec<_> = all.iter().filter(|of| *of.name == **name).map(facts).collect();
             assert_eq!(found.iter().map(facts).collect::<Vec<_>>(), expected, "{name}");
             assert_eq!(first.as_ref().map(|of| of.die), expected.first().map(|of| of.0), "{name}");

@@ -1,12 +1,12 @@
 //! The fact behind a blind spot, and where in the recording it stands.
 
 use crate::blind_spots::BlindSpot;
-use crate::survey::Survey;
-use fieldline_perfdata::perf_data::{Event, EventTally, Facts};
+use crate::survey::RecordingSurvey;
+use fieldline_perfdata::perf_data::{Event, EventTally, RecordingFacts};
 use fieldline_perfdata::sample::CpuMode;
 
 /// What shows the blind spot.
-pub(super) fn evidence(spot: &BlindSpot, facts: &Facts, survey: &Survey) -> String {
+pub(super) fn evidence(spot: &BlindSpot, facts: &RecordingFacts, survey: &RecordingSurvey) -> String {
     let tally = &survey.tally;
     let samples = tally.samples();
     match spot {
@@ -43,7 +43,7 @@ pub(super) fn evidence(spot: &BlindSpot, facts: &Facts, survey: &Survey) -> Stri
 }
 
 /// Of those that concern one event.
-fn of_event(spot: &BlindSpot, facts: &Facts, survey: &Survey) -> String {
+fn of_event(spot: &BlindSpot, facts: &RecordingFacts, survey: &RecordingSurvey) -> String {
     let Some((event, counts)) = event_of(spot, facts, survey) else {
         return "the event's attribute".to_owned();
     };
@@ -91,8 +91,8 @@ fn of_event(spot: &BlindSpot, facts: &Facts, survey: &Survey) -> String {
 /// The event a blind spot is about.
 pub(super) fn event_of<'f>(
     spot: &BlindSpot,
-    facts: &'f Facts,
-    survey: &'f Survey,
+    facts: &'f RecordingFacts,
+    survey: &'f RecordingSurvey,
 ) -> Option<(&'f Event, &'f EventTally)> {
     let wanted = match spot {
         BlindSpot::ClockEvent { event }

@@ -3,13 +3,13 @@
 use crate::advice::Advice;
 use crate::blind_spots::{BlindSpot, blind_spots};
 use crate::evidence::{event_of, evidence};
-use crate::finding::{Finding, Severity};
+use crate::finding::{DoctorFinding, Severity};
 use crate::machine::Machine;
-use crate::survey::Survey;
+use crate::survey::RecordingSurvey;
 use crate::unread::unread;
-use crate::{Program, kernel_place};
+use crate::{ExaminedProgram, kernel_place};
 use fieldline_access::access::are_only_slow;
-use fieldline_perfdata::perf_data::{Event, EventTally, Facts};
+use fieldline_perfdata::perf_data::{Event, EventTally, RecordingFacts};
 use fieldline_perfdata::sample_file::SampleFile;
 
 /// Share of samples from which on a recording counts as one of guests.
@@ -41,25 +41,25 @@ pub struct Exam {
     /// What to type there.
     pub advice: Advice,
     /// What it can't answer, the gravest first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DoctorFinding>,
 }
 
 /// What an exam looks at.
 struct Patient<'p> {
-    facts: &'p Facts,
-    survey: &'p Survey,
-    program: Option<&'p Program>,
+    facts: &'p RecordingFacts,
+    survey: &'p RecordingSurvey,
+    program: Option<&'p ExaminedProgram>,
     advice: &'p Advice,
 }
 
 /// Judges a recording: for a program, or for any.
 #[must_use]
-pub fn examine(file: &SampleFile, survey: &Survey, program: Option<&Program>) -> Exam {
+pub fn examine(file: &SampleFile, survey: &RecordingSurvey, program: Option<&ExaminedProgram>) -> Exam {
     let machine = Machine::of_recording(file.facts());
     let advice = Advice::of(&machine);
     let patient = Patient { facts: file.facts(), survey, program, advice: &advice };
     let spots = blind_spots(patient.facts, &survey.tally);
-    let mut findings: Vec<Finding> = spots.iter().map(|spot| patient.of_spot(spot)).collect();
+    let mut findings: Vec<DoctorFinding> = spots.iter().map(|spot| patient.of_spot(spot)).collect();
     findings.extend(kernel_place::unplaced(file, survey, program));
     findings.extend(unread(&machine, Severity::CannotAnswer));
     findings.extend(patient.one_cpu());
@@ -72,8 +72,8 @@ pub fn examine(file: &SampleFile, survey: &Survey, program: Option<&Program>) ->
 }
 
 impl Patient<'_> {
-    fn of_spot(&self, spot: &BlindSpot) -> Finding {
-        Finding {
+    fn of_spot(&self, spot: &BlindSpot) -> DoctorFinding {
+        DoctorFinding {
             key: spot.key().to_owned(),
             severity: self.severity(spot),
             what: spot.to_string(),
@@ -153,11 +153,11 @@ impl Patient<'_> {
         self.facts.events.iter().zip(&self.survey.tally.events).filter(|(_, counts)| counts.samples > 0)
     }
 
-    fn one_cpu(&self) -> Option<Finding> {
+    fn one_cpu(&self) -> Option<DoctorFinding> {
         let online = self.facts.cpus.map(|cpus| cpus.online).filter(|online| *online > 1)?;
         let mut cpus = self.survey.cpus.iter();
         let (Some((cpu, samples)), None) = (cpus.next(), cpus.next()) else { return None };
-        (*samples >= ENOUGH_SAMPLES).then(|| Finding {
+        (*samples >= ENOUGH_SAMPLES).then(|| DoctorFinding {
             key: "one-cpu".to_owned(),
             severity: Severity::Limits,
             what: "one CPU was recorded, so nothing shows which CPUs share an object, and no false sharing"
@@ -168,14 +168,14 @@ impl Patient<'_> {
         })
     }
 
-    fn l3_misses_only(&self) -> Option<Finding> {
+    fn l3_misses_only(&self) -> Option<DoctorFinding> {
         let is_ibs = |event: &Event| self.facts.pmu_name(event.attr.kind) == Some("ibs_op");
         let is_filtered = |event: &Event| match is_ibs(event) {
             true => event.attr.config & L3_MISS_ONLY != 0,
             false => event.name.contains("l3missonly=1"),
         };
         let (event, counts) = self.sampled().find(|(event, _)| is_filtered(event))?;
-        Some(Finding {
+        Some(DoctorFinding {
             key: "l3-misses-only".to_owned(),
             severity: Severity::CannotAnswer,
             what: format!(
@@ -191,11 +191,11 @@ impl Patient<'_> {
         })
     }
 
-    fn watched_only(&self) -> Option<Finding> {
+    fn watched_only(&self) -> Option<DoctorFinding> {
         let watches = self.sampled().filter_map(|(event, _)| event.attr.data_breakpoint());
         let watched: Vec<String> =
             watches.map(|watch| format!("{} bytes at {:#x}", watch.length, watch.address)).collect();
-        (!watched.is_empty()).then(|| Finding {
+        (!watched.is_empty()).then(|| DoctorFinding {
             key: "watched-only".to_owned(),
             severity: Severity::Limits,
             what:
@@ -209,12 +209,12 @@ impl Patient<'_> {
         })
     }
 
-    fn counted_repeatedly(&self) -> Option<Finding> {
+    fn counted_repeatedly(&self) -> Option<DoctorFinding> {
         let is_of_trace = |name: &str| SPE_EVENTS.contains(&name.split(':').next().unwrap_or(name));
         let of_trace = self.sampled().filter(|(event, _)| is_of_trace(&event.name));
         let events: Vec<String> =
             of_trace.map(|(event, counts)| format!("{} ({} samples)", event.name, counts.samples)).collect();
-        (events.len() > 1).then(|| Finding {
+        (events.len() > 1).then(|| DoctorFinding {
             key: "counted-repeatedly".to_owned(),
             severity: Severity::Limits,
             what: "an access counts once for each event that the trace tells of it, cache, TLB and memory"
@@ -226,8 +226,8 @@ impl Patient<'_> {
     }
 
     /// What a text leaves out.
-    fn of_note(&self, note: String) -> Finding {
-        Finding {
+    fn of_note(&self, note: String) -> DoctorFinding {
+        DoctorFinding {
             key: "text-lacks".to_owned(),
             severity: Severity::Limits,
             what: note,

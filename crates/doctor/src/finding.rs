@@ -28,7 +28,7 @@ impl Severity {
 
 /// What is missing, what shows it, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct DoctorFinding {
     /// A word that does not change.
     pub key: String,
     /// How much it weighs.

@@ -1,16 +1,20 @@
 //! Whether a recording says where the kernel lay.
 
-use crate::Program;
-use crate::finding::{Finding, Severity};
-use crate::survey::Survey;
+use crate::ExaminedProgram;
+use crate::finding::{DoctorFinding, Severity};
+use crate::survey::RecordingSurvey;
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_perfdata::script::Space;
+use fieldline_perfdata::script::AddressSpace;
 
 /// Says so if it does not, and there is code of the kernel to be placed.
-pub(super) fn unplaced(file: &SampleFile, survey: &Survey, program: Option<&Program>) -> Option<Finding> {
+pub(super) fn unplaced(
+    file: &SampleFile,
+    survey: &RecordingSurvey,
+    program: Option<&ExaminedProgram>,
+) -> Option<DoctorFinding> {
     let ip = survey.kernel_ip?;
     let by_map = survey.tally.kernel_image().and_then(|map| map.reference_symbol()).is_some();
-    let by_symbols = file.landmarks().is_some_and(|landmarks| landmarks.contains_key(&Space::Kernel));
+    let by_symbols = file.landmarks().is_some_and(|landmarks| landmarks.contains_key(&AddressSpace::Kernel));
     if by_map || by_symbols || program.is_some_and(|program| !program.is_kernel) {
         return None;
     }
@@ -28,7 +32,7 @@ pub(super) fn unplaced(file: &SampleFile, survey: &Survey, program: Option<&Prog
         }
         None => (Severity::Limits, format!("; {ip:#x} is an address of its code")),
     };
-    Some(Finding {
+    Some(DoctorFinding {
         key: "kernel-not-placed".to_owned(),
         severity,
         what: "the recording doesn't say where the kernel lay: unless it ran where it is linked (nokaslr), its addresses \

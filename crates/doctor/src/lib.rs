@@ -22,27 +22,9 @@ mod setup;
 mod survey;
 mod unread;
 
-pub use advice::{Advice, Step};
+pub use advice::{Advice, AdviceStep};
 pub use exam::{Exam, examine};
-pub use finding::{Finding, Severity};
+pub use finding::{DoctorFinding, Severity};
 pub use sampler::{Ibs, PebsCore, Sampler};
 pub use setup::setup;
-pub use survey::{Survey, survey};
-
-use serde::Serialize;
-
-/// The program whose structs are asked about.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Program {
-    /// It is a kernel.
-    pub is_kernel: bool,
-    /// Where its text lies as linked: first address and the one behind the last.
-    #[serde(skip)]
-    pub text: Vec<(u64, u64)>,
-}
-
-impl Program {
-    fn has(&self, address: u64) -> bool {
-        self.text.iter().any(|(start, end)| *start <= address && address < *end)
-    }
-}
+pub use survey::{ExaminedProgram, RecordingSurvey, survey};

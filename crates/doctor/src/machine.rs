@@ -30,7 +30,7 @@ pub struct Machine {
     pub processor: Option<String>,
     /// Vendor, family and model, of x86.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<Model>,
+    pub model: Option<CpuModel>,
     /// Release of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release: Option<String>,
@@ -45,12 +45,12 @@ pub struct Machine {
     pub pmus: Option<Vec<Pmu>>,
     /// Settings of a machine that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub settings: Option<Settings>,
+    pub settings: Option<MachineSettings>,
 }
 
 /// The processor of an x86 machine, as CPUID numbers it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Model {
+pub struct CpuModel {
     /// `GenuineIntel`, `AuthenticAMD`, `HygonGenuine`, …
     pub vendor: String,
     /// Family.
@@ -61,7 +61,7 @@ pub struct Model {
 
 /// What the system allows, and what it has to tell types with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Settings {
+pub struct MachineSettings {
     /// `kernel.perf_event_paranoid`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paranoid: Option<i64>,

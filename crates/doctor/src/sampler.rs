@@ -166,12 +166,12 @@ impl Ibs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Model;
+    use crate::machine::CpuModel;
 
     fn recorded(vendor: &str, family: u32, model: u32, pmus: Option<&[&str]>) -> Machine {
         let pmu = |name: &&str| Pmu { name: (*name).to_owned(), ..Pmu::default() };
         Machine {
-            model: Some(Model { vendor: vendor.to_owned(), family, model }),
+            model: Some(CpuModel { vendor: vendor.to_owned(), family, model }),
             pmus: pmus.map(|names| names.iter().map(pmu).collect()),
             ..Machine::default()
         }

@@ -4,8 +4,8 @@
 //! `perf_event_paranoid`, `kptr_restrict` and `perf_event_max_sample_rate` do.
 
 use crate::advice::Advice;
-use crate::finding::{Finding, Severity};
-use crate::machine::{Machine, Settings};
+use crate::finding::{DoctorFinding, Severity};
+use crate::machine::{Machine, MachineSettings};
 use crate::unread::unread;
 
 /// Samples a second that `perf record` asks for by itself (`tools/perf/builtin-record.c`).
@@ -13,8 +13,8 @@ const DEFAULT_RATE: i64 = 4000;
 
 /// Findings about a machine that was looked at; the gravest first.
 #[must_use]
-pub fn setup(machine: &Machine, advice: &Advice) -> Vec<Finding> {
-    let mut found: Vec<Finding> = cannot(machine, advice).into_iter().collect();
+pub fn setup(machine: &Machine, advice: &Advice) -> Vec<DoctorFinding> {
+    let mut found: Vec<DoctorFinding> = cannot(machine, advice).into_iter().collect();
     found.extend(unread(machine, Severity::Limits));
     if let Some(settings) = &machine.settings {
         found.extend(paranoid(settings, advice));
@@ -26,14 +26,14 @@ pub fn setup(machine: &Machine, advice: &Advice) -> Vec<Finding> {
     found
 }
 
-fn cannot(machine: &Machine, advice: &Advice) -> Option<Finding> {
+fn cannot(machine: &Machine, advice: &Advice) -> Option<DoctorFinding> {
     if advice.can_answer {
         return None;
     }
     let names: Vec<&str> = machine.pmus.iter().flatten().map(|pmu| pmu.name.as_str()).collect();
     let guest =
         machine.guest.as_deref().map(|guest| format!("; virtual machine: {guest}")).unwrap_or_default();
-    Some(Finding {
+    Some(DoctorFinding {
         key: "no-access-sampling".to_owned(),
         severity: Severity::CannotAnswer,
         what: "no recording made here can say which members are touched".to_owned(),
@@ -43,10 +43,10 @@ fn cannot(machine: &Machine, advice: &Advice) -> Option<Finding> {
     })
 }
 
-fn paranoid(settings: &Settings, advice: &Advice) -> Option<Finding> {
+fn paranoid(settings: &MachineSettings, advice: &Advice) -> Option<DoctorFinding> {
     let level = settings.paranoid.filter(|level| *level > -1 && advice.can_answer)?;
     let kernel = if level >= 2 { "system-wide, and kernel code at all" } else { "system-wide" };
-    Some(Finding {
+    Some(DoctorFinding {
         key: "needs-privilege".to_owned(),
         severity: Severity::Note,
         what: format!("only root and who has CAP_PERFMON may record {kernel}"),
@@ -56,13 +56,13 @@ fn paranoid(settings: &Settings, advice: &Advice) -> Option<Finding> {
     })
 }
 
-fn hidden_kernel(settings: &Settings, advice: &Advice) -> Option<Finding> {
+fn hidden_kernel(settings: &MachineSettings, advice: &Advice) -> Option<DoctorFinding> {
     let level = settings.kptr_restrict.filter(|level| *level > 0 && advice.can_answer)?;
     let (severity, who) = match level {
         1 => (Severity::Note, "whoever is not root"),
         _ => (Severity::Limits, "everybody, root too"),
     };
-    Some(Finding {
+    Some(DoctorFinding {
         key: "kernel-hidden".to_owned(),
         severity,
         what: "a recording won't say where the kernel lay, so its addresses can't be matched with vmlinux"
@@ -73,9 +73,9 @@ fn hidden_kernel(settings: &Settings, advice: &Advice) -> Option<Finding> {
     })
 }
 
-fn slow_rate(settings: &Settings) -> Option<Finding> {
+fn slow_rate(settings: &MachineSettings) -> Option<DoctorFinding> {
     let rate = settings.max_sample_rate.filter(|rate| *rate < DEFAULT_RATE)?;
-    Some(Finding {
+    Some(DoctorFinding {
         key: "rate-limited".to_owned(),
         severity: Severity::Note,
         what: format!("perf gets {rate} samples a second of a CPU at most, less than it asks for by itself"),
@@ -87,7 +87,7 @@ fn slow_rate(settings: &Settings) -> Option<Finding> {
     })
 }
 
-fn no_debug_info(machine: &Machine, settings: &Settings) -> Option<Finding> {
+fn no_debug_info(machine: &Machine, settings: &MachineSettings) -> Option<DoctorFinding> {
     if settings.vmlinux.is_some() {
         return None;
     }
@@ -96,7 +96,7 @@ fn no_debug_info(machine: &Machine, settings: &Settings) -> Option<Finding> {
         true => "/sys/kernel/btf/vmlinux shows layouts, not what code touches",
         false => "/sys/kernel/btf/vmlinux is not there either",
     };
-    Some(Finding {
+    Some(DoctorFinding {
         key: "no-debug-info".to_owned(),
         severity: Severity::Note,
         what: "attribution needs the kernel's vmlinux with DWARF, which is not where debug packages put it".to_owned(),

@@ -1,19 +1,35 @@
 //! One pass over a recording's records: its tally, and what the exam asks besides.
 
-use crate::Program;
-use fieldline_perfdata::perf_data::{Error, Record, Tally};
+use fieldline_perfdata::perf_data::{Error, Record, RecordTally};
 use fieldline_perfdata::sample::{CpuMode, Sample};
 use fieldline_perfdata::sample_file::SampleFile;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// More CPUs than any machine has.
 const CPU_LIMIT: usize = 1 << 16;
 
+/// The program whose structs are asked about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ExaminedProgram {
+    /// It is a kernel.
+    pub is_kernel: bool,
+    /// Where its text lies as linked: first address and the one behind the last.
+    #[serde(skip)]
+    pub text: Vec<(u64, u64)>,
+}
+
+impl ExaminedProgram {
+    fn has(&self, address: u64) -> bool {
+        self.text.iter().any(|(start, end)| *start <= address && address < *end)
+    }
+}
+
 /// Counts over a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
+pub struct RecordingSurvey {
     /// What every reader counts.
-    pub tally: Tally,
+    pub tally: RecordTally,
     /// Samples by CPU.
     pub cpus: BTreeMap<u32, u64>,
     /// Times of the first and the last sample, in nanoseconds.
@@ -28,8 +44,8 @@ pub struct Survey {
 ///
 /// # Errors
 /// If a record can't be read.
-pub fn survey(file: &SampleFile, program: Option<&Program>) -> Result<Survey, Error> {
-    let mut survey = Survey { tally: Tally::new(file.facts()), ..Survey::default() };
+pub fn survey(file: &SampleFile, program: Option<&ExaminedProgram>) -> Result<RecordingSurvey, Error> {
+    let mut survey = RecordingSurvey { tally: RecordTally::new(file.facts()), ..RecordingSurvey::default() };
     let mut records = file.records();
     while let Some(record) = records.next_record()? {
         survey.tally.add(&record);
@@ -40,8 +56,8 @@ pub fn survey(file: &SampleFile, program: Option<&Program>) -> Result<Survey, Er
     Ok(survey)
 }
 
-impl Survey {
-    fn add(&mut self, sample: &Sample<'_>, program: Option<&Program>) {
+impl RecordingSurvey {
+    fn add(&mut self, sample: &Sample<'_>, program: Option<&ExaminedProgram>) {
         if let Some(cpu) = sample.cpu.filter(|cpu| self.cpus.len() < CPU_LIMIT || self.cpus.contains_key(cpu))
         {
             *self.cpus.entry(cpu).or_default() += 1;

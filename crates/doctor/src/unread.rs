@@ -1,15 +1,15 @@
 //! Machines whose code fieldline doesn't read.
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{DoctorFinding, Severity};
 use crate::machine::Machine;
 
 /// Architectures whose machine code `profile` reads.
 const ATTRIBUTED: [&str; 2] = ["x86_64", "amd64"];
 
 /// Says so if fieldline itself is what can't answer. A recording not made yet may be attributed by perf.
-pub(super) fn unread(machine: &Machine, severity: Severity) -> Option<Finding> {
+pub(super) fn unread(machine: &Machine, severity: Severity) -> Option<DoctorFinding> {
     let arch = machine.arch.as_deref().filter(|arch| !ATTRIBUTED.contains(arch))?;
-    Some(Finding {
+    Some(DoctorFinding {
         key: "architecture".to_owned(),
         severity,
         what: format!(

@@ -5,12 +5,12 @@ use fieldline_check::change::TypeChange;
 use fieldline_check::prediction::PredictionVerdict;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
-use fieldline_plan::model::Model;
+use fieldline_plan::cost::model::Model;
 use fieldline_plan::place::{Addition, place};
 use fieldline_plan::simulate::{
-    Access, Machine, Object, Population, Rearrangement, Subject, sampled, simulate,
+    Population, Rearrangement, SimulatedMachine, SimulatedStruct, TraceAccess, TraceObject, sampled, simulate,
 };
-use fieldline_plan::{Options, Plan, Request, enough};
+use fieldline_plan::{Plan, PlanOptions, Request, enough};
 
 /// Longer declarations are not searched: a search takes a while by design.
 const SEARCHED: usize = 6;
@@ -22,17 +22,18 @@ pub fn plan(bytes: &[u8]) {
     let structs = |side: fn(&fieldline_plan::StructPlan) -> Rearrangement| -> Vec<Rearrangement> {
         plan.structs.iter().map(side).collect()
     };
-    let objects: Vec<Object> = (0..)
+    let objects: Vec<TraceObject> = (0..)
         .zip(&plan.structs)
-        .map(|(of, plan)| Object { base: 0x1000 + 0x10_0000 * of as u64, size: plan.declared.size, of })
+        .map(|(of, plan)| TraceObject { base: 0x1000 + 0x10_0000 * of as u64, size: plan.declared.size, of })
         .collect();
-    let accesses = (0..64u64).map(|at| Access {
+    let accesses = (0..64u64).map(|at| TraceAccess {
         cpu: at as usize % 2,
         address: 0x1000 + at % 4 * 0x10_0000 + at * 24,
         size: 8,
         is_store: at % 3 == 0,
     });
-    let machine = Machine { cpus: 2, line: 64, sizes: [1 << 12, 1 << 13, 1 << 14], gap: 10, block: 16 };
+    let machine =
+        SimulatedMachine { cpus: 2, line: 64, sizes: [1 << 12, 1 << 13, 1 << 14], gap: 10, block: 16 };
     for side in [structs(Rearrangement::declared), structs(Rearrangement::chosen)] {
         let _ = simulate(&machine, &objects, &side, || accesses.clone());
     }
@@ -64,7 +65,8 @@ fn of_struct(profile: &AccessProfile, layout: &Layout) {
     let Ok(units) = constraints(layout, &wishes) else { return };
     visits(profile, layout, &units);
     if layout.members.len() <= SEARCHED {
-        let plan = fieldline_plan::plan(profile, &[Request { layout, wishes: &wishes }], &Options::default());
+        let plan =
+            fieldline_plan::plan(profile, &[Request { layout, wishes: &wishes }], &PlanOptions::default());
         for of in &plan.structs {
             if let Ok(predicted) = of.predicted(layout) {
                 let _ = PredictionVerdict::new(&predicted, layout).holds();
@@ -86,12 +88,12 @@ fn add(profile: &AccessProfile, layout: &Layout) {
         with: &[0],
         is_cold: false,
     };
-    let _ = serde_json::to_vec(&place(&addition, Some(profile), &Options::default()));
+    let _ = serde_json::to_vec(&place(&addition, Some(profile), &PlanOptions::default()));
 }
 
 fn visits(profile: &AccessProfile, layout: &Layout, units: &Constraints) {
     let model = Model::new(profile, layout, units, 64);
     let _ = (model.is_sufficient(), model.lines_per_visit(layout, units, 64));
-    let subjects: [Subject<'_>; 1] = [(&model, layout, units)];
+    let subjects: [SimulatedStruct<'_>; 1] = [(&model, layout, units)];
     let _ = sampled(profile, &subjects, Population { objects: 16, visits: 64 });
 }

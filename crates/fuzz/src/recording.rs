@@ -6,8 +6,10 @@ use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_doctor::{examine, survey};
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_profile::addresses::{check_addresses, check_build_id};
+use fieldline_profile::attribute::{Attribution, Joint};
 use fieldline_profile::perf_types;
-use fieldline_profile::run::{self, Attribution, Joint, Part};
+use fieldline_profile::sums::{self, Part};
 use fieldline_typeflow::program::Program;
 
 /// A perf.data: its facts, all records and fields of samples, what `doctor` says, and a profile of it.
@@ -47,7 +49,7 @@ fn attribute(files: &[SampleFile]) -> Option<()> {
     let bytes = idioms();
     let elf = Elf::parse(&bytes).ok()?;
     for file in files {
-        let _ = (run::check_build_id(&elf, file), run::check_addresses(&elf, file));
+        let _ = (check_build_id(&elf, file), check_addresses(&elf, file));
     }
     let sections = DebugSections::load(&elf, None).ok()?;
     let dwarf = Dwarf::new(&sections).ok()?;
@@ -55,8 +57,9 @@ fn attribute(files: &[SampleFile]) -> Option<()> {
     let attributions = [Attribution::new(&elf, &mut program, files).ok()?];
     let parts = [Part { dwarf: &dwarf, attribution: &attributions[0] }];
     let joint = Joint { attributions: &attributions };
-    let _ = run::coverage(joint, files);
-    let profile = run::profile(&parts, joint, files, &["recording".to_owned()], None).ok()?;
+    let _ = sums::coverage(joint, files);
+    let profile =
+        sums::profile(&parts, joint, files, &["recording".to_owned()], None, |_, _| Vec::new()).ok()?;
     for event in &profile.coverage {
         let lost: u64 = event.unattributed.values().map(|of| of.samples).sum();
         assert_eq!(event.total.samples, event.attributed.samples + lost, "attribution is total");

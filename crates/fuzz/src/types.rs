@@ -64,8 +64,7 @@ fn types(dwarf: &Dwarf<'_>) -> Result<()> {
     let mut reader = TypeReader::new(dwarf);
     for definition in all.iter().take(LOOKED_AT) {
         let _ = dwarf.path_of(definition.die);
-        let id = reader.read(definition.die)?;
-        let _ = reader.complete(id);
+        let _ = reader.read(definition.die)?;
     }
     show(reader.table());
     Ok(())
@@ -83,7 +82,11 @@ pub fn btf(bytes: &[u8]) {
 fn read_btf(btf: &Btf<'_>) {
     for found in btf.definitions().take(LOOKED_UP) {
         let _ = btf.find(&String::from_utf8_lossy(found.name));
-        let _ = (btf.find_declaration("box"), btf.aggregate_behind(found.id), btf.holders(&[found.id]));
+        let _ = (
+            btf.find_kind("box", btf::BtfKind::is_aggregate),
+            btf.aggregate_behind(found.id),
+            btf.holders(&[found.id]),
+        );
     }
     let mut table = TypeTable::new(btf.target());
     let mut reader = btf::Reader::new(btf);

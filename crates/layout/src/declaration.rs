@@ -194,12 +194,13 @@ fn elements(dimensions: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Base, Encoding, Target};
+    use crate::testing::{pointer, signed};
+    use crate::types::TargetMachine;
 
     #[test]
     fn functions_of_functions_are_cut_where_nobody_could_read_them() {
-        let mut table = TypeTable::new(Target::default());
-        let int = table.push(Type::Base(Base { name: "int".into(), size: 4, encoding: Encoding::Signed }));
+        let mut table = TypeTable::new(TargetMachine::default());
+        let int = signed(&mut table, "int", 4);
         let mut last = int;
         for _ in 0..28 {
             let parameters = vec![(None, last); 8];
@@ -211,9 +212,9 @@ mod tests {
 
     #[test]
     fn types_of_one_layout_take_bounded_room() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let name = "i".repeat(MAX_TEXT / 4);
-        let int = table.push(Type::Base(Base { name: name.into(), size: 4, encoding: Encoding::Signed }));
+        let int = signed(&mut table, &name, 4);
         let mut names = TypeNames::new(&table);
         let lengths: Vec<usize> = (0..6).map(|_| names.of(int).chars().count()).collect();
         assert_eq!(lengths, [MAX_TEXT / 4, MAX_TEXT / 4, MAX_TEXT / 4, MAX_TEXT / 4, 1, 1]);
@@ -221,13 +222,10 @@ mod tests {
 
     #[test]
     fn declarators_nest_as_in_c() {
-        let mut table = TypeTable::new(Target::default());
-        let int = table.push(Type::Base(Base { name: "int".into(), size: 4, encoding: Encoding::Signed }));
+        let mut table = TypeTable::new(TargetMachine::default());
+        let int = signed(&mut table, "int", 4);
         let array =
             table.push(Type::Array { element: int, dimensions: vec![Some(4), None], is_vector: false });
-        let pointer = |table: &mut TypeTable, target| {
-            table.push(Type::Pointer { kind: PointerKind::Pointer, target, size: 8 })
-        };
         let to_array = pointer(&mut table, array);
         let function =
             Type::Function(Prototype { returns: int, parameters: vec![(None, to_array)], variadic: true });
@@ -241,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_cycle_of_pointers_ends() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let id = table.push(Type::Void);
         table.set(id, Type::Pointer { kind: PointerKind::Pointer, target: id, size: 8 });
         assert!(type_name(&table, id).starts_with("… *"));

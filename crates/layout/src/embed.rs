@@ -102,49 +102,30 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{AggregateKind, Base, Encoding, MemberDecl, Target};
+    use crate::testing::{declared, pointer, signed, structure};
+    use crate::types::{MemberDecl, TargetMachine};
 
-    fn member(name: &str, ty: TypeId, offset: u64) -> MemberDecl {
-        MemberDecl {
-            name: (!name.is_empty()).then(|| name.into()),
-            ty,
-            bit_offset: offset * 8,
-            bit_field: None,
-            align: None,
-            line: 0,
-            is_static: false,
-            is_base: false,
-        }
+    fn put(table: &mut TypeTable, name: &str, size: u64, members: Vec<MemberDecl>) -> TypeId {
+        table.push(structure(name, size, members))
     }
 
-    fn put(table: &mut TypeTable, name: Option<&str>, size: u64, members: Vec<MemberDecl>) -> TypeId {
-        table.push(Type::Aggregate(Aggregate {
-            kind: AggregateKind::Struct,
-            name: name.map(Into::into),
-            size,
-            align: None,
-            members,
-            is_declaration: false,
-            decl: None,
-            order: crate::types::MemberOrder::default(),
-        }))
+    fn member(name: &str, ty: TypeId, offset: u64) -> MemberDecl {
+        declared(name, ty, offset * 8)
     }
 
     /// `inner` of 24 bytes; `pair` holds two and a word; `outer` holds it in an anonymous struct; `other` only points.
     fn table() -> TypeTable {
-        let mut table = TypeTable::new(Target::default());
-        let word = Base { name: "long".into(), size: 8, encoding: Encoding::Signed };
-        let word = table.push(Type::Base(word));
+        let mut table = TypeTable::new(TargetMachine::default());
+        let word = signed(&mut table, "long", 8);
         let three = (0..3).map(|index| member(&format!("m{index}"), word, index * 8)).collect();
-        let inner = put(&mut table, Some("inner"), 24, three);
+        let inner = put(&mut table, "inner", 24, three);
         let two = Type::Array { element: inner, dimensions: vec![Some(2)], is_vector: false };
         let two = table.push(two);
-        put(&mut table, Some("pair"), 56, vec![member("two", two, 0), member("end", word, 48)]);
-        let holder = put(&mut table, None, 24, vec![member("held", inner, 0)]);
-        put(&mut table, Some("outer"), 32, vec![member("start", word, 0), member("", holder, 8)]);
-        let pointer = Type::Pointer { kind: crate::types::PointerKind::Pointer, target: inner, size: 8 };
-        let pointer = table.push(pointer);
-        put(&mut table, Some("other"), 8, vec![member("pointer", pointer, 0)]);
+        put(&mut table, "pair", 56, vec![member("two", two, 0), member("end", word, 48)]);
+        let holder = put(&mut table, "", 24, vec![member("held", inner, 0)]);
+        put(&mut table, "outer", 32, vec![member("start", word, 0), member("", holder, 8)]);
+        let pointer = pointer(&mut table, inner);
+        put(&mut table, "other", 8, vec![member("pointer", pointer, 0)]);
         table
     }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 const MAX_DEPTH: u32 = 24;
 
 /// A member where it lies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// Name; `None` for an anonymous struct or union.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,7 +175,7 @@ impl Item {
 }
 
 /// A struct, union or class with every bit accounted for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     /// struct, union or class.
     pub kind: String,
@@ -439,20 +439,7 @@ mod tests {
     use super::*;
 
     fn member(bit_offset: u64, bit_size: u64) -> Member {
-        Member {
-            name: Some(format!("m{bit_offset}")),
-            type_name: "int".to_owned(),
-            bit_offset,
-            bit_size,
-            bit_field_storage: None,
-            align: 1,
-            explicit_align: None,
-            aligned_type: false,
-            role: Role::Plain,
-            line: 0,
-            members: Vec::new(),
-            is_union: false,
-        }
+        Member { bit_offset, bit_size, ..crate::testing::member("m", 0, 0, 1) }
     }
 
     fn covered(items: &[Item]) -> u64 {

@@ -10,6 +10,7 @@
 //! * `constraint`: what may not move.
 //! * `spec`: a member as a user declares it.
 //! * `embed`: structs that hold others by value.
+//! * `testing`: structs made by hand, for tests.
 //! * `slab`: what the kernel's allocator takes for an object.
 
 pub mod abi;
@@ -19,6 +20,8 @@ pub mod embed;
 pub mod layout;
 pub mod slab;
 pub mod spec;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod types;
 
 pub use layout::{Item, Layout, Member};

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 /// Index of a type in its [`TypeTable`]. Ids of different tables must not be mixed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(pub u32);
 
 impl TypeId {
@@ -18,14 +18,14 @@ impl TypeId {
 
 /// What the machine the types were compiled for fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct TargetMachine {
     /// Size of a data pointer in bytes.
     pub pointer_size: u8,
     /// Whether multi-byte values are stored most significant byte first.
     pub big_endian: bool,
 }
 
-impl Default for Target {
+impl Default for TargetMachine {
     fn default() -> Self {
         Self { pointer_size: 8, big_endian: false }
     }
@@ -97,9 +97,10 @@ pub enum PointerKind {
 }
 
 /// Kinds of aggregate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AggregateKind {
     /// `struct`
+    #[default]
     Struct,
     /// `union`
     Union,
@@ -118,7 +119,7 @@ impl fmt::Display for AggregateKind {
 }
 
 /// A member as declared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemberDecl {
     /// Name; `None` for an anonymous struct or union (and an unnamed bit-field, which debug info omits).
     pub name: Option<Box<str>>,
@@ -164,7 +165,7 @@ impl MemberOrder {
 }
 
 /// A struct, union or class.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aggregate {
     /// struct, union or class.
     pub kind: AggregateKind,
@@ -269,12 +270,12 @@ pub enum Type {
 pub struct TypeTable {
     types: Vec<Type>,
     /// The machine they were compiled for.
-    pub target: Target,
+    pub target: TargetMachine,
 }
 
 impl TypeTable {
     /// An empty table that holds [`Type::Void`] only.
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: TargetMachine) -> Self {
         Self { types: vec![Type::Void], target }
     }
 
@@ -443,39 +444,21 @@ pub fn split_path(name: &str) -> (Option<&str>, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{declared, structure};
 
     #[test]
     fn aggregates_that_hold_themselves_twice_have_an_alignment() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let id = table.push(Type::Void);
-        let member = MemberDecl {
-            name: None,
-            ty: id,
-            bit_offset: 0,
-            bit_field: None,
-            align: Some(4),
-            line: 0,
-            is_static: false,
-            is_base: false,
-        };
-        let aggregate = Aggregate {
-            kind: AggregateKind::Struct,
-            name: None,
-            size: 8,
-            align: None,
-            members: vec![member.clone(), member],
-            is_declaration: false,
-            decl: None,
-            order: MemberOrder::default(),
-        };
-        table.set(id, Type::Aggregate(aggregate));
+        let member = MemberDecl { align: Some(4), ..declared("", id, 0) };
+        table.set(id, structure("", 8, vec![member.clone(), member]));
         assert_eq!(table.align_of(id), 4);
         assert!(crate::Layout::of(&table, id).is_some_and(|layout| layout.members.len() == 2));
     }
 
     #[test]
     fn a_cycle_of_typedefs_ends_at_void() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let id = table.push(Type::Void);
         table.set(id, Type::Typedef { name: "loop".into(), target: id });
         assert_eq!(table.strip(id), TypeId::VOID);
@@ -485,33 +468,14 @@ mod tests {
     /// A struct that holds three of itself by value, as no compiler makes it.
     fn holding_itself(table: &mut TypeTable) -> TypeId {
         let id = table.push(Type::Void);
-        let member = |bit_offset| MemberDecl {
-            name: None,
-            ty: id,
-            bit_offset,
-            bit_field: None,
-            align: None,
-            line: 0,
-            is_static: false,
-            is_base: false,
-        };
-        let aggregate = Aggregate {
-            kind: AggregateKind::Struct,
-            name: Some("self".into()),
-            size: 24,
-            align: None,
-            members: vec![member(0), member(64), member(128)],
-            is_declaration: false,
-            decl: None,
-            order: MemberOrder::default(),
-        };
-        table.set(id, Type::Aggregate(aggregate));
+        let members = [0, 64, 128].map(|bit_offset| declared("", id, bit_offset));
+        table.set(id, structure("self", 24, members.into()));
         id
     }
 
     #[test]
     fn a_struct_that_holds_itself_has_an_alignment_and_a_bounded_layout() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let id = holding_itself(&mut table);
         assert_eq!(table.align_of(id), 1);
         assert_eq!(crate::Layout::of(&table, id).map(|layout| layout.members.len()), Some(3));
@@ -519,7 +483,7 @@ mod tests {
 
     #[test]
     fn hostile_dimensions_saturate() {
-        let mut table = TypeTable::new(Target::default());
+        let mut table = TypeTable::new(TargetMachine::default());
         let byte =
             table.push(Type::Base(Base { name: "char".into(), size: 1, encoding: Encoding::SignedChar }));
         let array =

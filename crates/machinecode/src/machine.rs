@@ -71,7 +71,7 @@ impl Registers {
 
 /// What an instruction does to an operand in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Access {
+pub enum AccessKind {
     /// Reads.
     Read,
     /// Writes.
@@ -80,7 +80,7 @@ pub enum Access {
     ReadWrite,
 }
 
-impl Access {
+impl AccessKind {
     /// Whether it reads.
     pub fn is_read(self) -> bool {
         self != Self::Write
@@ -94,7 +94,7 @@ impl Access {
 
 /// The segment an address counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Segment {
+pub enum AddressSegment {
     /// The flat one.
     Flat,
     /// fs: thread-local data of programs.
@@ -116,7 +116,7 @@ pub struct Address {
     /// Displacement, sign-extended.
     pub displacement: i64,
     /// Segment.
-    pub segment: Segment,
+    pub segment: AddressSegment,
 }
 
 /// An operand in memory.
@@ -127,14 +127,14 @@ pub struct Memory {
     /// Bytes; 0 where the instruction does not tell.
     pub size: u16,
     /// What is done to it.
-    pub access: Access,
+    pub access: AccessKind,
     /// Whether it is not written in the instruction but goes with it, as the stack does with `push`.
     pub is_implicit: bool,
 }
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     /// A register.
     Register(Register),
     /// A number, sign-extended.
@@ -168,7 +168,7 @@ pub enum Effect {
         /// The register.
         to: Register,
         /// The value.
-        from: Source,
+        from: ValueSource,
         /// Whether 4 bytes only.
         is_narrow: bool,
     },
@@ -186,7 +186,7 @@ pub enum Effect {
         /// The other.
         of: Register,
         /// The value.
-        from: Source,
+        from: ValueSource,
         /// Whether it is subtracted.
         subtract: bool,
     },
@@ -213,9 +213,9 @@ pub enum Effect {
         /// The register.
         to: Register,
         /// One.
-        either: Source,
+        either: ValueSource,
         /// The other.
-        or: Source,
+        or: ValueSource,
     },
     /// Two registers get 8 bytes each from memory, one behind the other (`ldp`).
     LoadPair {
@@ -227,9 +227,9 @@ pub enum Effect {
     /// Memory gets two values of 8 bytes, one behind the other (`stp`).
     StorePair {
         /// The first.
-        first: Source,
+        first: ValueSource,
         /// The one behind.
-        second: Source,
+        second: ValueSource,
     },
     /// Two registers swap values.
     Swap {
@@ -248,12 +248,12 @@ pub enum Effect {
     /// Memory gets a value of the operand's size.
     Store {
         /// The value.
-        from: Source,
+        from: ValueSource,
     },
     /// A value goes on the stack.
     Push {
         /// The value.
-        from: Source,
+        from: ValueSource,
     },
     /// A value comes off the stack.
     Pop {

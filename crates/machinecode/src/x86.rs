@@ -3,7 +3,8 @@
 pub(crate) mod text;
 
 use crate::machine::{
-    Access, Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Segment, Source,
+    AccessKind, Address, AddressSegment, Callee, Effect, Flow, Instruction, Memory, Register, Registers,
+    ValueSource,
 };
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction as Iced, InstructionInfo, InstructionInfoFactory,
@@ -96,20 +97,20 @@ fn written(info: &InstructionInfo) -> Registers {
     registers
 }
 
-fn access(access: OpAccess) -> Option<Access> {
+fn access(access: OpAccess) -> Option<AccessKind> {
     match access {
-        OpAccess::Read | OpAccess::CondRead => Some(Access::Read),
-        OpAccess::Write | OpAccess::CondWrite => Some(Access::Write),
-        OpAccess::ReadWrite | OpAccess::ReadCondWrite => Some(Access::ReadWrite),
+        OpAccess::Read | OpAccess::CondRead => Some(AccessKind::Read),
+        OpAccess::Write | OpAccess::CondWrite => Some(AccessKind::Write),
+        OpAccess::ReadWrite | OpAccess::ReadCondWrite => Some(AccessKind::ReadWrite),
         OpAccess::None | OpAccess::NoMemAccess => None,
     }
 }
 
-fn segment(iced: IcedRegister) -> Segment {
+fn segment(iced: IcedRegister) -> AddressSegment {
     match iced {
-        IcedRegister::FS => Segment::Fs,
-        IcedRegister::GS => Segment::Gs,
-        _ => Segment::Flat,
+        IcedRegister::FS => AddressSegment::Fs,
+        IcedRegister::GS => AddressSegment::Gs,
+        _ => AddressSegment::Flat,
     }
 }
 
@@ -195,11 +196,11 @@ fn narrow(iced: &Iced, operand: u32) -> Option<Register> {
 }
 
 /// The value of an operand of 8 bytes.
-fn source(iced: &Iced, operand: u32) -> Option<Source> {
+fn source(iced: &Iced, operand: u32) -> Option<ValueSource> {
     match iced.op_kind(operand) {
-        OpKind::Register => wide(iced, operand).map(Source::Register),
-        OpKind::Memory => (iced.memory_size().size() == 8).then_some(Source::Memory),
-        kind if is_immediate(kind) => Some(Source::Number(iced.immediate(operand) as i64)),
+        OpKind::Register => wide(iced, operand).map(ValueSource::Register),
+        OpKind::Memory => (iced.memory_size().size() == 8).then_some(ValueSource::Memory),
+        kind if is_immediate(kind) => Some(ValueSource::Number(iced.immediate(operand) as i64)),
         _ => None,
     }
 }
@@ -231,9 +232,9 @@ fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
         Mnemonic::Xchg => of_xchg(iced),
         Mnemonic::Xadd => wide(iced, 1).map(|register| Effect::Exchange { register, is_plain: false }),
         Mnemonic::Cmpxchg => of_cmpxchg(iced),
-        Mnemonic::Push => Some(Effect::Push { from: source(iced, 0).unwrap_or(Source::Memory) }),
+        Mnemonic::Push => Some(Effect::Push { from: source(iced, 0).unwrap_or(ValueSource::Memory) }),
         Mnemonic::Pop => Some(Effect::Pop { to: wide(iced, 0) }),
-        Mnemonic::Pushfq => Some(Effect::Push { from: Source::Memory }),
+        Mnemonic::Pushfq => Some(Effect::Push { from: ValueSource::Memory }),
         Mnemonic::Popfq => Some(Effect::Pop { to: None }),
         Mnemonic::Leave => Some(Effect::Leave),
         _ if is_choice(iced) => of_choice(iced),
@@ -249,7 +250,7 @@ fn written_address(iced: &Iced) -> Address {
         index: register(iced.memory_index()),
         scale: iced.memory_index_scale() as u8,
         displacement: iced.memory_displacement64() as i64,
-        segment: Segment::Flat,
+        segment: AddressSegment::Flat,
     }
 }
 
@@ -278,7 +279,7 @@ fn is_choice(iced: &Iced) -> bool {
 
 fn of_choice(iced: &Iced) -> Option<Effect> {
     let (to, from) = (wide(iced, 0)?, source(iced, 1)?);
-    Some(Effect::Choose { to, either: Source::Register(to), or: from })
+    Some(Effect::Choose { to, either: ValueSource::Register(to), or: from })
 }
 
 fn of_move(iced: &Iced, instruction: &Instruction) -> Option<Effect> {
@@ -286,16 +287,16 @@ fn of_move(iced: &Iced, instruction: &Instruction) -> Option<Effect> {
         // A store of fewer bytes spoils what was there, and so needs no source.
         return instruction
             .operand()
-            .map(|_| Effect::Store { from: source(iced, 1).unwrap_or(Source::Memory) });
+            .map(|_| Effect::Store { from: source(iced, 1).unwrap_or(ValueSource::Memory) });
     }
     if let Some(to) = wide(iced, 0) {
         return source(iced, 1).map(|from| Effect::Move { to, from, is_narrow: false });
     }
     let to = narrow(iced, 0)?;
     let from = match iced.op1_kind() {
-        OpKind::Register => Source::Register(narrow(iced, 1)?),
+        OpKind::Register => ValueSource::Register(narrow(iced, 1)?),
         OpKind::Memory => return None,
-        _ => Source::Number(i64::from(iced.immediate(1) as u32)),
+        _ => ValueSource::Number(i64::from(iced.immediate(1) as u32)),
     };
     Some(Effect::Move { to, from, is_narrow: true })
 }
@@ -307,7 +308,7 @@ fn of_add(iced: &Iced, subtract: bool) -> Option<Effect> {
 }
 
 fn add(to: Register, number: i64) -> Effect {
-    Effect::Add { to, of: to, from: Source::Number(number), subtract: false }
+    Effect::Add { to, of: to, from: ValueSource::Number(number), subtract: false }
 }
 
 fn of_sub(iced: &Iced) -> Option<Effect> {
@@ -319,13 +320,13 @@ fn of_same(iced: &Iced) -> Option<Effect> {
     let both = iced.op0_kind() == OpKind::Register && iced.op1_kind() == OpKind::Register;
     let same = both && iced.op0_register() == iced.op1_register();
     let to = wide(iced, 0).or_else(|| narrow(iced, 0)).filter(|_| same)?;
-    Some(Effect::Move { to, from: Source::Number(0), is_narrow: false })
+    Some(Effect::Move { to, from: ValueSource::Number(0), is_narrow: false })
 }
 
 fn of_and(iced: &Iced) -> Option<Effect> {
     let to = wide(iced, 0)?;
     match source(iced, 1)? {
-        Source::Number(mask) => Some(Effect::And { to, of: to, mask }),
+        ValueSource::Number(mask) => Some(Effect::And { to, of: to, mask }),
         _ => None,
     }
 }
@@ -367,8 +368,11 @@ mod tests {
         let load = one(&[0x48, 0x8b, 0x87, 0x38, 0x01, 0, 0]);
         let memory = load.operand().unwrap();
         assert_eq!(memory.address.base, Some(Register::RDI));
-        assert_eq!((memory.address.displacement, memory.size, memory.access), (0x138, 8, Access::Read));
-        assert_eq!(load.effect, Effect::Move { to: Register::RAX, from: Source::Memory, is_narrow: false });
+        assert_eq!((memory.address.displacement, memory.size, memory.access), (0x138, 8, AccessKind::Read));
+        assert_eq!(
+            load.effect,
+            Effect::Move { to: Register::RAX, from: ValueSource::Memory, is_narrow: false }
+        );
         assert!(load.written.contains(Register::RAX));
     }
 
@@ -378,7 +382,10 @@ mod tests {
         let decrement = one(&[0x65, 0xff, 0x0d, 0x10, 0, 0, 0]);
         let memory = decrement.operand().unwrap();
         assert_eq!((memory.address.base, memory.address.displacement), (None, 0x1000 + 7 + 0x10));
-        assert_eq!((memory.address.segment, memory.access, memory.size), (Segment::Gs, Access::ReadWrite, 4));
+        assert_eq!(
+            (memory.address.segment, memory.access, memory.size),
+            (AddressSegment::Gs, AccessKind::ReadWrite, 4)
+        );
     }
 
     #[test]
@@ -396,10 +403,10 @@ mod tests {
     #[test]
     fn push_and_pop_touch_the_stack() {
         let push = one(&[0x41, 0x55]);
-        assert_eq!(push.effect, Effect::Push { from: Source::Register(register("r13")) });
+        assert_eq!(push.effect, Effect::Push { from: ValueSource::Register(register("r13")) });
         let memory = push.memory().next().unwrap();
         assert_eq!((memory.address.base, memory.address.displacement), (Some(Register::RSP), -8));
-        assert!(memory.is_implicit && memory.access == Access::Write);
+        assert!(memory.is_implicit && memory.access == AccessKind::Write);
         let pop = one(&[0x5d]);
         assert_eq!(pop.effect, Effect::Pop { to: Some(Register::RBP) });
         assert_eq!(pop.memory().next().unwrap().address.displacement, 0);
@@ -409,7 +416,7 @@ mod tests {
     fn locked_and_bit_operations_read_and_write() {
         // lock add [rcx+0x100], rdx; lock cmpxchg [rdi], edx; bts [rdi], rax
         let add = one(&[0xf0, 0x48, 0x01, 0x91, 0, 1, 0, 0]);
-        assert_eq!(add.operand().unwrap().access, Access::ReadWrite);
+        assert_eq!(add.operand().unwrap().access, AccessKind::ReadWrite);
         let exchange = one(&[0xf0, 0x0f, 0xb1, 0x17]);
         assert_eq!(exchange.operand().unwrap().size, 4);
         assert!(exchange.written.contains(Register::RAX));
@@ -420,15 +427,15 @@ mod tests {
 
     #[test]
     fn zero_is_a_number_however_it_is_made() {
-        let zero = |to| Effect::Move { to, from: Source::Number(0), is_narrow: false };
+        let zero = |to| Effect::Move { to, from: ValueSource::Number(0), is_narrow: false };
         assert_eq!(one(&[0x31, 0xc0]).effect, zero(Register::RAX));
         assert_eq!(one(&[0x48, 0x29, 0xff]).effect, zero(Register::RDI));
         // mov edi, 0xffff0000 does not extend the sign; mov rdx, imm32 does.
         let narrow = one(&[0xbf, 0, 0, 0xff, 0xff]).effect;
-        let number = Source::Number(0xffff_0000);
+        let number = ValueSource::Number(0xffff_0000);
         assert_eq!(narrow, Effect::Move { to: Register::RDI, from: number, is_narrow: true });
         let wide = one(&[0x48, 0xc7, 0xc2, 0x90, 0xf1, 0x10, 0x81]).effect;
-        let number = Source::Number(0xffff_ffff_8110_f190_u64 as i64);
+        let number = ValueSource::Number(0xffff_ffff_8110_f190_u64 as i64);
         assert_eq!(wide, Effect::Move { to: Register::RDX, from: number, is_narrow: false });
     }
 

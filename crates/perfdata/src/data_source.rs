@@ -104,7 +104,7 @@ impl Level {
 
 /// Whether the level had the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum CacheOutcome {
     /// Not said.
     NotAvailable,
     /// The level had it.
@@ -253,23 +253,23 @@ impl DataSource {
 
     /// `PERF_MEM_LVL_HIT` and `PERF_MEM_LVL_MISS`. A level by number alone means that it had the data.
     #[must_use]
-    pub fn outcome(self) -> Outcome {
+    pub fn outcome(self) -> CacheOutcome {
         let bits = self.old_level();
         if bits & 2 != 0 {
-            Outcome::Hit
+            CacheOutcome::Hit
         } else if bits & 4 != 0 {
-            Outcome::Miss
+            CacheOutcome::Miss
         } else if !matches!(self.level(), Level::NotAvailable) {
-            Outcome::Hit
+            CacheOutcome::Hit
         } else {
-            Outcome::NotAvailable
+            CacheOutcome::NotAvailable
         }
     }
 
     /// The first-level cache had the data.
     #[must_use]
     pub fn is_l1_hit(self) -> bool {
-        self.level().is_l1() && self.outcome() == Outcome::Hit
+        self.level().is_l1() && self.outcome() == CacheOutcome::Hit
     }
 
     /// The access had to leave the first-level cache; `None` where the hardware did not say.
@@ -277,7 +277,7 @@ impl DataSource {
     pub fn missed_l1(self) -> Option<bool> {
         match self.level() {
             Level::NotAvailable | Level::Unknown(_) => None,
-            Level::L1 => Some(self.outcome() == Outcome::Miss),
+            Level::L1 => Some(self.outcome() == CacheOutcome::Miss),
             _ => Some(true),
         }
     }
@@ -402,7 +402,7 @@ impl fmt::Display for Level {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CacheOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::NotAvailable => "n/a",
@@ -444,7 +444,7 @@ impl fmt::Display for Tlb {
 impl fmt::Display for DataSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.operation(), self.level())?;
-        if self.outcome() == Outcome::Miss {
+        if self.outcome() == CacheOutcome::Miss {
             f.write_str(" miss")?;
         }
         if self.snoop().is_transfer() {

@@ -3,31 +3,33 @@
 //! [`PerfFile`] holds the facts; [`Records`] streams the records in file order through a window of fixed
 //! size, so memory does not grow with the file. The format is that of
 //! `tools/perf/Documentation/perf.data-file-format.txt`.
+//!
+//! * `bytes`, `error`: numbers in the recording's byte order; what can be wrong with them, and where.
+//! * `header`: what a recording says about itself.
+//! * `stream`: its records.
+//! * `file`: both together.
+//! * `tally`: counts over all records.
 
-mod attr;
-mod block;
 mod bytes;
 mod error;
-mod event_name;
-mod event_table;
-mod facts;
-mod features;
 mod file;
 mod header;
-mod inflate;
-mod pipe;
-mod record;
-mod source;
 mod stream;
 mod tally;
 
-pub use attr::{Attr, DataBreakpoint};
-pub(crate) use block::{Block, Blocks, Found};
 pub use bytes::Endian;
-pub use error::{Error, Place};
-pub use event_table::SampleId;
-pub use facts::{BuildId, CpuCount, DsoBuildId, Event, EventIndex, Facts, Mode, PmuCaps, is_kernel_image};
+pub use error::{BytePlace, Error};
+pub(crate) use file::Found;
 pub use file::{PerfFile, Records};
-pub use record::{Mmap, RawRecord, Record, Task};
-pub(crate) use source::Source;
-pub use tally::{EventTally, KernelMap, Tally};
+pub use header::attr::{Attr, DataBreakpoint};
+pub use header::event_table::SampleId;
+pub use header::facts::{
+    BuildId, CpuCount, DsoBuildId, Event, EventIndex, Mode, PmuCaps, RecordingFacts, is_kernel_image,
+};
+pub(crate) use header::features::feature;
+pub(crate) use stream::block::Block;
+pub(crate) use stream::record::kind;
+pub use stream::record::{Mmap, RawRecord, Record, Task};
+pub(crate) use stream::records::Blocks;
+pub(crate) use stream::source::Source;
+pub use tally::{EventTally, KernelMap, RecordTally};

@@ -1,7 +1,7 @@
 //! A file of samples: a perf.data, or the text of `perf script`. Told by content, never by name.
 
-use crate::perf_data::{Error, Facts, KernelMap, PerfFile, Record, Records, Source, Tally};
-use crate::script::{Landmark, Script, ScriptRecords, Space, is_text};
+use crate::perf_data::{Error, KernelMap, PerfFile, Record, RecordTally, RecordingFacts, Records, Source};
+use crate::script::{AddressSpace, Landmark, Script, ScriptRecords, is_text};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -55,7 +55,7 @@ impl SampleFile {
 
     /// What the file says about the recording.
     #[must_use]
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &RecordingFacts {
         match self {
             Self::PerfData(file) => file.facts(),
             Self::Script(file) => file.facts(),
@@ -117,7 +117,7 @@ impl SampleFile {
 
     /// Where a text shows that symbols lay; none of a perf.data, which has mappings.
     #[must_use]
-    pub fn landmarks(&self) -> Option<&BTreeMap<Space, Landmark>> {
+    pub fn landmarks(&self) -> Option<&BTreeMap<AddressSpace, Landmark>> {
         match self {
             Self::PerfData(_) => None,
             Self::Script(file) => Some(file.landmarks()),
@@ -138,8 +138,8 @@ impl SampleFile {
     /// # Errors
     ///
     /// A record cannot be read.
-    pub fn tally(&self) -> Result<Tally, Error> {
-        let mut tally = Tally::new(self.facts());
+    pub fn tally(&self) -> Result<RecordTally, Error> {
+        let mut tally = RecordTally::new(self.facts());
         let mut records = self.records();
         while let Some(record) = records.next_record()? {
             tally.add(&record);

@@ -31,6 +31,6 @@ mod survey;
 mod symbol;
 
 pub use file::{Script, ScriptRecords};
-pub use symbol::{Landmark, Space};
+pub use symbol::{AddressSpace, Landmark};
 
 pub(crate) use file::is_text;

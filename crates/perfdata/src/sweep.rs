@@ -267,7 +267,7 @@ mod tests {
     use super::*;
     use crate::perf_data::{Attr, Endian};
     use crate::sample::SampleFields;
-    use crate::writer::{Recording, SampleValues};
+    use crate::writer::{RecordingWriter, SampleValues};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     /// Gives the instructions of samples, and counts samples by slot.
@@ -298,7 +298,7 @@ mod tests {
     const SAMPLES: u64 = 100_000;
 
     fn recording() -> Vec<u8> {
-        let mut recording = Recording::new(Endian::Little);
+        let mut recording = RecordingWriter::new(Endian::Little);
         let fields = SampleFields(SampleFields::IP.0 | SampleFields::TIME.0);
         let event = recording.event("loads", Attr { sample_type: fields, ..Attr::default() }, &[]);
         for ip in 0..SAMPLES {

@@ -5,14 +5,15 @@
 #![allow(clippy::unwrap_used, reason = "an example may fail by panicking")]
 #![allow(clippy::print_stdout, reason = "an example tells what it measured")]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/suite/common.rs"]
 mod common;
 
 use common::{Case, Sets, layout};
 use fieldline_layout::constraint::Wishes;
-use fieldline_plan::problem::{Problem, View};
+use fieldline_plan::cost::problem::Problem;
+use fieldline_plan::cost::view::View;
 use fieldline_plan::random::Random;
-use fieldline_plan::search::{Effort, search};
+use fieldline_plan::search::starts::{Effort, search};
 use std::time::{Duration, Instant};
 
 /// Visits drawn.
@@ -93,7 +94,7 @@ fn main() {
             }
         }
         let best = *costs.iter().flatten().min().unwrap() as f64;
-        let declared = fieldline_plan::state::State::of(&problem, &start).cost() as f64;
+        let declared = fieldline_plan::cost::state::OrderState::of(&problem, &start).cost() as f64;
         println!("case {number}: {} members, best {:.3} of declared", 30 + 4 * number, best / declared);
         for (excess, costs) in excess.iter_mut().zip(&costs) {
             excess.extend(costs.iter().map(|cost| 1000.0 * (*cost as f64 / best - 1.0)));

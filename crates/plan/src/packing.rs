@@ -7,6 +7,7 @@
 //! * `insertion`: a few units put back where the struct ends earliest.
 //! * `judge`: what an order has to keep: every build's size, pairs and offsets asked for, and the size in the
 //!   configurations that leave out the members of an `#if`.
+//! * `packer`: the plan.
 //! * `shuffle`: any order that keeps all of that, but that half of the structs may grow.
 //!
 //! An earlier end of the first units never makes the struct larger, because every placement rule is monotonous in the
@@ -15,189 +16,12 @@
 mod fewest;
 mod insertion;
 mod judge;
+mod packer;
 mod shuffle;
 mod smallest;
 
-use crate::planner::{Choice, Options, Request, held, refused, unchanged};
-use crate::result::{
-    Arrangement, Basis, Candidate, Change, FORMAT, Mark, MovedMember, Outcome, Plan, SearchReport,
-    SizeForecast, StructPlan, VERSION, slab_class,
-};
-use crate::tidy::moved;
-use fewest::{Front, Packed};
-use fieldline_layout::constraint::{Constraints, constraints};
-use fieldline_layout::{Layout, abi};
-use judge::Judge;
+pub use packer::{pack, pack_struct};
 pub use shuffle::shuffle;
-
-/// Plans structs by their layout alone, each for itself.
-pub fn pack(requests: &[Request<'_>], options: &Options) -> Plan {
-    of_structs(requests.iter().map(|request| pack_struct(*request, options)).collect(), options)
-}
-
-/// A plan that rests on layouts alone.
-fn of_structs(structs: Vec<StructPlan>, options: &Options) -> Plan {
-    Plan {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-        basis: Basis::Layout,
-        lines: options.lines.clone(),
-        build_line: options.build_line,
-        structs,
-    }
-}
-
-/// Plans one struct by its layout alone.
-pub fn pack_struct(request: Request<'_>, options: &Options) -> StructPlan {
-    let layout = request.layout;
-    let constraints = match constraints(layout, request.wishes) {
-        Ok(constraints) => constraints,
-        Err(refusal) => return refused(layout, request.wishes, &refusal),
-    };
-    let packer = Packer {
-        layout,
-        constraints: &constraints,
-        judge: Judge::new(layout, &constraints, options),
-        options,
-    };
-    let mut result = packer.run();
-    result.held = held(&constraints);
-    result
-}
-
-struct Packer<'a> {
-    layout: &'a Layout,
-    constraints: &'a Constraints,
-    judge: Judge<'a>,
-    options: &'a Options,
-}
-
-impl Packer<'_> {
-    fn run(&self) -> StructPlan {
-        let bound = smallest::bound(&self.judge);
-        let saves = |size: u64| self.judge.worth(size).saves(&self.judge.declared_worth());
-        if !saves(bound) {
-            return self.no_gain(&format!("no order takes less than {bound} bytes, which"));
-        }
-        let small = smallest::smallest(&self.judge);
-        let most = self.options.max_moves.unwrap_or(usize::MAX);
-        let front = fewest::front(&self.judge, &small, most);
-        let chosen = match self.options.choice {
-            Choice::Best => front.packed.len().checked_sub(1),
-            Choice::Smallest => (!front.packed.is_empty()).then_some(0),
-            Choice::Number(number) => number.checked_sub(1).filter(|index| *index < front.packed.len()),
-        };
-        match (chosen, self.options.choice) {
-            (Some(chosen), _) => self.describe(&front, chosen, bound),
-            (None, Choice::Number(number)) if !front.packed.is_empty() => {
-                let reason = format!("there is no candidate {number}; there are {}", front.packed.len());
-                unchanged(self.layout, Outcome::NoGain, &reason)
-            }
-            _ => {
-                let most = self.options.max_moves.map(|most| format!(" that moves at most {most} members"));
-                let most = most.unwrap_or_default();
-                self.no_gain(&format!("the best order found{most} stays at {} bytes and", self.layout.size))
-            }
-        }
-    }
-
-    fn no_gain(&self, what: &str) -> StructPlan {
-        let line = self.options.build_line;
-        let reason = format!("{what} saves neither a cacheline of {line} bytes nor a slab class");
-        unchanged(self.layout, Outcome::NoGain, &reason)
-    }
-
-    fn describe(&self, front: &Front, chosen: usize, bound: u64) -> StructPlan {
-        let order = &front.packed[chosen].order;
-        let members = self.constraints.members_in(order);
-        let mut result = unchanged(self.layout, Outcome::NoGain, "the order found can't be laid out");
-        let Some(placed) = abi::reorder(self.layout, &members) else { return result };
-        result.candidates = self.candidates(front, chosen);
-        result.sizes = self.sizes(order);
-        let is_last = chosen + 1 == front.packed.len();
-        let is_least = self.judge.worth(placed.size) == self.judge.worth(bound);
-        result.search = Some(SearchReport {
-            optimal: is_last && is_least && front.proven,
-            chains: 1,
-            ..SearchReport::default()
-        });
-        let units = moved(order).into_iter().map(|unit| &self.constraints.units[unit]);
-        let indices = units.flat_map(|unit| &unit.members);
-        result.moved = indices.filter_map(|index| self.moved_member(*index, &placed, &members)).collect();
-        result.chosen = Arrangement::new(&placed, members.iter().copied());
-        result.outcome = Outcome::Moved;
-        result.reason = None;
-        result
-    }
-
-    fn candidates(&self, front: &Front, chosen: usize) -> Vec<Candidate> {
-        let last = front.packed.len() - 1;
-        let candidate = |(index, packed): (usize, &Packed)| {
-            let marks = [(0, Mark::Smallest), (last, Mark::Best), (chosen, Mark::Chosen)];
-            Candidate {
-                moved: packed.moved,
-                marks: marks.iter().filter(|mark| mark.0 == index).map(|mark| mark.1).collect(),
-                forecasts: Vec::new(),
-                sizes: self.sizes(&packed.order),
-                coherence: Change::default(),
-                terms: Vec::new(),
-                order: self.constraints.members_in(&packed.order),
-            }
-        };
-        front.packed.iter().enumerate().map(candidate).collect()
-    }
-
-    fn sizes(&self, order: &[usize]) -> Vec<SizeForecast> {
-        let sizes = self.judge.declared().iter().zip(self.judge.sizes(order));
-        let sizes = self.judge.builds.iter().zip(sizes).map(|(build, (before, after))| SizeForecast {
-            build: None,
-            build_line: build.line,
-            before: *before,
-            after,
-            slab_before: slab_class(*before),
-            slab_after: slab_class(after),
-        });
-        sizes.collect()
-    }
-
-    fn moved_member(&self, index: usize, placed: &Layout, order: &[usize]) -> Option<MovedMember> {
-        let place = order.iter().position(|other| *other == index)?;
-        let member = self.layout.members.get(index)?;
-        Some(MovedMember {
-            index,
-            name: member.name.clone(),
-            from: member.offset(),
-            to: placed.members.get(place)?.offset(),
-            loads: 0,
-            stores: 0,
-            cpus: 0,
-            share: 0.0,
-            functions: Vec::new(),
-            with: Vec::new(),
-            reason: self.reason(index, place.checked_sub(1).and_then(|before| order.get(before)).copied()),
-        })
-    }
-
-    /// Why a member stands behind another.
-    fn reason(&self, index: usize, before: Option<usize>) -> String {
-        let Some(before) = before else { return "it comes first".to_owned() };
-        let label = self.layout.members[before].label();
-        match (gap_behind(self.layout, before), gap_behind(self.layout, index)) {
-            (hole, _) if hole > 0 => format!("it goes into the hole of {hole} bytes behind {label}"),
-            (_, hole) if hole > 0 => {
-                format!("it goes behind {label}, and the hole of {hole} bytes behind it is closed")
-            }
-            _ => format!("it goes behind {label}"),
-        }
-    }
-}
-
-/// Whole bytes without a member between a member and the next, or the struct's end.
-fn gap_behind(layout: &Layout, index: usize) -> u64 {
-    let Some(member) = layout.members.get(index) else { return 0 };
-    let next = layout.members.get(index + 1).map_or(layout.size.saturating_mul(8), |next| next.bit_offset);
-    next.saturating_sub(member.bit_end()) / 8
-}
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,25 +1,28 @@
 //! Where a new member costs least: in a hole, on no hot cacheline, without growth.
 //!
+//! * `addition`: what is to be added.
 //! * `spot`: which places are legal, and what a reader should know of them.
 //! * `growth`: sizes, members that move, members pushed to other cachelines.
 //! * `heat`: what a profile says of the cacheline, and of visits before and after.
 //! * `rank`: which place is better, and why in a sentence.
 //! * `result`: the answer as a value that can be a file.
 
+mod addition;
 mod growth;
 mod heat;
 mod rank;
 pub mod result;
 mod spot;
 
-pub use result::{NewMember, Place, Spot};
+pub use addition::Addition;
+pub use result::{AddedMember, PlaceReport, RankedPlace};
 
-use crate::planner::Options;
+use crate::options::PlanOptions;
 use crate::result::Basis;
-use crate::source::bases_of;
+use crate::visits::source::bases_of;
 use fieldline_access::AccessProfile;
-use fieldline_layout::constraint::{Wishes, limits};
-use fieldline_layout::{Layout, Member, abi};
+use fieldline_layout::Layout;
+use fieldline_layout::constraint::limits;
 use growth::Growth;
 use heat::Heat;
 use rank::{Rank, Room};
@@ -32,29 +35,8 @@ const SHOWN: usize = 5;
 /// Structs named that grow with this one.
 const HOLDERS: usize = 5;
 
-/// A member that somebody wants to add.
-#[derive(Clone, Copy, Debug)]
-pub struct Addition<'a> {
-    /// The struct as declared.
-    pub layout: &'a Layout,
-    /// What the source and the user say.
-    pub wishes: &'a Wishes,
-    /// For each declared member the `#if` conditions around it, outermost first; empty without source.
-    pub guards: &'a [Vec<String>],
-    /// The new member; its offset counts for nothing.
-    pub member: &'a Member,
-    /// The member as the user declares it.
-    pub declaration: &'a str,
-    /// Alignment in bytes the program's ABI gives no scalar more than.
-    pub align_limit: u64,
-    /// Declared members it is touched together with.
-    pub with: &'a [usize],
-    /// Whether it is rarely touched.
-    pub is_cold: bool,
-}
-
 /// Ranks the places where a new member can stand.
-pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: &Options) -> Place {
+pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: &PlanOptions) -> PlaceReport {
     let layout = addition.layout;
     let heat = profile.map(|profile| Heat::new(profile, addition, options));
     let heat = heat.filter(Heat::is_known);
@@ -67,7 +49,7 @@ pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: 
         }
     };
     let text = Text::new(addition, &limits);
-    let mut ranked: Vec<(Rank, Room, Spot)> = Vec::new();
+    let mut ranked: Vec<(Rank, Room, RankedPlace)> = Vec::new();
     for place in 0..=layout.members.len() {
         result.considered += 1;
         let Ok(notes) = text.check(place) else { continue };
@@ -87,23 +69,23 @@ pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: 
     if result.legal == 0 {
         result.refusal = Some(text.why_nowhere());
     }
-    if result.spots.iter().any(Spot::grows) {
+    if result.spots.iter().any(RankedPlace::grows) {
         result.holders = profile.map_or_else(Vec::new, |profile| holders(profile, layout));
     }
     result
 }
 
-fn empty(addition: &Addition<'_>, heat: Option<&Heat>, options: &Options) -> Place {
+fn empty(addition: &Addition<'_>, heat: Option<&Heat>, options: &PlanOptions) -> PlaceReport {
     let layout = addition.layout;
     let name = |index: &usize| layout.members.get(*index).map(|member| member.label().to_owned());
-    Place {
+    PlaceReport {
         format: FORMAT.to_owned(),
         version: VERSION,
         basis: if heat.is_some() { Basis::Profile } else { Basis::Layout },
         name: layout.name.clone(),
         fingerprint: layout.fingerprint(),
         file: layout.file.clone(),
-        member: NewMember {
+        member: AddedMember {
             declaration: addition.declaration.to_owned(),
             name: addition.member.label().to_owned(),
             type_name: addition.member.type_name.clone(),
@@ -138,12 +120,6 @@ fn holders(profile: &AccessProfile, layout: &Layout) -> Vec<String> {
     names.dedup();
     names.truncate(HOLDERS);
     names
-}
-
-/// The layout with the new member in a place, on a machine with lines of `line` bytes.
-fn inserted(addition: &Addition<'_>, place: usize, build_line: u64, line: u64) -> Option<Layout> {
-    let new = abi::NewMember { member: addition.member, align_limit: addition.align_limit };
-    abi::insert_for_line(addition.layout, new, place, build_line, line)
 }
 
 #[cfg(test)]

@@ -1,88 +1,35 @@
 //! A plan for structs: learn visits, search, and accept only what is no worse anywhere.
 
-mod choice;
-mod confidence;
-mod forecast;
-mod matrix;
-mod pins;
-
-pub use choice::Choice;
-
-use crate::candidates;
-use crate::elsewhere::Elsewhere;
-use crate::explain::Explainer;
-use crate::groups::Grouping;
-use crate::lower_bound::{LowerBound, gap, lower_bound};
-use crate::model::Model;
-use crate::problem::Problem;
+use crate::cost::model::Model;
+use crate::cost::problem::Problem;
+use crate::cost::sharing::Sharing;
+use crate::cost::terms::terms;
+use crate::judge::candidates;
+use crate::judge::choice::{choose, smallest};
+use crate::judge::explain::Explainer;
+use crate::judge::forecast::{Counts, digits};
+use crate::judge::groups::Grouping;
+use crate::judge::pins::{Broken, price};
+use crate::judge::planner::{Planner, Problems};
+use crate::options::{Choice, PlanOptions, Request};
 use crate::result::{
-    Arrangement, Basis, Candidate, Change, FORMAT, HeldMember, Mark, Outcome, Plan, SearchReport, StructPlan,
+    Arrangement, Basis, BeforeAfter, Candidate, FORMAT, Mark, Outcome, Plan, SearchReport, StructPlan,
     VERSION,
 };
-use crate::search::{Effort, Found, Search, search};
-use crate::sharing::Sharing;
-use crate::terms::terms;
-use crate::tidy::{moved, tidy};
-use crate::visits::Visits;
-use choice::{choose, smallest};
+use crate::result::{held, refused, unchanged};
+use crate::search::lower_bound::{gap, lower_bound};
+use crate::search::order::CostedOrder;
+use crate::search::starts::{Effort, Search};
+use crate::search::tidy::{moved, tidy};
 use fieldline_access::AccessProfile;
-use fieldline_layout::constraint::{self, Constraints, Refusal, Wishes, constraints};
-use fieldline_layout::{Layout, abi};
-use forecast::{Counts, digits};
-use matrix::Matrix;
-use pins::{Broken, price};
+use fieldline_layout::abi;
+use fieldline_layout::constraint::constraints;
 use rayon::prelude::*;
 
 /// Results of a search that are worth tidying.
 const TIDIED: usize = 4;
-/// What is judged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Line sizes in bytes, powers of two.
-    pub lines: Vec<u64>,
-    /// Line size in bytes of the machine that the layouts were compiled for.
-    pub build_line: u64,
-    /// Which candidate is proposed.
-    pub choice: Choice,
-    /// Most members that move.
-    pub max_moves: Option<usize>,
-    /// How often the whole is done again on resamples of the time, to see what of the advice is chance; 0: not at all.
-    pub resamples: usize,
-    /// Whether the machine fetches lines in pairs (x86's spatial prefetcher): members on one pair then help each other
-    /// and disturb each other, by less than on one line.
-    pub adjacent_lines: bool,
-    /// Other builds in which no order may be worse than the declared one.
-    pub elsewhere: Vec<Elsewhere>,
-    /// Size of a pointer in bytes on the recorded machine.
-    pub pointer: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            lines: vec![64, 128],
-            build_line: 64,
-            choice: Choice::Best,
-            max_moves: None,
-            resamples: 0,
-            adjacent_lines: false,
-            elsewhere: Vec::new(),
-            pointer: 8,
-        }
-    }
-}
-
-/// A struct to plan.
-#[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
-    /// Its declared layout, the one the profile was made with.
-    pub layout: &'a Layout,
-    /// What the source and the user say.
-    pub wishes: &'a Wishes,
-}
-
 /// Plans structs, each for itself.
-pub fn plan(profile: &AccessProfile, requests: &[Request<'_>], options: &Options) -> Plan {
+pub fn plan(profile: &AccessProfile, requests: &[Request<'_>], options: &PlanOptions) -> Plan {
     let structs = requests.par_iter().map(|request| plan_struct(profile, *request, options));
     Plan {
         format: FORMAT.to_owned(),
@@ -95,7 +42,7 @@ pub fn plan(profile: &AccessProfile, requests: &[Request<'_>], options: &Options
 }
 
 /// Plans one struct.
-pub fn plan_struct(profile: &AccessProfile, request: Request<'_>, options: &Options) -> StructPlan {
+pub fn plan_struct(profile: &AccessProfile, request: Request<'_>, options: &PlanOptions) -> StructPlan {
     let layout = request.layout;
     let constraints = match constraints(layout, request.wishes) {
         Ok(constraints) => constraints,
@@ -121,95 +68,7 @@ fn unfit(model: &Model) -> Option<(Outcome, String)> {
     model.enough.bias().map(|bias| (Outcome::Refused, bias))
 }
 
-/// A plan that refuses, and says what holds each member if nothing may move.
-pub(crate) fn refused(layout: &Layout, wishes: &Wishes, refusal: &Refusal) -> StructPlan {
-    let mut result = unchanged(layout, Outcome::Refused, &refusal.to_string());
-    if let (Refusal::Fixed, Ok(limits)) = (refusal, constraint::limits(layout, wishes)) {
-        result.held = held(&limits);
-    }
-    result
-}
-
-/// A plan that leaves the struct as it is declared.
-pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
-    let declared = Arrangement::new(layout, 0..layout.members.len());
-    StructPlan {
-        name: layout.name.clone(),
-        fingerprint: layout.fingerprint(),
-        file: layout.file.clone(),
-        line: layout.line,
-        outcome,
-        reason: Some(reason.to_owned()),
-        chosen: declared.clone(),
-        declared,
-        candidates: Vec::new(),
-        forecasts: Vec::new(),
-        sizes: Vec::new(),
-        builds: Vec::new(),
-        groups: Vec::new(),
-        embedded_in: Vec::new(),
-        moved: Vec::new(),
-        held: Vec::new(),
-        pins: Vec::new(),
-        notes: Vec::new(),
-        grows: Vec::new(),
-        samples: 0,
-        needed: 0,
-        evidence: None,
-        search: None,
-        confidence: None,
-        terms: Vec::new(),
-    }
-}
-
-pub(crate) fn held(constraints: &Constraints) -> Vec<HeldMember> {
-    let units = constraints.units.iter().filter_map(|unit| Some((unit, unit.hold.as_ref()?)));
-    let members = units.flat_map(|(unit, hold)| {
-        unit.members.iter().map(|index| HeldMember { index: *index, reason: hold.reason.clone() })
-    });
-    members.collect()
-}
-
-struct Planner<'a> {
-    layout: &'a Layout,
-    constraints: &'a Constraints,
-    model: &'a Model,
-    options: &'a Options,
-    matrix: Matrix,
-    /// What no order can avoid.
-    lower: LowerBound,
-}
-
-/// What an order is judged by.
-struct Problems<'a> {
-    together: Problem<'a>,
-    alone: Problem<'a>,
-}
-
-impl<'a> Planner<'a> {
-    fn new(layout: &'a Layout, constraints: &'a Constraints, model: &'a Model, options: &'a Options) -> Self {
-        Self {
-            matrix: Matrix::new(layout, constraints, model, options),
-            lower: LowerBound::default(),
-            layout,
-            constraints,
-            model,
-            options,
-        }
-    }
-
-    fn problem(&self, visits: &'a Visits, sharing: &'a Sharing) -> Problem<'a> {
-        let (builds, views) = (self.matrix.builds.clone(), self.matrix.views.clone());
-        Problem::new(self.constraints, &self.model.cells, visits, sharing, builds, views)
-    }
-
-    fn problems(&self, none: &'a Sharing) -> Problems<'a> {
-        Problems {
-            together: self.problem(&self.model.together, &self.model.sharing),
-            alone: self.problem(&self.model.alone, none),
-        }
-    }
-
+impl Planner<'_> {
     fn run(mut self, profile: &AccessProfile) -> StructPlan {
         let none = Sharing::none();
         let problems = self.problems(&none);
@@ -259,11 +118,6 @@ impl<'a> Planner<'a> {
         result
     }
 
-    /// Cheap orders.
-    fn search(&self, problem: &Problem<'_>, effort: Effort) -> Search {
-        search(problem, &self.constraints.initial_order(), effort, self.model.seed)
-    }
-
     /// Candidates that are no worse than the declared order anywhere and better by more than chance, by number of
     /// moved members. If the declared order may not stay, all that keep the constraints.
     fn front(
@@ -272,13 +126,13 @@ impl<'a> Planner<'a> {
         search: &Search,
         before: &Counts,
         may_stay: bool,
-    ) -> Vec<(Found, Counts)> {
+    ) -> Vec<(CostedOrder, Counts)> {
         let problem = &problems.together;
         let mut found = search.found.clone();
         found.sort_by_key(|found| (found.cost, found.order.clone()));
         found.dedup();
         found.truncate(TIDIED);
-        let found: Vec<Found> = found.par_iter().map(|found| tidy(problem, found)).collect();
+        let found: Vec<CostedOrder> = found.par_iter().map(|found| tidy(problem, found)).collect();
         let most = self.options.max_moves.unwrap_or(usize::MAX);
         let accepts = |order: &[usize]| !may_stay || self.counts(problems, order).is_no_worse_than(before);
         let front = candidates::front(problem, &self.constraints.initial_order(), &found, most, &accepts);
@@ -300,7 +154,7 @@ impl<'a> Planner<'a> {
     fn candidates(
         &self,
         problem: &Problem<'_>,
-        front: &[(Found, Counts)],
+        front: &[(CostedOrder, Counts)],
         before: &Counts,
         chosen: Option<usize>,
     ) -> Vec<Candidate> {
@@ -316,7 +170,7 @@ impl<'a> Planner<'a> {
             marks: marks.iter().filter(|mark| mark.0 == Some(index)).map(|mark| mark.1).collect(),
             forecasts: self.forecasts(before, after),
             sizes: self.sizes(before, after),
-            coherence: Change {
+            coherence: BeforeAfter {
                 before: digits(before.lost as f64 / visits),
                 after: digits(after.lost as f64 / visits),
             },

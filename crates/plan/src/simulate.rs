@@ -15,6 +15,6 @@ mod run;
 mod sampled;
 
 pub use interval::{Interval, change};
-pub use relocation::{Object, Rearrangement, Relocation};
-pub use run::{Access, Counts, Machine, Simulation, simulate};
-pub use sampled::{GAP, Population, Sampled, Subject, sampled};
+pub use relocation::{Rearrangement, Relocation, TraceObject};
+pub use run::{ReplayCounts, SimulatedMachine, Simulation, TraceAccess, simulate};
+pub use sampled::{GAP, Population, SampledTrace, SimulatedStruct, sampled};

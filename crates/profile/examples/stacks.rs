@@ -13,7 +13,7 @@ use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Flow, Instruction};
 use fieldline_perfdata::perf_data::{Attr, Endian};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{Recording, SampleValues};
+use fieldline_perfdata::writer::{RecordingWriter, SampleValues};
 use fieldline_typeflow::program::Program;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -84,7 +84,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::new(&elf, &dwarf)?;
     let reader = InstructionReader::new(program.architecture);
     let mut code = Code { program: &program, reader, functions: BTreeMap::new() };
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     recording.arch("x86_64");
     let fields = SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::CPU;
     let sample_type = fields | SampleFields::PERIOD | SampleFields::BRANCH_STACK;

@@ -8,13 +8,15 @@
 //! * `rounds`: samples of one CPU in order of time.
 //! * `windows`: samples of one CPU close in time.
 
-pub mod blocks;
-pub mod builder;
-pub mod by_cpu;
-pub mod gaps;
-pub mod homes;
-pub mod rounds;
-pub mod windows;
+pub(crate) mod blocks;
+pub(crate) mod builder;
+pub(crate) mod by_cpu;
+pub(crate) mod gaps;
+pub(crate) mod homes;
+pub(crate) mod rounds;
+pub(crate) mod windows;
 
-pub use blocks::{Blocks, Clock};
-pub use builder::{Builder, Counts, Function, Outcome, Row, Target, TypeInfo};
+pub(crate) use blocks::{Blocks, Clock};
+pub(crate) use builder::{Builder, Counts, Row, SampleOutcome, StructIndex, TypeInfo};
+pub(crate) use gaps::Gaps;
+pub(crate) use windows::{Moment, Windows, Word};

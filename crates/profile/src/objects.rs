@@ -5,7 +5,11 @@
 //! * `slides`: addresses of several processes.
 //! * `decide`: what a sample touched, by code and address together.
 
-pub mod decide;
-pub mod evidence;
-pub mod known;
-pub mod slides;
+pub(crate) mod decide;
+pub(crate) mod evidence;
+pub(crate) mod known;
+pub(crate) mod slides;
+pub(crate) use decide::decide;
+pub(crate) use evidence::{Evidence, Seen, Votes};
+pub(crate) use known::Objects;
+pub(crate) use slides::{Slides, in_space};

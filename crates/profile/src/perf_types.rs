@@ -4,13 +4,16 @@
 //! * `report`: `perf report -s type,typeoff[,symbol] -n --stdio`.
 //! * `annotate`: `perf annotate --data-type -n --stdio`.
 //! * `json`: the JSON of data-type profiles, version 1.
+//! * `parse`: any of these, told by content.
 //! * `sum`: counts to an `AccessProfile`.
 
 mod annotate;
 mod counts;
 mod json;
+mod parse;
 mod report;
 mod sum;
 
-pub use counts::{Error, Form, Operation, Row, TypeCounts, parse};
-pub use sum::{Mismatch, profile, tags};
+pub use counts::{Error, Form, MemoryOperation, Row, TypeCounts};
+pub use parse::parse;
+pub use sum::{CountsMismatch, profile, tags};

@@ -1,13 +1,13 @@
 //! What a recording is asked for, and what comes of it.
 
-use fieldline_perfdata::writer::Recording;
+use fieldline_perfdata::writer::RecordingWriter;
 use std::ffi::OsString;
 use std::fmt;
 use std::time::Duration;
 
 /// What is recorded.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum RecordTarget {
     /// A program that is started.
     Program {
         /// A command that stops itself and then becomes the program: see [`crate::hold`]. The program and its arguments are
@@ -24,7 +24,7 @@ pub enum Target {
 
 /// When a recording stops by itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RecordLimits {
     /// After so long.
     pub time: Duration,
     /// After so many samples.
@@ -44,7 +44,7 @@ pub struct StepOptions {
     /// as [`Self::every`] says. What a processor's `perf record -b` would give, of user code.
     pub branches: Option<usize>,
     /// When to stop.
-    pub limits: Limits,
+    pub limits: RecordLimits,
 }
 
 /// Why a recording ended.
@@ -83,7 +83,7 @@ impl fmt::Display for End {
 #[derive(Clone, Debug)]
 pub struct Taken {
     /// The recording.
-    pub recording: Recording,
+    pub recording: RecordingWriter,
     /// Samples in it.
     pub samples: u64,
     /// Why it ended.
@@ -135,14 +135,14 @@ pub struct WatchOptions {
     /// Only stores.
     pub stores_only: bool,
     /// When to stop.
-    pub limits: Limits,
+    pub limits: RecordLimits,
 }
 
 /// What breakpoints caught.
 #[derive(Clone, Debug)]
 pub struct Caught {
     /// The recording.
-    pub recording: Recording,
+    pub recording: RecordingWriter,
     /// Samples in it.
     pub samples: u64,
     /// Samples the kernel could not write.

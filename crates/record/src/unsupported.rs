@@ -1,6 +1,6 @@
 //! What other machines get.
 
-use crate::{Caught, Error, Rotation, StepOptions, Taken, Target, WatchOptions, Watched};
+use crate::{Caught, Error, RecordTarget, Rotation, StepOptions, Taken, WatchOptions, Watched};
 use fieldline_debuginfo::Elf;
 use std::ffi::OsStr;
 use std::io;
@@ -9,7 +9,7 @@ use std::io;
 ///
 /// # Errors
 /// Always.
-pub fn record_steps(_target: &Target, _options: &StepOptions) -> Result<Taken, Error> {
+pub fn record_steps(_target: &RecordTarget, _options: &StepOptions) -> Result<Taken, Error> {
     Err(Error::Unsupported)
 }
 

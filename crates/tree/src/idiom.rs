@@ -17,7 +17,7 @@ pub use groups::Told;
 use crate::header::{self, Declaration, FileChange, Header, HeaderChange};
 use crate::idiom::options::{Idiom, IdiomOptions};
 use anyhow::{Result, bail};
-use fieldline_plan::groups::{Alignment, Group, Kind};
+use fieldline_plan::result::{Group, GroupAlignment, GroupKind};
 use fieldline_plan::{Plan, StructPlan};
 use fieldline_source::startup::Assertion;
 use fieldline_source::{Edit, Edits, Heading, Refusal};
@@ -134,7 +134,7 @@ impl<'m> GroupIdiom<'m> {
     fn plain(&self, of: &StructPlan) -> Vec<Heading> {
         let may_be_aligned = |group: &&Group| {
             let is_on_line = group.first_offset > 0 && group.first_offset.is_multiple_of(self.line.max(1));
-            self.is_kernel && is_on_line && group.alignment == Alignment::Aligned
+            self.is_kernel && is_on_line && group.alignment == GroupAlignment::Aligned
         };
         let candidates = of.groups.iter().filter(may_be_aligned);
         let aligned = candidates.max_by(|one, other| one.visits.total_cmp(&other.visits));
@@ -150,11 +150,11 @@ impl<'m> GroupIdiom<'m> {
     }
 }
 
-fn comment(kind: Kind) -> &'static str {
+fn comment(kind: GroupKind) -> &'static str {
     match kind {
-        Kind::HotReadMostly => "Hot and read-mostly, used together:",
-        Kind::HotWritten => "Hot and often written, used together:",
-        Kind::Cold => "Rarely used:",
+        GroupKind::HotReadMostly => "Hot and read-mostly, used together:",
+        GroupKind::HotWritten => "Hot and often written, used together:",
+        GroupKind::Cold => "Rarely used:",
     }
 }
 

@@ -2,8 +2,9 @@
 
 use fieldline_layout::layout::Role;
 use fieldline_layout::{Layout, Member, abi};
+use fieldline_plan::StructPlan;
+use fieldline_plan::cost::elsewhere;
 use fieldline_plan::result::PlacedMember;
-use fieldline_plan::{StructPlan, elsewhere};
 
 /// How names of members that only mark a group begin (include/linux/cache.h).
 const MARKER: &str = "__cacheline_group_";
@@ -161,39 +162,18 @@ fn place(of: &StructPlan, declared: &Layout, index: usize) -> Option<usize> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use fieldline_layout::testing;
     use fieldline_plan::result::Arrangement;
 
     /// Members of a size that is their alignment, one right behind the other.
     pub(crate) fn layout(members: &[(&str, u64)]) -> Layout {
         let mut end = 0;
         let member = |(name, size): &(&str, u64)| {
-            let placed = PlacedMember {
-                index: 0,
-                name: Some((*name).to_owned()),
-                type_name: "long".to_owned(),
-                offset: end,
-                size: *size,
-                bit_offset: None,
-                bit_size: None,
-                line: 0,
-            };
             end += size;
-            Member { align: *size, ..super::member(&placed) }
+            testing::member(name, end - size, *size, *size)
         };
         let members: Vec<Member> = members.iter().map(member).collect();
-        let empty = Layout {
-            kind: "struct".to_owned(),
-            order: fieldline_layout::types::MemberOrder::default(),
-            name: "pair".to_owned(),
-            size: 0,
-            align: 8,
-            explicit_align: None,
-            file: None,
-            line: 0,
-            members: Vec::new(),
-            items: Vec::new(),
-        };
-        Layout::from_members(&empty, members, end)
+        testing::layout("pair", end, members)
     }
 
     fn plan(declared: &Layout, order: &[usize]) -> StructPlan {

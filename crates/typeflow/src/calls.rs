@@ -4,6 +4,10 @@
 //! * `exports`: what an analysed function passes on.
 //! * `inputs`: what a function is given by all its callers.
 
-pub mod exports;
-pub mod inputs;
-pub mod references;
+pub(crate) mod exports;
+pub(crate) mod inputs;
+pub(crate) mod references;
+
+pub(crate) use exports::{Export, FunctionUse, Passed, SharedPlace, exports};
+pub(crate) use inputs::arguments;
+pub(crate) use references::References;

@@ -11,13 +11,21 @@
 //! * `learn`: what is learned of a value late, told where it was made.
 //! * `solve`: states at all instructions of a function.
 
-pub mod address;
-pub mod code;
-pub mod facts;
-pub mod graph;
-pub mod learn;
-pub mod solve;
+pub(crate) mod address;
+pub(crate) mod code;
+pub(crate) mod facts;
+pub(crate) mod graph;
+pub(crate) mod learn;
+pub(crate) mod solve;
 pub mod state;
 pub mod transfer;
 pub mod value;
 pub mod world;
+
+pub(crate) use code::Code;
+pub(crate) use facts::{Fact, FactSubject};
+pub(crate) use solve::{Arguments, Solution};
+pub(crate) use state::{Location, State};
+pub(crate) use transfer::region_at;
+pub(crate) use value::{Spot, Value};
+pub(crate) use world::World;

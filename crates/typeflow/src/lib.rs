@@ -6,7 +6,7 @@
 //! * `calls`: what callers hand to functions, and who calls them.
 //! * `operands`: targets of operands in memory, with the reason where there is none.
 
-pub mod calls;
+mod calls;
 pub mod flow;
 pub mod operands;
 pub mod program;

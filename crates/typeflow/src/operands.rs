@@ -2,6 +2,7 @@
 //!
 //! * `target`: what an operand in memory is.
 //! * `reason`: why there is no answer.
+//! * `part`: a function with what its instructions touch.
 //! * `typing`: targets of all instructions of a function.
 //! * `sampled`: which instructions were sampled.
 //! * `rounds`: functions analysed until what they pass to each other is known.
@@ -10,8 +11,16 @@
 
 pub mod answers;
 pub mod explain;
+mod part;
 pub mod reason;
-pub mod rounds;
+mod rounds;
 pub mod sampled;
 pub mod target;
-pub mod typing;
+mod typing;
+
+pub use answers::Answers;
+pub use part::TypedFunction;
+pub use reason::Reason;
+pub use sampled::Sampled;
+pub use target::{Operand, Target, TypeEntry, TypeIndex};
+pub use typing::Typed;

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
-use fieldline_machinecode::machine::{Access, Instruction};
+use fieldline_machinecode::machine::{AccessKind, Instruction};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
@@ -108,9 +108,9 @@ impl Outcome {
 fn spell(ours: &Instruction) -> String {
     let Some(memory) = ours.operand() else { return String::new() };
     let access = match memory.access {
-        Access::Read => "read",
-        Access::Write => "write",
-        Access::ReadWrite => "update",
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+        AccessKind::ReadWrite => "update",
     };
     let name = |register| Architecture::AArch64.name(register);
     let address = &memory.address;

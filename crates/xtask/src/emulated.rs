@@ -18,7 +18,7 @@ use counts::{Counts, TYPED};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_profile::run::Attribution;
+use fieldline_profile::attribute::Attribution;
 use fieldline_typeflow::program::Program;
 use score::{Object, Score};
 use std::fs;

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, Endian};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{Mapping, Packing, Recording, SampleValues};
+use fieldline_perfdata::writer::{Mapping, Packing, RecordingWriter, SampleValues};
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
@@ -94,8 +94,8 @@ fn recordings(seeds: &Seeds, program: &Path) -> Result<()> {
 }
 
 /// A sample in each of the program's functions, with all fields that samples can have.
-fn sampled(elf: &Elf<'_>, endian: Endian) -> Recording {
-    let mut recording = Recording::new(endian);
+fn sampled(elf: &Elf<'_>, endian: Endian) -> RecordingWriter {
+    let mut recording = RecordingWriter::new(endian);
     let attr = Attr {
         kind: 4,
         sample_type: SampleFields(SampleFields::KNOWN.0 & !SampleFields::WEIGHT_STRUCT.0),
@@ -140,7 +140,7 @@ fn stacks(seeds: &Seeds, program: &Path) -> Result<()> {
     let bytes = FileBytes::open(program)?;
     let elf = Elf::parse(&bytes)?;
     let functions: Vec<_> = elf.symbols().filter(|symbol| symbol.is_function && symbol.size > 0).collect();
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     let fields = SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::PERIOD;
     let sample_type = fields | SampleFields::BRANCH_STACK;
     let attr = Attr { kind: 4, sample_type, branch_sample_type: ANY_IN_KERNEL, ..Attr::default() };

@@ -4,7 +4,7 @@ use crate::fixtures::synthetic;
 use crate::shell::{self, say};
 use crate::{builds, emulated, inputs, packing, parity, permutations, regressions, source};
 use anyhow::{Context, Result, bail};
-use fieldline_debuginfo::btf::{self, Kind};
+use fieldline_debuginfo::btf::{self, BtfKind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::{Layout, abi};
@@ -135,7 +135,7 @@ fn together(vmlinux: &Path) -> Result<bool> {
     })
 }
 
-fn facts(definition: &dwarf::Definition) -> (&str, u64, u32) {
+fn facts(definition: &dwarf::DwarfDefinition) -> (&str, u64, u32) {
     (&definition.name, definition.signature, definition.units)
 }
 
@@ -148,7 +148,8 @@ fn early(vmlinux: &Path) -> Result<bool> {
     let (mut definitions, mut in_head) = (0, 0);
     for definition in dwarf::index(&all)?.iter().filter(|one| !one.is_nested).step_by(61) {
         let opened = Opened::new(&sections)?;
-        let found = opened.find_first(&definition.name)?.context("a name of the file is not found")?;
+        let found = opened.find_first_many(&[&definition.name])?.pop().flatten();
+        let found = found.context("a name of the file is not found")?;
         let first = dwarf::find_first(&all, &definition.name)?.context("a name of the file is not found")?;
         if (found.die, found.signature) != (first.die, first.signature) {
             say(&format!("  {}: {:?} early, {:?} of all", definition.name, found.die, first.die));
@@ -177,7 +178,7 @@ fn typedefs(elf: &Elf<'_>, sections: &DebugSections<'_>) -> Result<u32> {
     let Some(section) = elf.section(".BTF")? else { return Ok(0) };
     let btf = btf::parse(&section, None)?;
     let mut found = 0;
-    for typedef in btf.definitions().filter(|one| one.kind == Kind::Typedef).step_by(17) {
+    for typedef in btf.definitions().filter(|one| one.kind == BtfKind::Typedef).step_by(17) {
         let name = std::str::from_utf8(typedef.name)?;
         Opened::new(sections)?.find_typedef(name)?.with_context(|| format!("typedef {name} is not found"))?;
         found += 1;

@@ -7,7 +7,7 @@ use fieldline_debuginfo::dwarf::{self, Dwarf, TypeReader};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Wishes;
 use fieldline_plan::packing::pack_struct;
-use fieldline_plan::{Options, Outcome, Request, StructPlan};
+use fieldline_plan::{Outcome, PlanOptions, Request, StructPlan};
 
 /// What came of all structs.
 #[derive(Default)]
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
 pub(crate) fn every_struct(dwarf: &Dwarf<'_>) -> Result<bool> {
     let mut reader = TypeReader::new(dwarf);
     let mut count = Count::default();
-    let (wishes, options) = (Wishes::default(), Options::default());
+    let (wishes, options) = (Wishes::default(), PlanOptions::default());
     for definition in dwarf::index(dwarf)? {
         let id = reader.read(definition.die)?;
         let Some(layout) = Layout::of(reader.table(), id) else { continue };

@@ -19,7 +19,7 @@ use anyhow::{Context, Result};
 use fieldline_access::AccessProfile;
 use fieldline_access::access::TypeProfile;
 use fieldline_layout::constraint::{Wishes, constraints};
-use fieldline_plan::model::Model;
+use fieldline_plan::cost::model::Model;
 use objects::Objects;
 use score::Score;
 use std::path::{Path, PathBuf};

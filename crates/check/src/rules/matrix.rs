@@ -9,7 +9,8 @@ pub fn disagreements(of: &[(&str, &Subject<'_>)]) -> Vec<Finding> {
     let mut straddling: BTreeMap<&str, (Vec<String>, Vec<String>)> = BTreeMap::new();
     for (target, subject) in of {
         for field in subject.fields.iter().filter(|field| field.is_data()) {
-            let is_told = subject.heat.as_ref().is_none_or(|heat| heat.is_hot_member(subject, &field.path));
+            let is_told =
+                subject.heat.as_ref().is_none_or(|heat| heat.is_hot_member(&subject.fields, &field.path));
             // What is larger than a line lies on several anywhere.
             if !is_told || field.member.size() > subject.line {
                 continue;

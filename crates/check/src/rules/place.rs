@@ -1,14 +1,11 @@
 //! Lines straddled, pins, markers, structs that grew inside others.
 
 use super::rule::Rule;
-use super::subject::{Finding, Settings, Subject};
+use super::subject::{Finding, Settings, Subject, shortened};
 use crate::change::{MemberChange, What};
 use crate::field::{Field, group_of};
 use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::layout::Role;
-
-/// How many names a message shows.
-const NAMES: usize = 6;
 
 pub(super) fn judge(subject: &Subject<'_>, _settings: &Settings) -> Vec<Finding> {
     let mut found = ends(subject);
@@ -107,7 +104,7 @@ fn containers(subject: &Subject<'_>) -> Vec<Finding> {
             is_behind && member.what.contains(&What::Shifted) && !member.changes_line.is_empty()
         });
         behind.filter(|member| {
-            subject.heat.as_ref().is_none_or(|heat| heat.is_hot_member(subject, &member.member))
+            subject.heat.as_ref().is_none_or(|heat| heat.is_hot_member(&subject.fields, &member.member))
         })
     };
     let mut found = Vec::new();
@@ -129,15 +126,6 @@ fn containers(subject: &Subject<'_>) -> Vec<Finding> {
         found.push(subject.about(Rule::ContainerShifted, &member.member, message));
     }
     found
-}
-
-/// Some names, and how many more there are.
-pub(super) fn shortened(names: &[&str]) -> String {
-    let shown = names.iter().take(NAMES).copied().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(NAMES) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
 }
 
 #[cfg(test)]

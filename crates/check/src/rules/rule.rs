@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How much a finding counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Level {
+pub enum FindingLevel {
     /// It is not looked for.
     Off,
     /// It is shown.
@@ -14,7 +14,7 @@ pub enum Level {
     Error,
 }
 
-impl Level {
+impl FindingLevel {
     /// Its name in files.
     pub fn word(self) -> &'static str {
         match self {
@@ -134,7 +134,7 @@ impl Rule {
     }
 
     /// Its level unless the user sets another.
-    pub fn default_level(self) -> Level {
+    pub fn default_level(self) -> FindingLevel {
         match self {
             Self::SizeGrew
             | Self::SlabClass
@@ -142,8 +142,8 @@ impl Rule {
             | Self::NewPadding
             | Self::ContainerShifted
             | Self::FalseSharingPair
-            | Self::TargetsDisagree => Level::Warn,
-            _ => Level::Error,
+            | Self::TargetsDisagree => FindingLevel::Warn,
+            _ => FindingLevel::Error,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::rule::Rule;
 use super::subject::{Finding, Settings, Subject};
-use crate::change::{Step, TypeChange};
+use crate::change::{FigureChange, TypeChange};
 use fieldline_layout::{Item, Layout};
 
 pub(super) fn judge(subject: &Subject<'_>, settings: &Settings) -> Vec<Finding> {
@@ -27,13 +27,13 @@ fn over_budget(subject: &Subject<'_>) -> Vec<Finding> {
 }
 
 /// By how much a figure grew beyond what is allowed.
-fn grew(step: Step, allowed: u64) -> bool {
+fn grew(step: FigureChange, allowed: u64) -> bool {
     step.after > step.before.saturating_add(allowed)
 }
 
 fn grown(subject: &Subject<'_>, change: &TypeChange, settings: &Settings) -> Vec<Finding> {
     let mut found = Vec::new();
-    let text = |step: Step, what: &str| format!("{} -> {} {what}", step.before, step.after);
+    let text = |step: FigureChange, what: &str| format!("{} -> {} {what}", step.before, step.after);
     if grew(change.size, settings.allowed(Rule::SizeGrew)) {
         found.push(subject.finding(Rule::SizeGrew, text(change.size, "bytes")));
     }
@@ -59,7 +59,7 @@ fn gaps(subject: &Subject<'_>, before: &Layout, change: &TypeChange, settings: &
         found.push(subject.finding(Rule::NewHole, message));
     }
     if grew(change.padding_bits, bits(Rule::NewPadding)) {
-        let Step { before, after } = change.padding_bits;
+        let FigureChange { before, after } = change.padding_bits;
         found.push(subject.finding(Rule::NewPadding, format!("{before} -> {after} bits of padding")));
     }
     found
@@ -133,7 +133,7 @@ mod tests {
         let mut settings = Settings::default();
         assert_eq!(rules(&subject, &settings), ["size-grew", "cachelines-grew", "slab-class"]);
         settings.allowed = [(Rule::SizeGrew, 8), (Rule::CachelinesGrew, 1)].into();
-        settings.levels = [(Rule::SlabClass, crate::rules::Level::Off)].into();
+        settings.levels = [(Rule::SlabClass, crate::rules::FindingLevel::Off)].into();
         assert!(rules(&subject, &settings).is_empty());
     }
 

@@ -5,9 +5,8 @@
 //! accesses find it taken for other members only. [`Turns::seen`] says by how much chance exaggerates, measured on the
 //! recorded layout. A member has the share of its line's losses that it has of the accesses to the line's members.
 
-use super::place::shortened;
 use super::rule::Rule;
-use super::subject::{Finding, Recorded, Settings, Subject};
+use super::subject::{Finding, Recorded, Settings, Subject, shortened};
 use crate::field::{Field, fields};
 use crate::matching::pairs;
 use fieldline_access::access::{Access, TypeProfile};

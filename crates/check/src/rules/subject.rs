@@ -1,7 +1,7 @@
 //! A struct to judge.
 
 use super::heat::Heat;
-use super::rule::{Level, Rule};
+use super::rule::{FindingLevel, Rule};
 use crate::change::TypeChange;
 use crate::field::{Field, fields};
 use fieldline_access::access::TypeProfile;
@@ -9,11 +9,14 @@ use fieldline_layout::Layout;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// How many names a message shows.
+const NAMES: usize = 6;
+
 /// Levels and what is allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Levels that are not the default ones.
-    pub levels: BTreeMap<Rule, Level>,
+    pub levels: BTreeMap<Rule, FindingLevel>,
     /// How much of what it counts a rule lets pass.
     pub allowed: BTreeMap<Rule, u64>,
     /// Whether pairs of lines count as one where lines are shared: x86 fetches 128 bytes together.
@@ -22,7 +25,7 @@ pub struct Settings {
 
 impl Settings {
     /// The level of a rule.
-    pub fn level(&self, rule: Rule) -> Level {
+    pub fn level(&self, rule: Rule) -> FindingLevel {
         self.levels.get(&rule).copied().unwrap_or(rule.default_level())
     }
 
@@ -121,4 +124,13 @@ pub struct Finding {
     /// Line that declares the member or the struct.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+}
+
+/// Some names, and how many more there are.
+pub(super) fn shortened(names: &[&str]) -> String {
+    let shown = names.iter().take(NAMES).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }

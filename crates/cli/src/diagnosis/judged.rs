@@ -4,9 +4,9 @@ use crate::input::recordings;
 use anyhow::{Context, Result};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_doctor::machine::Machine;
-use fieldline_doctor::{self as doctor, Advice, Finding, Program, Survey};
-use fieldline_perfdata::perf_data::Facts;
-use fieldline_profile::run::link;
+use fieldline_doctor::{self as doctor, Advice, DoctorFinding, ExaminedProgram, RecordingSurvey};
+use fieldline_perfdata::perf_data::RecordingFacts;
+use fieldline_profile::addresses::is_kernel;
 use serde::Serialize;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use std::path::Path;
 pub(crate) struct Looked {
     pub(crate) machine: Machine,
     pub(crate) advice: Advice,
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<DoctorFinding>,
 }
 
 /// A recording, and what it can't answer.
@@ -47,16 +47,16 @@ pub(crate) struct Event {
     pub(crate) exact: u64,
 }
 
-pub(super) fn program(path: &Path) -> Result<Program> {
+pub(super) fn program(path: &Path) -> Result<ExaminedProgram> {
     let bytes = FileBytes::open(path)?;
     let elf = Elf::parse(&bytes)?;
     let sections = elf.text_sections();
     let text =
         sections.iter().map(|(_, address, bytes)| (*address, address.saturating_add(bytes.len() as u64)));
-    Ok(Program { is_kernel: link::is_kernel(&elf), text: text.collect() })
+    Ok(ExaminedProgram { is_kernel: is_kernel(&elf), text: text.collect() })
 }
 
-pub(super) fn judge(path: &Path, program: Option<&Program>) -> Result<Judged> {
+pub(super) fn judge(path: &Path, program: Option<&ExaminedProgram>) -> Result<Judged> {
     let file = recordings::open(path)?;
     let survey = doctor::survey(&file, program).with_context(|| path.display().to_string())?;
     let exam = doctor::examine(&file, &survey, program);
@@ -72,7 +72,7 @@ pub(super) fn judge(path: &Path, program: Option<&Program>) -> Result<Judged> {
 }
 
 /// All events but those that perf opens for itself.
-fn events(facts: &Facts, survey: &Survey) -> Vec<Event> {
+fn events(facts: &RecordingFacts, survey: &RecordingSurvey) -> Vec<Event> {
     let pairs = facts.events.iter().zip(&survey.tally.events);
     let real = pairs.filter(|(event, counts)| !event.attr.is_dummy() || counts.samples > 0);
     let event = |(event, counts): (&fieldline_perfdata::perf_data::Event, _)| {

@@ -7,7 +7,7 @@ use crate::planning;
 use anyhow::Result;
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::types;
-use fieldline_doctor::{Finding, Severity};
+use fieldline_doctor::{DoctorFinding, Severity};
 use fieldline_plan::{Enough, enough};
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ pub(crate) struct StructNeed {
     pub(crate) samples: u64,
     /// At least, as far as those at hand tell.
     pub(crate) needed: u64,
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<DoctorFinding>,
 }
 
 /// Attributes the recordings and judges the structs named, or the busiest.
@@ -54,12 +54,12 @@ fn busiest(profile: &AccessProfile) -> Vec<String> {
     planning::by_samples(profile).into_iter().take(BUSIEST).map(|of| of.name.clone()).collect()
 }
 
-fn findings(name: &str, enough: Enough, is_asked_for: bool, judged: &[Judged]) -> Vec<Finding> {
+fn findings(name: &str, enough: Enough, is_asked_for: bool, judged: &[Judged]) -> Vec<DoctorFinding> {
     let severity = if is_asked_for { Severity::CannotAnswer } else { Severity::Limits };
     if !enough.is_sufficient() {
         return vec![shortage(name, enough, severity, judged)];
     }
-    let bias = enough.bias().map(|bias| Finding {
+    let bias = enough.bias().map(|bias| DoctorFinding {
         key: "slow-loads-only".to_owned(),
         severity,
         what: format!("struct {name}: {bias}"),
@@ -73,7 +73,7 @@ fn findings(name: &str, enough: Enough, is_asked_for: bool, judged: &[Judged]) -
     bias.into_iter().collect()
 }
 
-fn shortage(name: &str, enough: Enough, severity: Severity, judged: &[Judged]) -> Finding {
+fn shortage(name: &str, enough: Enough, severity: Severity, judged: &[Judged]) -> DoctorFinding {
     let Enough { have, need, .. } = enough;
     let seconds: f64 = judged.iter().filter_map(|judged| judged.seconds).sum();
     let seconds = if seconds > 0.0 { seconds } else { USUAL_SECONDS };
@@ -88,7 +88,7 @@ fn shortage(name: &str, enough: Enough, severity: Severity, judged: &[Judged]) -
             (remedy, Some((seconds * times).ceil().max(1.0) as u64))
         }
     };
-    Finding {
+    DoctorFinding {
         key: "too-few-samples".to_owned(),
         severity,
         what: format!("struct {name}: {}", enough.shortage()),

@@ -6,7 +6,7 @@ use crate::args::line_size;
 use crate::input::origin::Origin;
 use anyhow::{Context, Result, anyhow, bail};
 use fieldline_check::rules::{Budget, Ends};
-use fieldline_check::{Level, Rule, Settings};
+use fieldline_check::{FindingLevel, Rule, Settings};
 use fieldline_debuginfo::types::Format;
 use fieldline_tree::pins::{line_of, nearest};
 use serde::Deserialize;
@@ -104,10 +104,10 @@ enum RawFormat {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum RawRule {
-    Level(Level),
+    Level(FindingLevel),
     #[serde(rename_all = "kebab-case")]
     Both {
-        level: Option<Level>,
+        level: Option<FindingLevel>,
         allow: Option<u64>,
         adjacent_lines: Option<bool>,
     },
@@ -203,7 +203,7 @@ fn settings(rules: BTreeMap<Rule, RawRule>) -> Result<Settings> {
         settings.levels.extend(level.map(|level| (rule, level)));
         settings.allowed.extend(allow.map(|allow| (rule, allow)));
     }
-    if Rule::ALL.into_iter().all(|rule| settings.level(rule) == Level::Off) {
+    if Rule::ALL.into_iter().all(|rule| settings.level(rule) == FindingLevel::Off) {
         bail!("every rule is off, so nothing would be checked");
     }
     Ok(settings)
@@ -269,8 +269,8 @@ mod tests {
     fn a_config_is_read() {
         let config = parse("f.toml", GOOD, Path::new("sub"), "2026-12-31").unwrap();
         assert_eq!(config.targets[0].file, Path::new("sub/vmlinux"));
-        assert_eq!(config.settings.level(Rule::NewHole), Level::Off);
-        assert_eq!(config.settings.level(Rule::SizeGrew), Level::Warn);
+        assert_eq!(config.settings.level(Rule::NewHole), FindingLevel::Off);
+        assert_eq!(config.settings.level(Rule::SizeGrew), FindingLevel::Warn);
         assert_eq!(config.settings.allowed(Rule::SizeGrew), 8);
         assert_eq!(config.suppressions.len(), 1);
         let pairs = GOOD.replace("new-hole = \"off\"", "false-sharing-pair = { adjacent-lines = true }");

@@ -6,7 +6,7 @@ use crate::input::select;
 use anyhow::{Result, bail};
 use fieldline_access::AccessProfile;
 use fieldline_check::rules::{Heat, Recorded, disagreements, sharing};
-use fieldline_check::{Finding, Level, Rule, Subject, judge};
+use fieldline_check::{Finding, FindingLevel, Rule, Subject, judge};
 use fieldline_layout::Layout;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// A finding with where it was found.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Found {
-    pub(crate) level: Level,
+    pub(crate) level: FindingLevel,
     /// The target, several if the finding is about how they differ.
     pub(crate) target: String,
     #[serde(rename = "type")]
@@ -28,7 +28,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    pub(crate) fn is_at(&self, level: Level) -> bool {
+    pub(crate) fn is_at(&self, level: FindingLevel) -> bool {
         self.suppressed.is_none() && self.level == level
     }
 }
@@ -61,7 +61,7 @@ pub(crate) struct Checked {
 
 impl Verdict {
     /// How many findings count at a level.
-    pub(crate) fn count(&self, level: Level) -> usize {
+    pub(crate) fn count(&self, level: FindingLevel) -> usize {
         self.findings.iter().filter(|found| found.is_at(level)).count()
     }
 }
@@ -183,7 +183,7 @@ fn place(config: &Config, target: &str, ty: &str, finding: Finding) -> Found {
 }
 
 fn compare_targets(config: &Config, loaded: &[Loaded<'_>], subjects: &[Vec<Subject<'_>>]) -> Vec<Found> {
-    if config.settings.level(Rule::TargetsDisagree) == Level::Off || loaded.len() < 2 {
+    if config.settings.level(Rule::TargetsDisagree) == FindingLevel::Off || loaded.len() < 2 {
         return Vec::new();
     }
     let mut names: BTreeMap<&str, Vec<(&str, &Subject<'_>)>> = BTreeMap::new();
@@ -237,7 +237,7 @@ fn blind(config: &Config, loaded: &[Loaded<'_>], profile: Option<&AccessProfile>
 }
 
 fn ids(config: &Config, wanted: impl Fn(Rule) -> bool) -> String {
-    let is_on = |rule: &Rule| wanted(*rule) && config.settings.level(*rule) != Level::Off;
+    let is_on = |rule: &Rule| wanted(*rule) && config.settings.level(*rule) != FindingLevel::Off;
     Rule::ALL.into_iter().filter(is_on).map(Rule::id).collect::<Vec<_>>().join(", ")
 }
 

@@ -4,12 +4,16 @@ use crate::args::Recordings;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
-use fieldline_debuginfo::dwarf::sections::{hex, open_alt_link};
+use fieldline_debuginfo::dwarf::open_alt_link;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_debuginfo::hex;
 use fieldline_debuginfo::{Elf, FileBytes, module, separate};
-use fieldline_perfdata::perf_data::Error;
+use fieldline_doctor::blind_spots::blind_spots;
+use fieldline_perfdata::perf_data::{Error, RecordTally, RecordingFacts};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_profile::run::{self, Attribution, DsoCoverage, Joint};
+use fieldline_profile::addresses::{check_addresses, check_build_id};
+use fieldline_profile::attribute::{Attribution, Joint};
+use fieldline_profile::sums::{self, DsoCoverage};
 use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::program::Program;
 use std::path::Path;
@@ -26,14 +30,18 @@ pub(crate) struct Attributed<'w> {
 impl Attributed<'_> {
     pub(crate) fn profile(&self) -> Result<AccessProfile> {
         let parts = self.dwarfs.iter().zip(self.attributions);
-        let parts: Vec<_> = parts.map(|(dwarf, attribution)| run::Part { dwarf, attribution }).collect();
+        let parts: Vec<_> = parts.map(|(dwarf, attribution)| sums::Part { dwarf, attribution }).collect();
         let build_id = self.build_id.as_deref();
-        Ok(run::profile(&parts, self.joint(), self.files, &self.names, build_id)?)
+        let blind_spots = |facts: &RecordingFacts, tally: &RecordTally| {
+            let spots = blind_spots(facts, tally).into_iter();
+            spots.map(|spot| format!("{spot}; {}", spot.remedy())).collect()
+        };
+        Ok(sums::profile(&parts, self.joint(), self.files, &self.names, build_id, blind_spots)?)
     }
 
     /// What was attributed, and why not the rest, by event and program.
     pub(crate) fn coverage(&self) -> Result<Vec<DsoCoverage>> {
-        Ok(run::coverage(self.joint(), self.files)?)
+        Ok(sums::coverage(self.joint(), self.files)?)
     }
 
     /// All programs together.
@@ -136,8 +144,8 @@ pub(crate) fn open(path: &Path) -> Result<SampleFile> {
 
 /// Whether recording and program belong together, by build ids or, in a text, by addresses.
 fn check(elf: &Elf<'_>, file: &SampleFile, path: &Path, force: bool) -> Result<()> {
-    let by_addresses = || run::check_addresses(elf, file).map_err(anyhow::Error::from);
-    let checked = run::check_build_id(elf, file).map_err(anyhow::Error::from).and_then(|()| by_addresses());
+    let by_addresses = || check_addresses(elf, file).map_err(anyhow::Error::from);
+    let checked = check_build_id(elf, file).map_err(anyhow::Error::from).and_then(|()| by_addresses());
     match checked {
         Ok(()) => Ok(()),
         Err(mismatch) if force => {

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use fieldline_cachemodel::MAX_CPUS;
 use fieldline_debuginfo::FileBytes;
-use fieldline_plan::simulate::{Access, Object};
+use fieldline_plan::simulate::{TraceAccess, TraceObject};
 use std::path::Path;
 
 /// Bytes of a binary record: address (8), instruction's lower half (4), CPU, flags, thread (2); little-endian.
@@ -15,7 +15,7 @@ const IS_STORE: u8 = 0x80;
 /// A trace of memory accesses.
 pub(crate) enum Trace {
     Binary(FileBytes),
-    Text(Vec<Access>),
+    Text(Vec<TraceAccess>),
 }
 
 /// Opens a trace: text if it begins as text, binary records otherwise.
@@ -56,13 +56,13 @@ impl Trace {
 
 pub(crate) enum Accesses<'t> {
     Binary(std::slice::ChunksExact<'t, u8>),
-    Text(std::slice::Iter<'t, Access>),
+    Text(std::slice::Iter<'t, TraceAccess>),
 }
 
 impl Iterator for Accesses<'_> {
-    type Item = Access;
+    type Item = TraceAccess;
 
-    fn next(&mut self) -> Option<Access> {
+    fn next(&mut self) -> Option<TraceAccess> {
         match self {
             Self::Binary(records) => records.find_map(record),
             Self::Text(accesses) => accesses.next().copied(),
@@ -70,16 +70,21 @@ impl Iterator for Accesses<'_> {
     }
 }
 
-fn record(bytes: &[u8]) -> Option<Access> {
+fn record(bytes: &[u8]) -> Option<TraceAccess> {
     let address = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
     let (cpu, flags) = (*bytes.get(12)?, *bytes.get(13)?);
     if address == 0 || flags & !IS_STORE >= FIRST_MARK {
         return None;
     }
-    Some(Access { cpu: usize::from(cpu), address, size: 1 << (flags & 7), is_store: flags & IS_STORE != 0 })
+    Some(TraceAccess {
+        cpu: usize::from(cpu),
+        address,
+        size: 1 << (flags & 7),
+        is_store: flags & IS_STORE != 0,
+    })
 }
 
-fn parse_text(text: &str) -> Result<Vec<Access>> {
+fn parse_text(text: &str) -> Result<Vec<TraceAccess>> {
     let mut accesses = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or("").trim();
@@ -92,7 +97,7 @@ fn parse_text(text: &str) -> Result<Vec<Access>> {
     Ok(accesses)
 }
 
-fn parse_line(line: &str) -> Option<Access> {
+fn parse_line(line: &str) -> Option<TraceAccess> {
     let mut words = line.split_whitespace();
     let cpu = words.next()?.parse().ok().filter(|cpu| *cpu < MAX_CPUS)?;
     let address = hex(words.next()?)?;
@@ -102,7 +107,7 @@ fn parse_line(line: &str) -> Option<Access> {
         "l" => false,
         _ => return None,
     };
-    words.next().is_none().then_some(Access { cpu, address, size, is_store })
+    words.next().is_none().then_some(TraceAccess { cpu, address, size, is_store })
 }
 
 fn hex(text: &str) -> Option<u64> {
@@ -110,7 +115,7 @@ fn hex(text: &str) -> Option<u64> {
 }
 
 /// Reads where objects are: `ADDRESS TYPE SIZE …` a line, address in hexadecimal. Only the types named count, by index.
-pub(crate) fn read_objects(path: &Path, types: &[&str]) -> Result<Vec<Object>> {
+pub(crate) fn read_objects(path: &Path, types: &[&str]) -> Result<Vec<TraceObject>> {
     let place = || path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(place)?;
     let mut objects = Vec::new();
@@ -126,7 +131,7 @@ pub(crate) fn read_objects(path: &Path, types: &[&str]) -> Result<Vec<Object>> {
         let (Some(base), Ok(size)) = (hex(address), size.parse()) else {
             bail!("{}: line {number}: '{line}' is not ADDRESS TYPE SIZE", place());
         };
-        objects.push(Object { base, size, of });
+        objects.push(TraceObject { base, size, of });
     }
     Ok(objects)
 }
@@ -139,8 +144,8 @@ mod tests {
     fn text_and_binary_mean_the_same() {
         let parsed =
             parse_text("# cpu address size kind\n3 0xffff888000001008 8 s\n\n0 40 4 l # a load\n").unwrap();
-        let store = Access { cpu: 3, address: 0xffff_8880_0000_1008, size: 8, is_store: true };
-        assert_eq!(parsed, [store, Access { cpu: 0, address: 0x40, size: 4, is_store: false }]);
+        let store = TraceAccess { cpu: 3, address: 0xffff_8880_0000_1008, size: 8, is_store: true };
+        assert_eq!(parsed, [store, TraceAccess { cpu: 0, address: 0x40, size: 4, is_store: false }]);
         let mut bytes = store.address.to_le_bytes().to_vec();
         bytes.extend([1, 2, 3, 4, 3, 0x83, 0, 0]);
         assert_eq!(record(&bytes), Some(store));

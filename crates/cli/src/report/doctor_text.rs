@@ -3,7 +3,7 @@
 use super::color::Paint;
 use crate::diagnosis::{Diagnosis, Judged, Looked, StructNeed};
 use fieldline_doctor::machine::Machine;
-use fieldline_doctor::{Advice, Finding, Severity};
+use fieldline_doctor::{Advice, DoctorFinding, Severity};
 use std::fmt::Write;
 
 /// Appends the diagnosis and its verdict.
@@ -91,7 +91,7 @@ fn draw_findings(out: &mut String, looked: &Looked, paint: Paint) {
     }
 }
 
-fn draw_finding(out: &mut String, finding: &Finding, paint: Paint) {
+fn draw_finding(out: &mut String, finding: &DoctorFinding, paint: Paint) {
     let word = format!("{}:", finding.severity.word());
     let word = match finding.severity {
         Severity::CannotAnswer => paint.warn(&word),

@@ -1,7 +1,7 @@
 //! How an instruction came to its answer, for eyes.
 
 use super::color::Paint;
-use fieldline_machinecode::machine::Access;
+use fieldline_machinecode::machine::AccessKind;
 use fieldline_typeflow::operands::explain::{ExplainedOperand, Explanation, Line};
 use fieldline_typeflow::operands::target::{Target, TypeEntry};
 use std::fmt::Write;
@@ -57,9 +57,9 @@ fn verdict(operand: &ExplainedOperand, member: &mut MemberOf<'_>, paint: Paint) 
 
 fn access(operand: &ExplainedOperand) -> &'static str {
     match operand.access {
-        Access::Read => "load",
-        Access::Write => "store",
-        Access::ReadWrite => "load and store",
+        AccessKind::Read => "load",
+        AccessKind::Write => "store",
+        AccessKind::ReadWrite => "load and store",
     }
 }
 

@@ -3,9 +3,9 @@
 use super::mail::paragraph;
 use crate::report::plan::member_name;
 use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording};
-use fieldline_plan::groups::{Alignment, Group};
-use fieldline_plan::result::{Basis, Candidate, Mark};
-use fieldline_plan::{Outcome, Plan, StructPlan, source};
+use fieldline_plan::result::{Basis, Candidate, Group, GroupAlignment, Mark};
+use fieldline_plan::visits::source;
+use fieldline_plan::{Outcome, Plan, StructPlan};
 use fieldline_tree::edits::PatchStep;
 use std::fmt::Write;
 
@@ -250,7 +250,7 @@ fn groups(out: &mut String, of: &StructPlan, profile: Option<&AccessProfile>, ma
         );
         let name = marked.iter().find(|(at, _)| *at == index).map(|(_, name)| format!("{name}: "));
         let mut text = name.unwrap_or_default() + &names(of, group);
-        if group.alignment == Alignment::Aligned && marked.is_empty() {
+        if group.alignment == GroupAlignment::Aligned && marked.is_empty() {
             text.push_str("; aligning it to the cacheline would cost no byte");
         }
         paragraph(out, "          ", &text);
@@ -273,7 +273,7 @@ fn shares(of: &StructPlan, profile: &AccessProfile) -> Vec<f64> {
         .iter()
         .enumerate()
         .filter(|(_, held)| held.fingerprint == of.fingerprint && held.name == of.name);
-    let sources = sources.map(|(type_index, _)| source::Source { type_index, base: 0 });
+    let sources = sources.map(|(type_index, _)| source::ProfileSource { type_index, base: 0 });
     let accesses: Vec<Access> =
         sources.flat_map(|source| source::accesses(profile, source, of.declared.size)).collect();
     let weight = |access: &Access| access.loads.period.saturating_add(access.stores.period);

@@ -10,7 +10,7 @@
 
 mod accesses;
 mod bad_input;
-#[path = "../../../profile/tests/built/mod.rs"]
+#[path = "../../../profile/tests/suite/built.rs"]
 #[allow(dead_code, reason = "other tests ask the programs for their members")]
 mod built;
 mod demo;

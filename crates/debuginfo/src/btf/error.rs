@@ -1,6 +1,6 @@
 //! What can be wrong with BTF. Offsets are counted in bytes from the start of the BTF data.
 
-use super::index::BtfTypeId;
+use super::kind::{BtfKind, BtfTypeId};
 
 /// Why BTF could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,7 +92,7 @@ pub enum BtfError {
         /// The id referred to.
         to: u32,
         /// What it is.
-        kind: super::Kind,
+        kind: BtfKind,
     },
     /// A name outside the string section.
     #[error("BTF: type {id} at offset {offset:#x}: name offset {name:#x} lies outside the strings")]

@@ -1,7 +1,7 @@
 //! Which types hold others by value.
 
-use super::index::{Btf, BtfTypeId};
-use super::kind::Kind;
+use super::index::Btf;
+use super::kind::{BtfKind, BtfTypeId};
 use super::record::Record;
 
 /// How deep types may hold each other; deeper is a cycle.
@@ -27,7 +27,7 @@ impl Btf<'_> {
             }
         }
         let aggregates =
-            (1..=last).map(BtfTypeId).filter(|id| self.kind(*id).is_some_and(Kind::is_aggregate));
+            (1..=last).map(BtfTypeId).filter(|id| self.kind(*id).is_some_and(BtfKind::is_aggregate));
         aggregates.filter(|id| self.is_holder(id.0, &mut known, MAX_DEPTH)).collect()
     }
 
@@ -53,8 +53,8 @@ impl Btf<'_> {
 fn held(record: &Record<'_>) -> impl Iterator<Item = u32> {
     let kind = record.kind();
     let one = match kind {
-        Kind::Array => Some(record.array().0),
-        Kind::Typedef => Some(record.target()),
+        BtfKind::Array => Some(record.array().0),
+        BtfKind::Typedef => Some(record.target()),
         _ => kind.is_modifier().then(|| record.target()),
     };
     let members = kind.is_aggregate().then(|| record.members().map(|member| member.ty));

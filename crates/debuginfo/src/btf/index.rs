@@ -2,20 +2,9 @@
 
 use super::error::BtfError;
 use super::header::{Header, Section, read_u32};
-use super::kind::Kind;
-use super::record::{COMMON, Info};
-use fieldline_layout::types::Target;
-use std::fmt;
-
-/// Id of a type in BTF: 0 is `void`, 1 the first of the file; split BTF counts on from its base.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BtfTypeId(pub u32);
-
-impl fmt::Display for BtfTypeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
+use super::kind::{BtfKind, BtfTypeId, extra};
+use super::record::{COMMON, Info, Record};
+use fieldline_layout::types::TargetMachine;
 
 /// BTF with its types indexed. Cheap to make: names and members stay where they are.
 #[derive(Debug)]
@@ -73,9 +62,9 @@ fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
         let Some(info) = read_u32(types, start + 4, header.big_endian).map(Info) else {
             return Err(truncated);
         };
-        let Some((once, each)) = info.kind().extra().or_else(|| declared_extra(header, info.kind())) else {
-            let kind = ((info.0 >> 24) & 0x7f) as u8;
-            return Err(BtfError::UnknownKind { id, offset, kind });
+        let Some((once, each)) = extra(info.number()).or_else(|| declared_extra(header, info.number()))
+        else {
+            return Err(BtfError::UnknownKind { id, offset, kind: info.number() });
         };
         let len = COMMON as u64 + u64::from(once) + u64::from(each) * u64::from(info.vlen());
         let end = usize::try_from(start as u64 + len).unwrap_or(usize::MAX);
@@ -89,10 +78,7 @@ fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
 }
 
 /// Lengths that the layout section gives for a kind: `struct btf_layout { u8 info_sz; u8 elem_sz; u16 flags; }`.
-fn declared_extra(header: &Header<'_>, kind: Kind) -> Option<(u32, u32)> {
-    let Kind::Other(number) = kind else {
-        return None;
-    };
+fn declared_extra(header: &Header<'_>, number: u8) -> Option<(u32, u32)> {
     let at = usize::from(number) * 4;
     let [once, each, _, _] = *header.layout.bytes.get(at..at + 4)? else {
         return None;
@@ -119,6 +105,16 @@ impl<'d> Btf<'d> {
         (self.first_id..self.end_id().unwrap_or(self.first_id)).map(BtfTypeId)
     }
 
+    /// The record of an id, of this BTF or its base. Id 0 is `void` and has none.
+    pub(super) fn record(&self, id: BtfTypeId) -> Option<Record<'d>> {
+        if id.0 < self.first_id {
+            return self.base.and_then(|base| base.record(id));
+        }
+        let start = *self.offsets.get((id.0 - self.first_id) as usize)? as usize;
+        let bytes = self.types.bytes.get(start..)?;
+        Some(Record { id, bytes, offset: self.types.offset + start as u64, big_endian: self.big_endian })
+    }
+
     /// The highest id.
     pub fn last_id(&self) -> BtfTypeId {
         BtfTypeId(self.end_id().unwrap_or(1).saturating_sub(1))
@@ -135,7 +131,7 @@ impl<'d> Btf<'d> {
     }
 
     /// What an id is.
-    pub fn kind(&self, id: BtfTypeId) -> Option<Kind> {
+    pub fn kind(&self, id: BtfTypeId) -> Option<BtfKind> {
         self.record(id).map(|record| record.kind())
     }
 
@@ -155,22 +151,16 @@ impl<'d> Btf<'d> {
         rest.get(..end)
     }
 
-    /// The machine it was made for. BTF does not carry the pointer's size; it is that of `long`, as libbpf has it,
-    /// or what [`Btf::set_pointer_size`] said.
-    pub fn target(&self) -> Target {
-        Target { pointer_size: self.pointer_size, big_endian: self.big_endian }
-    }
-
-    /// Sets the pointer's size in bytes, for callers that know the ELF file's class.
-    pub fn set_pointer_size(&mut self, bytes: u8) {
-        self.pointer_size = bytes;
+    /// The machine it was made for. BTF does not carry the pointer's size; it is that of `long`, as libbpf has it.
+    pub fn target(&self) -> TargetMachine {
+        TargetMachine { pointer_size: self.pointer_size, big_endian: self.big_endian }
     }
 
     /// Size of an integer named like `long`. Compilers put the base types first, so a short look is enough.
     fn long_size(&self) -> Option<u8> {
         const LONG: [&[u8]; 4] = [b"long int", b"long unsigned int", b"long", b"unsigned long"];
         let records = self.ids().filter_map(|id| self.record(id));
-        let mut ints = records.filter(|record| record.kind() == Kind::Int);
+        let mut ints = records.filter(|record| record.kind() == BtfKind::Int);
         let long = ints.find(|int| matches!(self.string(int.name()), Some(name) if LONG.contains(&name)))?;
         match long.size() {
             4 => Some(4),

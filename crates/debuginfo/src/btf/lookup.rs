@@ -1,8 +1,7 @@
 //! Types by name.
 
-use super::index::{Btf, BtfTypeId};
-use super::kind::Kind;
-use fieldline_layout::types::AggregateKind;
+use super::index::Btf;
+use super::kind::{BtfKind, BtfTypeId};
 use memchr::memmem;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -12,11 +11,11 @@ const MAX_CHAIN: u32 = 64;
 
 /// A type that can be laid out: a struct or union, or a typedef of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Definition<'d> {
+pub struct BtfDefinition<'d> {
     /// Its id.
     pub id: BtfTypeId,
     /// STRUCT, UNION or TYPEDEF.
-    pub kind: Kind,
+    pub kind: BtfKind,
     /// Its name as bytes; BTF demands C identifiers but nobody checked them.
     pub name: &'d [u8],
 }
@@ -50,22 +49,16 @@ impl<'d> Btf<'d> {
         found
     }
 
-    /// The types of a name that are of a kind, in the order of their ids; those of the base come first.
-    pub fn find_kind(&self, name: &str, wanted: impl Fn(Kind) -> bool + Copy) -> Vec<BtfTypeId> {
-        self.matching(name, wanted)
-    }
-
-    /// What a name is declared as without a definition (`struct name;`), if it is.
-    pub fn find_declaration(&self, name: &str) -> Option<AggregateKind> {
-        let id = *self.matching(name, |kind| kind == Kind::Forward).first()?;
-        let is_union = self.record(id)?.info().flag();
-        Some(if is_union { AggregateKind::Union } else { AggregateKind::Struct })
-    }
-
     /// All named structs and unions, and typedefs of them, in the order of their ids; those of the base are left
     /// out.
-    pub fn definitions(&self) -> Definitions<'_, 'd> {
-        Definitions { btf: self, next: self.first_id }
+    pub fn definitions(&self) -> impl Iterator<Item = BtfDefinition<'d>> {
+        self.ids().filter_map(|id| {
+            let record = self.record(id)?;
+            let kind = record.kind();
+            let is_meant = is_definition(kind) && self.aggregate_behind(id).is_some();
+            let name = self.string(record.name()).filter(|name| is_meant && !name.is_empty())?;
+            Some(BtfDefinition { id, kind, name })
+        })
     }
 
     /// The struct or union an id is or names.
@@ -74,16 +67,17 @@ impl<'d> Btf<'d> {
         for _ in 0..MAX_CHAIN {
             let record = self.record(id)?;
             match record.kind() {
-                Kind::Struct | Kind::Union => return Some(id),
-                kind if kind == Kind::Typedef || kind.is_modifier() => id = BtfTypeId(record.target()),
+                BtfKind::Struct | BtfKind::Union => return Some(id),
+                kind if kind == BtfKind::Typedef || kind.is_modifier() => id = BtfTypeId(record.target()),
                 _ => return None,
             }
         }
         None
     }
 
-    fn matching(&self, name: &str, wanted: impl Fn(Kind) -> bool + Copy) -> Vec<BtfTypeId> {
-        let mut found = self.base.map(|base| base.matching(name, wanted)).unwrap_or_default();
+    /// The types of a name that are of a kind, in the order of their ids; those of the base come first.
+    pub fn find_kind(&self, name: &str, wanted: impl Fn(BtfKind) -> bool + Copy) -> Vec<BtfTypeId> {
+        let mut found = self.base.map(|base| base.find_kind(name, wanted)).unwrap_or_default();
         let places = self.name_places(name);
         if places.is_empty() {
             return found;
@@ -114,35 +108,6 @@ impl<'d> Btf<'d> {
     }
 }
 
-fn is_definition(kind: Kind) -> bool {
-    matches!(kind, Kind::Struct | Kind::Union | Kind::Typedef)
-}
-
-/// Iterator over [`Definition`]s.
-#[derive(Debug)]
-pub struct Definitions<'b, 'd> {
-    btf: &'b Btf<'d>,
-    next: u32,
-}
-
-impl<'d> Iterator for Definitions<'_, 'd> {
-    type Item = Definition<'d>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let id = BtfTypeId(self.next);
-            let record = self.btf.record(id)?;
-            self.next += 1;
-            let kind = record.kind();
-            if !kind.is_aggregate() && kind != Kind::Typedef {
-                continue;
-            }
-            if kind == Kind::Typedef && self.btf.aggregate_behind(id).is_none() {
-                continue;
-            }
-            if let Some(name) = self.btf.string(record.name()).filter(|name| !name.is_empty()) {
-                return Some(Definition { id, kind, name });
-            }
-        }
-    }
+fn is_definition(kind: BtfKind) -> bool {
+    matches!(kind, BtfKind::Struct | BtfKind::Union | BtfKind::Typedef)
 }

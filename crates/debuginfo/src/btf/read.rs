@@ -1,8 +1,8 @@
 //! Types out of BTF into a [`TypeTable`].
 
 use super::error::BtfError;
-use super::index::{Btf, BtfTypeId};
-use super::kind::Kind;
+use super::index::Btf;
+use super::kind::{BtfKind, BtfTypeId};
 use super::record::{RawMember, Record};
 use fieldline_layout::types::{
     Aggregate, AggregateKind, Base, Encoding, Enumeration, MemberDecl, PointerKind, Prototype, Qualifier,
@@ -147,34 +147,34 @@ fn convert(
     let mut refer = |to: u32, extent: Extent| Ok(intern(btf.check_reference(record, to)?, extent));
     let name = || btf.text(record, record.name());
     Ok(match record.kind() {
-        Kind::Int => Type::Base(Base {
+        BtfKind::Int => Type::Base(Base {
             name: name()?,
             size: u64::from(record.size()),
             encoding: int_encoding(record.extra(), record.size()),
         }),
-        Kind::Float => {
+        BtfKind::Float => {
             Type::Base(Base { name: name()?, size: u64::from(record.size()), encoding: Encoding::Float })
         }
-        Kind::Pointer => Type::Pointer {
+        BtfKind::Pointer => Type::Pointer {
             kind: PointerKind::Pointer,
             target: refer(record.target(), Extent::Named)?,
             size: u64::from(btf.target().pointer_size),
         },
-        Kind::Const => qualified(Qualifier::Const, refer(record.target(), extent)?),
-        Kind::Volatile => qualified(Qualifier::Volatile, refer(record.target(), extent)?),
-        Kind::Restrict => qualified(Qualifier::Restrict, refer(record.target(), extent)?),
-        Kind::TypeTag => Type::Tag { name: name()?, target: refer(record.target(), extent)? },
-        Kind::Typedef => Type::Typedef { name: name()?, target: refer(record.target(), extent)? },
-        Kind::Array => {
+        BtfKind::Const => qualified(Qualifier::Const, refer(record.target(), extent)?),
+        BtfKind::Volatile => qualified(Qualifier::Volatile, refer(record.target(), extent)?),
+        BtfKind::Restrict => qualified(Qualifier::Restrict, refer(record.target(), extent)?),
+        BtfKind::TypeTag => Type::Tag { name: name()?, target: refer(record.target(), extent)? },
+        BtfKind::Typedef => Type::Typedef { name: name()?, target: refer(record.target(), extent)? },
+        BtfKind::Array => {
             let (element, dimensions) = array(btf, record)?;
             Type::Array { element: refer(element, extent)?, dimensions, is_vector: false }
         }
-        Kind::Struct | Kind::Union | Kind::Forward => {
+        BtfKind::Struct | BtfKind::Union | BtfKind::Forward => {
             Type::Aggregate(aggregate(btf, record, extent, intern)?)
         }
-        Kind::Enum | Kind::Enum64 => Type::Enum(enumeration(btf, record, extent)?),
-        Kind::Prototype => Type::Function(prototype(btf, record, intern)?),
-        Kind::Unknown => Type::Unspecified(name()?),
+        BtfKind::Enum | BtfKind::Enum64 => Type::Enum(enumeration(btf, record, extent)?),
+        BtfKind::Prototype => Type::Function(prototype(btf, record, intern)?),
+        BtfKind::Unknown => Type::Unspecified(name()?),
         other => Type::Unspecified(format!("BTF {other}").into()),
     })
 }
@@ -205,7 +205,7 @@ fn array(btf: &Btf<'_>, outermost: &Record<'_>) -> Result<(u32, Vec<Option<u64>>
         dimensions.push((count != 0).then_some(u64::from(count)));
         let inner = btf.record(BtfTypeId(btf.check_reference(&record, element)?));
         match inner {
-            Some(inner) if inner.kind() == Kind::Array && dimensions.len() < MAX_CHAIN => record = inner,
+            Some(inner) if inner.kind() == BtfKind::Array && dimensions.len() < MAX_CHAIN => record = inner,
             _ => return Ok((element, dimensions)),
         }
     }
@@ -219,10 +219,10 @@ fn aggregate(
 ) -> Result<Aggregate, BtfError> {
     let name = btf.optional_text(record, record.name())?;
     let is_union = match record.kind() {
-        Kind::Forward => record.info().flag(),
-        kind => kind == Kind::Union,
+        BtfKind::Forward => record.info().flag(),
+        kind => kind == BtfKind::Union,
     };
-    let is_declaration = record.kind() == Kind::Forward || (extent == Extent::Named && name.is_some());
+    let is_declaration = record.kind() == BtfKind::Forward || (extent == Extent::Named && name.is_some());
     let mut members = Vec::new();
     if !is_declaration {
         members.reserve_exact(record.info().vlen() as usize);
@@ -234,11 +234,9 @@ fn aggregate(
         kind: if is_union { AggregateKind::Union } else { AggregateKind::Struct },
         name,
         size: if is_declaration { 0 } else { u64::from(record.size()) },
-        align: None,
         members,
         is_declaration,
-        decl: None,
-        order: fieldline_layout::types::MemberOrder::default(),
+        ..Aggregate::default()
     })
 }
 
@@ -261,10 +259,7 @@ fn member(
         ty: intern(ty, Extent::Full),
         bit_offset,
         bit_field,
-        align: None,
-        line: 0,
-        is_static: false,
-        is_base: false,
+        ..MemberDecl::default()
     })
 }
 
@@ -275,8 +270,8 @@ fn narrow_int(btf: &Btf<'_>, ty: u32) -> Option<(u32, u32)> {
     for _ in 0..MAX_CHAIN {
         let record = btf.record(id)?;
         match record.kind() {
-            kind if kind == Kind::Typedef || kind.is_modifier() => id = BtfTypeId(record.target()),
-            Kind::Int => {
+            kind if kind == BtfKind::Typedef || kind.is_modifier() => id = BtfTypeId(record.target()),
+            BtfKind::Int => {
                 let (skip, bits) = (record.extra() >> 16 & 0xff, record.extra() & 0xff);
                 let narrow = bits != 0 && u64::from(bits) < u64::from(record.size()) * 8;
                 return narrow.then_some((skip, bits));

@@ -1,8 +1,7 @@
 //! One type's record: the common `struct btf_type` and what follows it (btf.rst section 2.2).
 
 use super::header::read_u32;
-use super::index::{Btf, BtfTypeId};
-use super::kind::Kind;
+use super::kind::{BtfKind, BtfTypeId};
 
 /// Length of `struct btf_type`.
 pub(super) const COMMON: usize = 12;
@@ -23,8 +22,12 @@ pub(super) struct Record<'d> {
 pub(super) struct Info(pub(super) u32);
 
 impl Info {
-    pub(super) fn kind(self) -> Kind {
-        Kind::of(((self.0 >> 24) & 0x7f) as u8)
+    pub(super) fn kind(self) -> BtfKind {
+        BtfKind::of(self.number())
+    }
+
+    pub(super) fn number(self) -> u8 {
+        ((self.0 >> 24) & 0x7f) as u8
     }
 
     pub(super) fn vlen(self) -> u32 {
@@ -59,7 +62,7 @@ impl<'d> Record<'d> {
         Info(self.word(1))
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> BtfKind {
         self.info().kind()
     }
 
@@ -106,7 +109,7 @@ impl<'d> Record<'d> {
     pub(super) fn values(&self) -> impl Iterator<Item = (u32, i128)> + use<'d> {
         let record = *self;
         let signed = self.info().flag();
-        let wide = self.kind() == Kind::Enum64;
+        let wide = self.kind() == BtfKind::Enum64;
         self.elements(if wide { 3 } else { 2 }).map(move |at| {
             let low = record.word(at + 1);
             let value = if wide {
@@ -125,17 +128,5 @@ impl<'d> Record<'d> {
     pub(super) fn parameters(&self) -> impl Iterator<Item = (u32, u32)> + use<'d> {
         let record = *self;
         self.elements(2).map(move |at| (record.word(at), record.word(at + 1)))
-    }
-}
-
-impl<'d> Btf<'d> {
-    /// The record of an id, of this BTF or its base. Id 0 is `void` and has none.
-    pub(super) fn record(&self, id: BtfTypeId) -> Option<Record<'d>> {
-        if id.0 < self.first_id {
-            return self.base.and_then(|base| base.record(id));
-        }
-        let start = *self.offsets.get((id.0 - self.first_id) as usize)? as usize;
-        let bytes = self.types.bytes.get(start..)?;
-        Some(Record { id, bytes, offset: self.types.offset + start as u64, big_endian: self.big_endian })
     }
 }

@@ -6,16 +6,16 @@
 //! `perf_ibs_get_mem_lvl` and `perf_ibs_get_mem_snoop` there: data sources beyond L2 are of loads alone, latencies are those of
 //! loads that missed L1.
 
-use crate::advice::{Advice, LOAD, Step};
+use super::answer::{Advice, AdviceStep, LOAD};
 use crate::sampler::Ibs;
 
 /// Advice for IBS that can do this.
 pub(super) fn advice(ibs: &Ibs) -> Advice {
-    let by_ops = Step::new(
+    let by_ops = AdviceStep::new(
         format!("perf record -W -d -a -e ibs_op/cnt_ctl=1/ {LOAD}"),
         "every so many micro-ops, so that each access is as likely as any other, of kernel and programs on all CPUs",
     );
-    let by_cycles = |purpose: &str| Step::new(format!("perf mem record -a {LOAD}"), purpose);
+    let by_cycles = |purpose: &str| AdviceStep::new(format!("perf mem record -a {LOAD}"), purpose);
     let commands = match ibs.counts_ops {
         Some(false) => vec![by_cycles("every so many cycles, of kernel and programs on all CPUs")],
         _ => vec![

@@ -5,7 +5,7 @@
 //! is the least (Intel SDM volume 3B, "Load Latency Performance Monitoring Facility"). What stores tell:
 //! `precise_datala_hsw` and `store_latency_data` in `arch/x86/events/intel/ds.c`.
 
-use crate::advice::{Advice, LOAD, Step};
+use super::answer::{Advice, AdviceStep, LOAD};
 use crate::sampler::PebsCore;
 
 /// Advice for these cores.
@@ -17,11 +17,11 @@ pub(super) fn advice(cores: &[PebsCore]) -> Advice {
     };
     let events: Vec<String> = cores.iter().map(loads).chain(cores.iter().filter_map(stores)).collect();
     let commands = vec![
-        Step::new(
+        AdviceStep::new(
             format!("perf mem record --ldlat=3 -a {LOAD}"),
             "loads from 3 cycles on, which is all of them, and stores, of kernel and programs on all CPUs",
         ),
-        Step::new(format!("perf record -W -d -a {} {LOAD}", events.join(" ")), "the same spelled out"),
+        AdviceStep::new(format!("perf record -W -d -a {} {LOAD}", events.join(" ")), "the same spelled out"),
     ];
     Advice::records(summary, commands, cannot_show(cores, is_hybrid))
 }

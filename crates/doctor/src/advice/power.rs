@@ -4,16 +4,16 @@
 //! `arch/powerpc/perf/power9-events-list.h` and `power10-events-list.h`. What samples tell: `isa207_get_mem_data_src` and
 //! `isa207_get_mem_weight` in `arch/powerpc/perf/isa207-common.c`.
 
-use crate::advice::{Advice, LOAD, Step};
+use super::answer::{Advice, AdviceStep, LOAD};
 
 /// Advice for the core PMU.
 pub(super) fn advice(pmu: &str) -> Advice {
     let commands = vec![
-        Step::new(
+        AdviceStep::new(
             format!("perf mem record -a {LOAD}"),
             "loads and stores, of kernel and programs on all CPUs; there is no latency threshold to lower",
         ),
-        Step::new(
+        AdviceStep::new(
             format!("perf record -W -d -a -e {pmu}/mem-loads/ -e {pmu}/mem-stores/ {LOAD}"),
             "the same spelled out",
         ),

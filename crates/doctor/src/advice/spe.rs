@@ -5,22 +5,22 @@
 //! `arm_spe__synth_instruction_sample` in `tools/perf/util/arm-spe.c`. What stores and other cores tell:
 //! `arm_spe__synth_data_source_common` and `_generic` there.
 
-use crate::advice::{Advice, LOAD, Step};
+use super::answer::{Advice, AdviceStep, LOAD};
 
 /// Advice for these PMUs, one for each kind of core.
 pub(super) fn advice(pmus: &[String]) -> Advice {
     let event = |pmu: &String| format!("-e {pmu}/ts_enable=1,load_filter=1,store_filter=1/");
     let events: Vec<String> = pmus.iter().map(event).collect();
     let commands = vec![
-        Step::new(
+        AdviceStep::new(
             format!("perf record -a {} {LOAD}", events.join(" ")),
             "a trace of sampled loads and stores without a latency threshold, of kernel and programs on all CPUs",
         ),
-        Step::new(
+        AdviceStep::new(
             "perf inject --itrace=i1i -i perf.data -o samples.perf.data",
             "makes one sample of each traced access; without i1i an access counts once for each cache and TLB it met",
         ),
-        Step::new(
+        AdviceStep::new(
             "perf report --mem-mode -i samples.perf.data",
             "or looks at them with perf itself; `fieldline profile` reads samples.perf.data",
         ),

@@ -5,7 +5,7 @@
 //! 6.0, Ice Lake servers and newer). That guests see no IBS and no SPE: neither has a counterpart in `arch/x86/kvm/svm` and
 //! `arch/arm64/kvm` of Linux 6.12.
 
-use crate::advice::{Advice, LOAD, Step};
+use super::answer::{Advice, AdviceStep, LOAD};
 use crate::machine::Machine;
 use crate::sampler::Sampler;
 
@@ -17,7 +17,7 @@ fn branches(machine: &Machine, pmus: &[String], kept: &Kept) -> Advice {
         kept.branches,
         kept.pmu
     );
-    let mut commands = vec![Step::new(
+    let mut commands = vec![AdviceStep::new(
         format!("perf record -b -a -e {} {LOAD}", kept.event),
         "the branches taken last: every instruction between two of them ran, so its accesses are counted",
     )];
@@ -60,7 +60,7 @@ pub(super) fn counters(machine: &Machine, pmus: &[String]) -> Advice {
         pmus.join(", "),
         missing(machine).unwrap_or("no PMU samples loads and stores")
     );
-    let mut commands = vec![Step::new(
+    let mut commands = vec![AdviceStep::new(
         format!("perf record -a -e instructions {LOAD}"),
         "second best: which functions run, not which members they touch",
     )];
@@ -87,17 +87,22 @@ pub(super) fn timers(machine: &Machine) -> Advice {
     refusal(machine, summary, watch(machine).into_iter().collect(), cannot_show)
 }
 
-fn refusal(machine: &Machine, summary: String, commands: Vec<Step>, cannot_show: Vec<String>) -> Advice {
+fn refusal(
+    machine: &Machine,
+    summary: String,
+    commands: Vec<AdviceStep>,
+    cannot_show: Vec<String>,
+) -> Advice {
     let instead = instead(machine);
     Advice { sampler: Sampler::TimersOnly, summary, can_answer: false, commands, instead, cannot_show }
 }
 
 /// Breakpoints need no PMU (`tools/perf/Documentation/perf-record.txt`, `mem:`); x86 has four (`HBP_NUM` in
 /// `arch/x86/include/asm/hw_breakpoint.h`).
-fn watch(machine: &Machine) -> Option<Step> {
+fn watch(machine: &Machine) -> Option<AdviceStep> {
     let has_breakpoints = machine.is_arch("x86") && machine.pmu("breakpoint").is_some();
     has_breakpoints.then(|| {
-        Step::new(
+        AdviceStep::new(
             format!("perf record -d -a -e mem:0xADDRESS/8:rw {LOAD}"),
             "every access to eight bytes at an address you know (four such events at once), so the members there and no others",
         )
@@ -146,7 +151,7 @@ fn instead(machine: &Machine) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Advice;
+    use crate::advice::Advice;
     use crate::machine::{Machine, Pmu};
 
     fn machine(caps: &[(&str, &str)], events: &[&str]) -> Machine {

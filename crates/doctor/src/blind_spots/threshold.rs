@@ -1,8 +1,10 @@
 //! Load latency thresholds: asked for, or seen in the loads.
 
-use super::{BlindSpot, ENOUGH_SAMPLES};
-use fieldline_perfdata::perf_data::{Event, EventTally, Facts};
+use super::spot::BlindSpot;
+use fieldline_perfdata::perf_data::{Event, EventTally, RecordingFacts};
 
+/// Samples from which on the absence of something is no accident.
+pub(super) const ENOUGH_SAMPLES: u64 = 50;
 /// Cycles a load takes that hits the first-level cache, 4 or 5 on every processor with load sampling. A
 /// threshold up to here hides nothing.
 pub const L1_HIT_CYCLES: u64 = 5;
@@ -16,7 +18,7 @@ const RAW: u32 = 4;
 
 /// The threshold in cycles that the event was asked to have.
 #[must_use]
-pub fn load_threshold(facts: &Facts, event: &Event) -> Option<u64> {
+pub fn load_threshold(facts: &RecordingFacts, event: &Event) -> Option<u64> {
     let is_core_pmu =
         event.attr.kind == RAW || facts.pmu_name(event.attr.kind).is_some_and(|pmu| pmu.starts_with("cpu"));
     if is_core_pmu && INTEL_LOAD_LATENCY.contains(&(event.attr.config & 0xffff)) {
@@ -35,7 +37,7 @@ fn term_of_name(name: &str, term: &str) -> Option<u64> {
 }
 
 /// Says so if the threshold hides loads, or if the loads look as though one did.
-pub(super) fn blind_spot(facts: &Facts, event: &Event, counts: &EventTally) -> Option<BlindSpot> {
+pub(super) fn blind_spot(facts: &RecordingFacts, event: &Event, counts: &EventTally) -> Option<BlindSpot> {
     let (cycles, is_asked_for) = match load_threshold(facts, event) {
         Some(cycles) => (cycles, true),
         None => (seen_threshold(counts)?, false),
@@ -59,7 +61,10 @@ mod tests {
     use fieldline_perfdata::perf_data::Attr;
 
     fn threshold(kind: u32, config: u64, config1: u64, name: &str) -> Option<u64> {
-        let facts = Facts { pmus: vec![(10, "cpu_atom".into()), (12, "ibs_op".into())], ..Facts::default() };
+        let facts = RecordingFacts {
+            pmus: vec![(10, "cpu_atom".into()), (12, "ibs_op".into())],
+            ..RecordingFacts::default()
+        };
         let attr = Attr { kind, config, config1, ..Attr::default() };
         load_threshold(&facts, &Event { name: name.to_owned(), attr, ids: Vec::new() })
     }

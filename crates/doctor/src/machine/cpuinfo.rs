@@ -3,7 +3,7 @@
 //! `show_cpuinfo` of `arch/x86/kernel/cpu/proc.c`, `c_show` of `arch/arm64/kernel/cpuinfo.c`, `show_cpuinfo` of
 //! `arch/powerpc/kernel/setup-common.c`, `show_cpu_summary` of `arch/s390/kernel/processor.c`.
 
-use crate::machine::Model;
+use crate::machine::CpuModel;
 
 /// What the first CPU's lines say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) struct CpuInfo {
     /// Name of the processor.
     pub(super) processor: Option<String>,
     /// Of x86.
-    pub(super) model: Option<Model>,
+    pub(super) model: Option<CpuModel>,
     /// x86's flag `hypervisor`.
     pub(super) has_hypervisor_flag: bool,
     /// Power's `model`, which names the machine.
@@ -36,7 +36,7 @@ impl CpuInfo {
             (value("vendor_id"), number("cpu family"), number("model"))
         {
             info.arch = Some("x86_64");
-            info.model = Some(Model { vendor: vendor.to_owned(), family, model });
+            info.model = Some(CpuModel { vendor: vendor.to_owned(), family, model });
             info.processor = value("model name").map(str::to_owned);
             info.has_hypervisor_flag =
                 value("flags").is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
@@ -88,7 +88,7 @@ mod tests {
             "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n\
              model name\t: A Processor\nflags\t\t: fpu hypervisor ibs\n\nprocessor\t: 1\nmodel\t\t: 99\n",
         );
-        let model = Model { vendor: "AuthenticAMD".to_owned(), family: 25, model: 17 };
+        let model = CpuModel { vendor: "AuthenticAMD".to_owned(), family: 25, model: 17 };
         assert_eq!((x86.arch, x86.model, x86.cpus), (Some("x86_64"), Some(model), 2));
         assert_eq!((x86.processor.as_deref(), x86.has_hypervisor_flag), (Some("A Processor"), true));
         let arm = CpuInfo::parse("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n");

@@ -2,7 +2,7 @@
 
 use crate::machine::cpuinfo::CpuInfo;
 use crate::machine::root::Root;
-use crate::machine::{Machine, Settings, guest, pmu};
+use crate::machine::{Machine, MachineSettings, guest, pmu};
 use std::path::{Path, PathBuf};
 
 /// There is nothing below the root folder to know a machine by.
@@ -48,9 +48,9 @@ impl Machine {
     }
 }
 
-fn settings(root: &Root, release: Option<&str>) -> Settings {
+fn settings(root: &Root, release: Option<&str>) -> MachineSettings {
     let files = release.into_iter().flat_map(|release| DEBUG_FILES.map(|file| file.replace("{}", release)));
-    Settings {
+    MachineSettings {
         paranoid: root.number("proc/sys/kernel/perf_event_paranoid"),
         kptr_restrict: root.number("proc/sys/kernel/kptr_restrict"),
         max_sample_rate: root.number("proc/sys/kernel/perf_event_max_sample_rate"),

@@ -1,12 +1,12 @@
 //! A machine by the header of a recording made on it.
 
-use crate::machine::{Machine, Model, Pmu, guest};
-use fieldline_perfdata::perf_data::Facts;
+use crate::machine::{CpuModel, Machine, Pmu, guest};
+use fieldline_perfdata::perf_data::RecordingFacts;
 
 impl Machine {
     /// What a recording's header says of its machine: processor, PMUs and their capabilities, never their events.
     #[must_use]
-    pub fn of_recording(facts: &Facts) -> Self {
+    pub fn of_recording(facts: &RecordingFacts) -> Self {
         let model = facts.cpu_id.as_deref().and_then(model);
         let processor = facts.cpu_description.clone();
         Self {
@@ -22,7 +22,7 @@ impl Machine {
     }
 }
 
-fn pmus(facts: &Facts) -> Vec<Pmu> {
+fn pmus(facts: &RecordingFacts) -> Vec<Pmu> {
     let pmu = |(kind, name): &(u32, String)| Pmu {
         name: name.clone(),
         kind: Some(*kind),
@@ -43,7 +43,7 @@ fn pmus(facts: &Facts) -> Vec<Pmu> {
 
 /// perf lists a PMU `cpu` even where there is none (`perf_pmus__create_placeholder_core_pmu` in `tools/perf/util/pmu.c`), and then
 /// records that it has no capabilities; a real one of x86 or Power has some.
-fn is_placeholder(facts: &Facts) -> bool {
+fn is_placeholder(facts: &RecordingFacts) -> bool {
     facts.pmu_caps.iter().any(|of| of.pmu == "cpu" && of.caps.is_empty())
 }
 
@@ -52,10 +52,10 @@ const X86_VENDORS: [&str; 4] = ["GenuineIntel", "AuthenticAMD", "HygonGenuine", 
 
 /// `VENDOR,FAMILY,MODEL,STEPPING` of x86 (`get_cpuid` in `tools/perf/arch/x86/util/header.c`); other architectures write
 /// other things.
-fn model(id: &str) -> Option<Model> {
+fn model(id: &str) -> Option<CpuModel> {
     let mut words = id.split([',', '-']);
     let vendor = words.next()?.to_owned();
-    let model = Model { vendor, family: words.next()?.parse().ok()?, model: words.next()?.parse().ok()? };
+    let model = CpuModel { vendor, family: words.next()?.parse().ok()?, model: words.next()?.parse().ok()? };
     X86_VENDORS.contains(&model.vendor.as_str()).then_some(model)
 }
 
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn ids_of_x86_are_read_and_others_are_not() {
-        let intel = Model { vendor: "GenuineIntel".to_owned(), family: 6, model: 143 };
+        let intel = CpuModel { vendor: "GenuineIntel".to_owned(), family: 6, model: 143 };
         assert_eq!(model("GenuineIntel,6,143,8"), Some(intel));
         for other in ["0x00000000410fd0c0", "IBM,3906,704,M04,3.6,002f", "004e1202", "78,513", ""] {
             assert_eq!(model(other), None, "{other}");
@@ -76,11 +76,11 @@ mod tests {
     #[test]
     fn pmus_keep_capabilities_and_cpus() {
         let caps = vec![("zen4_ibs_extensions".to_owned(), "1".to_owned())];
-        let facts = Facts {
+        let facts = RecordingFacts {
             pmus: vec![(11, "ibs_op".to_owned()), (4, "cpu".to_owned())],
             pmu_caps: vec![PmuCaps { pmu: "ibs_op".to_owned(), caps }],
             cpu_description: Some("KVM".to_owned()),
-            ..Facts::default()
+            ..RecordingFacts::default()
         };
         let machine = Machine::of_recording(&facts);
         assert_eq!(machine.pmu("ibs_op").and_then(|pmu| pmu.cap("zen4_ibs_extensions")), Some("1"));
@@ -88,14 +88,16 @@ mod tests {
             (machine.pmu("cpu").and_then(|pmu| pmu.has_event("mem-loads")), machine.guest.is_some()),
             (None, true)
         );
-        assert_eq!(Machine::of_recording(&Facts::default()), Machine::default());
+        assert_eq!(Machine::of_recording(&RecordingFacts::default()), Machine::default());
     }
 
     #[test]
     fn a_cpu_without_capabilities_is_perfs_placeholder() {
-        let mut facts =
-            Facts { pmus: vec![(4, "cpu".to_owned()), (1, "software".to_owned())], ..Facts::default() };
-        let has_cpu = |facts: &Facts| Machine::of_recording(facts).pmu("cpu").is_some();
+        let mut facts = RecordingFacts {
+            pmus: vec![(4, "cpu".to_owned()), (1, "software".to_owned())],
+            ..RecordingFacts::default()
+        };
+        let has_cpu = |facts: &RecordingFacts| Machine::of_recording(facts).pmu("cpu").is_some();
         assert!(has_cpu(&facts));
         facts.pmu_caps.push(PmuCaps { pmu: "cpu".to_owned(), caps: Vec::new() });
         assert!(!has_cpu(&facts));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fieldline_doctor::blind_spots::{BlindSpot, blind_spots};
 use fieldline_perfdata::data_source::{Level, Operation, Snoop};
-use fieldline_perfdata::perf_data::{PerfFile, Record, Tally};
+use fieldline_perfdata::perf_data::{PerfFile, Record, RecordTally};
 
 const KERNEL: &str = "e1b6c81f7afcf08c49c197583920e5307d281cdf";
 
@@ -22,7 +22,7 @@ fn open(name: &str) -> Option<PerfFile> {
     Some(PerfFile::open(&path).unwrap())
 }
 
-fn spots(file: &PerfFile) -> (Tally, Vec<BlindSpot>) {
+fn spots(file: &PerfFile) -> (RecordTally, Vec<BlindSpot>) {
     let tally = file.tally().unwrap();
     let spots = blind_spots(file.facts(), &tally);
     (tally, spots)

@@ -5,7 +5,7 @@
 //! is a cap on natural alignments: none, 8, 4, 2, or 1 for a packed struct. The one that needs the fewest
 //! exceptions is taken, the weaker one if two need equally many.
 
-use super::{Slot, next_offset, place, place_union, size_of};
+use super::rules::{Placement, Slot, next_offset, place, place_union, round_up, size_of};
 use crate::layout::{Layout, Member};
 
 /// Caps on natural alignments, from none to packed.
@@ -88,7 +88,7 @@ impl Slots {
     }
 
     /// Places the slots in declared order.
-    pub fn place(&self) -> super::Placement {
+    pub fn place(&self) -> Placement {
         let mut placement = if self.is_union {
             place_union(&self.slots, self.struct_align)
         } else {
@@ -286,7 +286,7 @@ fn explain_gap(natural: Slot, end: u64, offset: u64) -> (Slot, Option<Cause>) {
 fn lowering(end: u64, offset: u64, than: u64) -> Option<u64> {
     let mut align = than / 2;
     while align >= 1 {
-        if super::round_up(end, align * 8) == offset {
+        if round_up(end, align * 8) == offset {
             return Some(align);
         }
         align /= 2;
@@ -298,7 +298,7 @@ fn lowering(end: u64, offset: u64, than: u64) -> Option<u64> {
 fn raising(end: u64, offset: u64, than: u64) -> Option<u64> {
     let mut align = than.checked_next_power_of_two()?.max(than.checked_add(1)?.checked_next_power_of_two()?);
     while align.checked_mul(8)? <= offset {
-        if super::round_up(end, align * 8) == offset {
+        if round_up(end, align * 8) == offset {
             return Some(align);
         }
         align = align.checked_mul(2)?;
@@ -308,7 +308,7 @@ fn raising(end: u64, offset: u64, than: u64) -> Option<u64> {
 
 /// `line` if it takes bit `end` to bit `offset` as `align` does and is stricter, else `align`.
 fn usual(align: u64, offset: u64, end: u64, line: u64) -> u64 {
-    if line > align && super::round_up(end, line.saturating_mul(8)) == offset { line } else { align }
+    if line > align && round_up(end, line.saturating_mul(8)) == offset { line } else { align }
 }
 
 /// Offsets leave a range of alignments open. Within it the one that another member of the struct needs, or the usual

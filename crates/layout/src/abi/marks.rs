@@ -1,6 +1,7 @@
 //! Alignment to the cacheline: where another build shows that it is meant, and what it costs to ask for it.
 
-use super::{Slot, Slots, place, size_of};
+use super::infer::{Slots, slots_of};
+use super::rules::{Slot, place, size_of};
 use crate::layout::Layout;
 
 /// Raises the alignment of members, and of the struct itself if `whole`, to `line` bytes where the layout looks the
@@ -35,7 +36,7 @@ pub fn reproduces(slots: &Slots, layout: &Layout) -> bool {
 /// The size in bytes of a layout some of whose members, by index, have other sizes in bytes: those of types that
 /// shrank or grew. Alignments stay.
 pub fn resized(layout: &Layout, members: &[(usize, u64)]) -> u64 {
-    let mut slots = super::slots_of(layout);
+    let mut slots = slots_of(layout);
     for (index, size) in members {
         if let Some(slot) = slots.slots.get_mut(*index) {
             slot.bit_size = size.saturating_mul(8);

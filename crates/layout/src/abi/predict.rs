@@ -1,7 +1,7 @@
 //! The layout another order of the members would have, also on a machine with another cacheline size.
 
 use super::infer::{Shape, Slots, slots_of};
-use super::{Slot, place, size_of};
+use super::rules::{Slot, place, size_of};
 use crate::layout::{Layout, Member};
 
 /// The layout with its members in `order` (indices of declared members). `None` if `order` is no permutation of them

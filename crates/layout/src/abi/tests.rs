@@ -1,5 +1,6 @@
 use super::*;
-use crate::layout::{Layout, Member, Role};
+use crate::layout::Member;
+use crate::testing::{layout, member};
 
 fn plain(size: u64) -> Slot {
     Slot::bytes(size, size)
@@ -7,23 +8,6 @@ fn plain(size: u64) -> Slot {
 
 fn bits(width: u64, storage: u64) -> Slot {
     Slot { bit_size: width, align: storage, bit_field_storage: Some(storage * 8), skip: 0 }
-}
-
-fn member(name: &str, offset: u64, size: u64, align: u64) -> Member {
-    Member {
-        name: Some(name.to_owned()),
-        type_name: "long".to_owned(),
-        bit_offset: offset * 8,
-        bit_size: size * 8,
-        bit_field_storage: None,
-        align,
-        explicit_align: None,
-        aligned_type: false,
-        role: Role::Plain,
-        line: 0,
-        members: Vec::new(),
-        is_union: false,
-    }
 }
 
 fn bit_member(name: &str, bit_offset: u64, width: u64, storage: u64) -> Member {
@@ -37,22 +21,6 @@ fn bit_member(name: &str, bit_offset: u64, width: u64, storage: u64) -> Member {
 
 fn holding(outer: Member, members: Vec<Member>) -> Member {
     Member { members, ..outer }
-}
-
-fn layout(size: u64, members: Vec<Member>) -> Layout {
-    let empty = Layout {
-        kind: "struct".to_owned(),
-        order: crate::types::MemberOrder::default(),
-        name: "sample".to_owned(),
-        size,
-        align: 8,
-        explicit_align: None,
-        file: None,
-        line: 0,
-        members: Vec::new(),
-        items: Vec::new(),
-    };
-    Layout::from_members(&empty, members, size)
 }
 
 #[test]
@@ -84,14 +52,15 @@ fn a_struct_keeps_its_own_alignment() {
 
 #[test]
 fn natural_layouts_need_no_exception() {
-    let natural = layout(24, vec![member("a", 0, 1, 1), member("b", 8, 8, 8), member("c", 16, 4, 4)]);
+    let natural =
+        layout("sample", 24, vec![member("a", 0, 1, 1), member("b", 8, 8, 8), member("c", 16, 4, 4)]);
     assert_eq!(slots_of(&natural).exceptions, []);
     assert_eq!(disagreement(&natural), None);
 }
 
 #[test]
 fn packed_structs_are_found_by_their_offsets() {
-    let packed = layout(13, vec![member("a", 0, 1, 1), member("b", 1, 8, 8), member("c", 9, 4, 4)]);
+    let packed = layout("sample", 13, vec![member("a", 0, 1, 1), member("b", 1, 8, 8), member("c", 9, 4, 4)]);
     let slots = slots_of(&packed);
     assert!(slots.packed());
     assert_eq!(slots.exceptions, []);
@@ -101,8 +70,9 @@ fn packed_structs_are_found_by_their_offsets() {
 
 #[test]
 fn eight_byte_scalars_aligned_to_four_are_found_by_offset_or_by_size() {
-    let by_offset = layout(16, vec![member("a", 0, 4, 4), member("b", 4, 8, 8), member("c", 12, 4, 4)]);
-    let by_size = layout(12, vec![member("b", 0, 8, 8), member("a", 8, 4, 4)]);
+    let by_offset =
+        layout("sample", 16, vec![member("a", 0, 4, 4), member("b", 4, 8, 8), member("c", 12, 4, 4)]);
+    let by_size = layout("sample", 12, vec![member("b", 0, 8, 8), member("a", 8, 4, 4)]);
     for declared in [by_offset, by_size] {
         let slots = slots_of(&declared);
         assert_eq!(slots.cap, 4, "{declared:?}");
@@ -113,14 +83,15 @@ fn eight_byte_scalars_aligned_to_four_are_found_by_offset_or_by_size() {
 #[test]
 fn a_cap_shown_inside_an_aggregate_lowers_it() {
     let inner = vec![member("x", 4, 8, 8), member("y", 12, 4, 4)];
-    let declared = layout(16, vec![member("a", 0, 4, 4), holding(member("s", 4, 12, 8), inner)]);
+    let declared = layout("sample", 16, vec![member("a", 0, 4, 4), holding(member("s", 4, 12, 8), inner)]);
     assert_eq!(slots_of(&declared).slots[1].align, 4);
     assert_eq!(disagreement(&declared), None);
 }
 
 #[test]
 fn alignment_written_in_the_source_is_inferred_as_a_cacheline() {
-    let declared = layout(128, vec![member("a", 0, 8, 8), member("hot", 64, 8, 8), member("b", 72, 8, 8)]);
+    let declared =
+        layout("sample", 128, vec![member("a", 0, 8, 8), member("hot", 64, 8, 8), member("b", 72, 8, 8)]);
     let slots = slots_of(&declared);
     assert_eq!(slots.slots[1].align, 64);
     assert_eq!(slots.exceptions.len(), 1);
@@ -132,6 +103,7 @@ fn alignment_of_an_aggregate_shows_in_its_padding() {
     // Nothing before `s` tells that its lock is aligned; its size does.
     let inner = vec![member("lock", 64, 4, 4), member("sum", 72, 8, 8)];
     let declared = layout(
+        "sample",
         192,
         vec![member("a", 0, 64, 8), holding(member("s", 64, 64, 8), inner), member("b", 128, 8, 8)],
     );
@@ -140,7 +112,8 @@ fn alignment_of_an_aggregate_shows_in_its_padding() {
 
 #[test]
 fn unnamed_bit_fields_are_skipped() {
-    let declared = layout(8, vec![bit_member("a", 0, 3, 4), bit_member("b", 32, 2, 4), member("c", 5, 1, 1)]);
+    let declared =
+        layout("sample", 8, vec![bit_member("a", 0, 3, 4), bit_member("b", 32, 2, 4), member("c", 5, 1, 1)]);
     let slots = slots_of(&declared);
     assert_eq!(slots.slots[1].skip, 29);
     assert_eq!(disagreement(&declared), None);
@@ -148,7 +121,7 @@ fn unnamed_bit_fields_are_skipped() {
 
 #[test]
 fn a_gap_without_a_rule_is_an_exception() {
-    let gap = layout(14, vec![member("a", 0, 1, 1), member("b", 3, 1, 1), member("c", 13, 1, 1)]);
+    let gap = layout("sample", 14, vec![member("a", 0, 1, 1), member("b", 3, 1, 1), member("c", 13, 1, 1)]);
     let causes: Vec<Cause> = slots_of(&gap).exceptions.iter().map(|found| found.cause).collect();
     assert_eq!(causes, [Cause::Gap(16), Cause::Gap(72)]);
     assert_eq!(disagreement(&gap), None);
@@ -156,9 +129,9 @@ fn a_gap_without_a_rule_is_an_exception() {
 
 #[test]
 fn overlaps_and_lost_members_are_disagreements() {
-    let overlap = layout(16, vec![member("a", 0, 8, 8), member("b", 4, 8, 8)]);
+    let overlap = layout("sample", 16, vec![member("a", 0, 8, 8), member("b", 4, 8, 8)]);
     assert_eq!(disagreement(&overlap), Some(Disagreement { member: Some(1), declared: 32, placed: 64 }));
-    let short = layout(4, vec![member("a", 0, 8, 8)]);
+    let short = layout("sample", 4, vec![member("a", 0, 8, 8)]);
     assert_eq!(disagreement(&short).map(|found| found.member), Some(None));
 }
 
@@ -166,6 +139,7 @@ fn overlaps_and_lost_members_are_disagreements() {
 fn a_new_order_moves_what_lies_inside_and_drops_holes() {
     let inner = vec![member("x", 8, 4, 4), member("y", 12, 4, 4)];
     let declared = layout(
+        "sample",
         32,
         vec![
             member("a", 0, 4, 4),
@@ -185,7 +159,8 @@ fn a_new_order_moves_what_lies_inside_and_drops_holes() {
 
 #[test]
 fn the_declared_order_is_reproduced() {
-    let declared = layout(128, vec![member("a", 0, 8, 8), member("hot", 64, 8, 8), member("b", 72, 4, 4)]);
+    let declared =
+        layout("sample", 128, vec![member("a", 0, 8, 8), member("hot", 64, 8, 8), member("b", 72, 4, 4)]);
     assert_eq!(reorder(&declared, &[0, 1, 2]).unwrap().members, declared.members);
 }
 
@@ -194,7 +169,8 @@ fn line_alignments_and_the_types_aligned_to_them_follow_the_line() {
     let sums = vec![member("sum", 64, 8, 8), member("avg", 72, 48, 8)];
     let average = Member { align: 64, ..holding(member("average", 64, 64, 8), sums) };
     let counter = Member { align: 64, explicit_align: Some(64), ..member("counter", 192, 8, 8) };
-    let declared = layout(256, vec![member("a", 0, 8, 8), average, member("b", 128, 8, 8), counter]);
+    let declared =
+        layout("sample", 256, vec![member("a", 0, 8, 8), average, member("b", 128, 8, 8), counter]);
     let wide = reorder_for_line(&declared, &[0, 1, 2, 3], 64, 128).unwrap();
     let places: Vec<(u64, u64)> = wide.members.iter().map(|m| (m.offset(), m.size())).collect();
     assert_eq!(places, [(0, 8), (128, 128), (256, 8), (384, 8)]);
@@ -206,7 +182,7 @@ fn line_alignments_and_the_types_aligned_to_them_follow_the_line() {
 fn arrays_of_line_aligned_elements_grow_by_element() {
     let array =
         Member { type_name: "struct per_node[3]".to_owned(), align: 64, ..member("nodes", 0, 192, 8) };
-    let wide = reorder_for_line(&layout(192, vec![array]), &[0], 64, 128).unwrap();
+    let wide = reorder_for_line(&layout("sample", 192, vec![array]), &[0], 64, 128).unwrap();
     assert_eq!(wide.size, 384);
 }
 
@@ -215,9 +191,11 @@ const NO_LIMIT: u64 = u64::MAX;
 
 #[test]
 fn a_new_member_goes_into_the_hole_it_fits() {
-    let before = layout(24, vec![member("a", 0, 4, 4), member("b", 8, 8, 8), member("c", 16, 4, 4)]);
+    let before =
+        layout("sample", 24, vec![member("a", 0, 4, 4), member("b", 8, 8, 8), member("c", 16, 4, 4)]);
     let new = member("new", 0, 4, 4);
-    let insert = |place| insert(&before, NewMember { member: &new, align_limit: NO_LIMIT }, place);
+    let insert =
+        |place| insert_for_line(&before, NewMember { member: &new, align_limit: NO_LIMIT }, place, 0, 0);
     let offsets = |place| {
         insert(place).map(|layout| {
             let offsets: Vec<u64> = layout.members.iter().map(Member::offset).collect();
@@ -232,10 +210,10 @@ fn a_new_member_goes_into_the_hole_it_fits() {
 
 #[test]
 fn a_new_member_obeys_the_limit_of_the_abi() {
-    let before = layout(8, vec![member("a", 0, 4, 4), member("b", 4, 4, 4)]);
+    let before = layout("sample", 8, vec![member("a", 0, 4, 4), member("b", 4, 4, 4)]);
     let new = member("new", 0, 8, 8);
     let size = |align_limit| {
-        insert(&before, NewMember { member: &new, align_limit }, 1)
+        insert_for_line(&before, NewMember { member: &new, align_limit }, 1, 0, 0)
             .map(|layout| (layout.members[1].offset(), layout.size))
     };
     assert_eq!(size(4), Some((4, 16)));
@@ -244,15 +222,15 @@ fn a_new_member_obeys_the_limit_of_the_abi() {
 
 #[test]
 fn a_new_bit_field_shares_the_unit_of_the_run_before_it() {
-    let before = layout(8, vec![bit_member("a", 0, 3, 4), member("b", 4, 4, 4)]);
+    let before = layout("sample", 8, vec![bit_member("a", 0, 3, 4), member("b", 4, 4, 4)]);
     let new = bit_member("new", 0, 2, 4);
-    let after = insert(&before, NewMember { member: &new, align_limit: NO_LIMIT }, 1);
+    let after = insert_for_line(&before, NewMember { member: &new, align_limit: NO_LIMIT }, 1, 0, 0);
     assert_eq!(after.map(|after| (after.members[1].bit_offset, after.size)), Some((3, 8)));
 }
 
 #[test]
 fn a_new_member_aligned_to_the_line_follows_it() {
-    let before = layout(8, vec![member("a", 0, 8, 8)]);
+    let before = layout("sample", 8, vec![member("a", 0, 8, 8)]);
     let new = Member { explicit_align: Some(64), ..member("new", 0, 8, 64) };
     let new = NewMember { member: &new, align_limit: NO_LIMIT };
     let at = |line| {
@@ -265,7 +243,7 @@ fn a_new_member_aligned_to_the_line_follows_it() {
 fn members_aligned_to_lines_stay_so_behind_a_new_one() {
     // What is aligned to lines keeps to them with a new member before it, in every build.
     let aligned = Member { explicit_align: Some(64), ..member("stats", 64, 64, 64) };
-    let before = layout(128, vec![member("a", 0, 8, 8), aligned]);
+    let before = layout("sample", 128, vec![member("a", 0, 8, 8), aligned]);
     let new = member("new", 0, 8, 8);
     let new = NewMember { member: &new, align_limit: NO_LIMIT };
     let at = |line| {
@@ -279,7 +257,7 @@ fn a_type_aligned_to_the_line_grows_with_it_also_where_the_member_repeats_its_al
     // gcc repeats the alignment of a type at its members: only the type's own says that its size follows the line.
     let size = |aligned_type| {
         let stats = Member { explicit_align: Some(64), aligned_type, ..member("stats", 64, 64, 64) };
-        let before = layout(128, vec![member("a", 0, 8, 8), stats]);
+        let before = layout("sample", 128, vec![member("a", 0, 8, 8), stats]);
         reorder_for_line(&before, &[0, 1], 64, 128).map(|layout| (layout.members[1].size(), layout.size))
     };
     assert_eq!((size(true), size(false)), (Some((128, 256)), Some((64, 256))));

@@ -1,29 +1,8 @@
 //! What is wished of cachelines: members that share one, that share none, that stand together.
 
-use super::{Unit, Wishes};
+use super::units::Unit;
+use super::wishes::{LineKind, Wishes};
 use crate::layout::{Layout, Member};
-
-/// What a wish asks of its members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineKind {
-    /// They lie on one cacheline, all their bytes.
-    Same,
-    /// No two of them have bytes on one cacheline.
-    Apart,
-    /// Nothing stands between them, and they take no more cachelines than their bytes need.
-    Group,
-}
-
-/// A wish about members and cachelines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineWish {
-    /// What is asked.
-    pub kind: LineKind,
-    /// Declared indices.
-    pub members: Vec<usize>,
-    /// The wish and where it comes from, for reports.
-    pub reason: String,
-}
 
 /// A [`LineWish`] in terms of units.
 #[derive(Clone, Debug, PartialEq, Eq)]

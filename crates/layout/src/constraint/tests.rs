@@ -1,20 +1,9 @@
 use super::*;
+use crate::layout::{Layout, Member, Role};
+use crate::testing;
 
 fn member(name: &str, bit_offset: u64, bit_size: u64, align: u64) -> Member {
-    Member {
-        name: Some(name.to_owned()),
-        type_name: "long".to_owned(),
-        bit_offset,
-        bit_size,
-        bit_field_storage: None,
-        align,
-        explicit_align: None,
-        aligned_type: false,
-        role: Role::Plain,
-        line: 0,
-        members: Vec::new(),
-        is_union: false,
-    }
+    Member { bit_offset, bit_size, ..testing::member(name, 0, 0, align) }
 }
 
 fn long(name: &str, offset: u64) -> Member {
@@ -26,19 +15,7 @@ fn bit_field(name: &str, bit_offset: u64) -> Member {
 }
 
 fn layout(size: u64, members: Vec<Member>) -> Layout {
-    let empty = Layout {
-        kind: "struct".to_owned(),
-        order: crate::types::MemberOrder::default(),
-        name: "sample".to_owned(),
-        size,
-        align: 8,
-        explicit_align: None,
-        file: None,
-        line: 0,
-        members: Vec::new(),
-        items: Vec::new(),
-    };
-    Layout::from_members(&empty, members, size)
+    testing::layout("sample", size, members)
 }
 
 fn longs(count: u64) -> Layout {
@@ -100,7 +77,7 @@ fn what_begins_a_line_without_filling_it_keeps_its_neighbours_behind() {
     members[1].explicit_align = Some(64);
     members[1].align = 64;
     let found = constraints(&layout(128, members.clone()), &Wishes::default());
-    assert_eq!(found, Err(Refusal::Fixed), "each is alone where it is");
+    assert_eq!(found, Err(ReorderRefusal::Fixed), "each is alone where it is");
     members.push(long("c", 80));
     let found = constraints(&layout(128, members), &Wishes::default()).unwrap();
     assert_eq!(found.check(&[0, 1, 3, 2]), Ok(()));
@@ -168,18 +145,18 @@ fn regions_of_the_text_and_stuck_declarations_are_respected() {
 #[test]
 fn what_has_no_order_of_its_own_is_refused() {
     let union = Layout { kind: "union".to_owned(), ..longs(2) };
-    assert_eq!(constraints(&union, &Wishes::default()), Err(Refusal::Union));
+    assert_eq!(constraints(&union, &Wishes::default()), Err(ReorderRefusal::Union));
     let packed = layout(9, vec![member("a", 0, 8, 1), member("b", 8, 64, 8)]);
-    assert_eq!(constraints(&packed, &Wishes::default()), Err(Refusal::Packed));
+    assert_eq!(constraints(&packed, &Wishes::default()), Err(ReorderRefusal::Packed));
     let exported = Layout { file: Some("include/uapi/linux/x.h".to_owned()), ..longs(2) };
-    assert!(matches!(constraints(&exported, &Wishes::default()), Err(Refusal::UserInterface(_))));
+    assert!(matches!(constraints(&exported, &Wishes::default()), Err(ReorderRefusal::UserInterface(_))));
     let mut reserved = longs(2);
     reserved.members[1].name = Some("rh_reserved1".to_owned());
-    assert!(matches!(constraints(&reserved, &Wishes::default()), Err(Refusal::Reserved(_))));
+    assert!(matches!(constraints(&reserved, &Wishes::default()), Err(ReorderRefusal::Reserved(_))));
     let wishes = Wishes { first: vec![pin(9)], ..Wishes::default() };
-    assert_eq!(constraints(&longs(2), &wishes), Err(Refusal::NoSuchMember(9)));
+    assert_eq!(constraints(&longs(2), &wishes), Err(ReorderRefusal::NoSuchMember(9)));
     let short = Wishes { notes: vec![Note::default()], ..Wishes::default() };
-    assert!(matches!(constraints(&longs(2), &short), Err(Refusal::Notes { .. })));
+    assert!(matches!(constraints(&longs(2), &short), Err(ReorderRefusal::Notes { .. })));
 }
 
 #[test]

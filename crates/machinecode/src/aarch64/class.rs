@@ -2,7 +2,7 @@
 //!
 //! Sizes as in the Arm Architecture Reference Manual, C4.1 "A64 instruction set encoding", loads and stores.
 
-use crate::machine::Access;
+use crate::machine::AccessKind;
 use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Opcode, Operand, SIMDSizeCode, SizeCode};
 
 /// What instructions do with their operands.
@@ -139,24 +139,24 @@ fn is_idle(opcode: Opcode) -> bool {
 }
 
 /// What an instruction does to memory, and to how many bytes of it; 0 if that depends on the processor.
-pub(super) fn touched(decoded: &Decoded, class: Class) -> Option<(Access, u16)> {
+pub(super) fn touched(decoded: &Decoded, class: Class) -> Option<(AccessKind, u16)> {
     let opcode = decoded.opcode;
     // As many bytes as are named, or as an operand has.
     let or_operand =
         |named: Option<Option<u16>>, place| Some(named?.unwrap_or_else(|| width(decoded, place)));
     Some(match class {
         Class::Nothing | Class::Compute | Class::Firmware | Class::System => return None,
-        Class::Load => (Access::Read, or_operand(loaded(opcode), 0).unwrap_or_else(|| vectors(decoded))),
-        Class::LoadPair if opcode == Opcode::LDPSW => (Access::Read, 8),
-        Class::LoadPair => (Access::Read, 2 * width(decoded, 0)),
-        Class::Store => (Access::Write, or_operand(stored(opcode), 0)?),
-        Class::StorePair => (Access::Write, 2 * width(decoded, 0)),
-        Class::StoreExclusive => (Access::Write, exclusive(decoded)),
-        Class::StoreExclusivePair => (Access::Write, 2 * width(decoded, 1)),
-        Class::StoreVector => (Access::Write, vectors(decoded)),
-        Class::Zero => (Access::Write, 0),
-        Class::Update => (Access::ReadWrite, or_operand(updated(opcode), 0)?),
-        Class::Compare => (Access::ReadWrite, compared(decoded)),
+        Class::Load => (AccessKind::Read, or_operand(loaded(opcode), 0).unwrap_or_else(|| vectors(decoded))),
+        Class::LoadPair if opcode == Opcode::LDPSW => (AccessKind::Read, 8),
+        Class::LoadPair => (AccessKind::Read, 2 * width(decoded, 0)),
+        Class::Store => (AccessKind::Write, or_operand(stored(opcode), 0)?),
+        Class::StorePair => (AccessKind::Write, 2 * width(decoded, 0)),
+        Class::StoreExclusive => (AccessKind::Write, exclusive(decoded)),
+        Class::StoreExclusivePair => (AccessKind::Write, 2 * width(decoded, 1)),
+        Class::StoreVector => (AccessKind::Write, vectors(decoded)),
+        Class::Zero => (AccessKind::Write, 0),
+        Class::Update => (AccessKind::ReadWrite, or_operand(updated(opcode), 0)?),
+        Class::Compare => (AccessKind::ReadWrite, compared(decoded)),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::aarch64::class::Class;
 use crate::aarch64::operand::{index, is_plain, is_wide, number, register, source};
-use crate::machine::{Address, Effect, Instruction, Segment, Source, System};
+use crate::machine::{Address, AddressSegment, Effect, Instruction, System, ValueSource};
 use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Opcode, Operand};
 
 /// Bytes of a page of which `adrp` makes the address.
@@ -28,7 +28,7 @@ pub(super) fn of(decoded: &Decoded, class: Class, instruction: &Instruction) -> 
 fn of_load(decoded: &Decoded, instruction: &Instruction) -> Option<Effect> {
     let is_whole = instruction.operand()?.size == 8 && is_wide(decoded, 0);
     let to = register(decoded, 0).filter(|_| is_whole)?;
-    Some(Effect::Move { to, from: Source::Memory, is_narrow: false })
+    Some(Effect::Move { to, from: ValueSource::Memory, is_narrow: false })
 }
 
 fn of_load_pair(decoded: &Decoded, instruction: &Instruction) -> Option<Effect> {
@@ -39,7 +39,7 @@ fn of_load_pair(decoded: &Decoded, instruction: &Instruction) -> Option<Effect> 
 
 /// A store of fewer bytes spoils what was there, and so needs no source.
 fn of_store(decoded: &Decoded, place: usize) -> Effect {
-    Effect::Store { from: source(decoded, place).unwrap_or(Source::Memory) }
+    Effect::Store { from: source(decoded, place).unwrap_or(ValueSource::Memory) }
 }
 
 fn of_store_pair(decoded: &Decoded, place: usize) -> Option<Effect> {
@@ -49,7 +49,7 @@ fn of_store_pair(decoded: &Decoded, place: usize) -> Option<Effect> {
 fn of_update(decoded: &Decoded) -> Option<Effect> {
     let register = register(decoded, 1).filter(|_| is_wide(decoded, 1))?;
     let is_swap = matches!(decoded.opcode, Opcode::SWP(_));
-    let is_plain = is_swap && source(decoded, 0) == Some(Source::Register(register));
+    let is_plain = is_swap && source(decoded, 0) == Some(ValueSource::Register(register));
     Some(Effect::Exchange { register, is_plain })
 }
 
@@ -79,20 +79,20 @@ fn of_add(decoded: &Decoded) -> Option<Effect> {
     let to = register(decoded, 0).filter(|_| is_wide(decoded, 0))?;
     let of = register(decoded, 1)?;
     if let Some(number) = number(decoded, 2) {
-        return Some(Effect::Add { to, of, from: Source::Number(number), subtract: false });
+        return Some(Effect::Add { to, of, from: ValueSource::Number(number), subtract: false });
     }
     let Some((index, scale)) = index(decoded, 2) else {
-        return Some(Effect::Move { to, from: Source::Register(of), is_narrow: false });
+        return Some(Effect::Move { to, from: ValueSource::Register(of), is_narrow: false });
     };
     let (base, index) = (Some(of), Some(index));
-    let address = Address { base, index, scale, displacement: 0, segment: Segment::Flat };
+    let address = Address { base, index, scale, displacement: 0, segment: AddressSegment::Flat };
     Some(Effect::Lea { to, address })
 }
 
 fn of_sub(decoded: &Decoded) -> Option<Effect> {
     let to = register(decoded, 0).filter(|_| is_wide(decoded, 0))?;
     let of = register(decoded, 1)?;
-    let from = number(decoded, 2).map(Source::Number).or_else(|| source(decoded, 2))?;
+    let from = number(decoded, 2).map(ValueSource::Number).or_else(|| source(decoded, 2))?;
     Some(Effect::Add { to, of, from, subtract: true })
 }
 
@@ -107,8 +107,10 @@ fn of_orr(decoded: &Decoded) -> Option<Effect> {
     let is_move = matches!(decoded.operands.get(1), Some(Operand::Register(_, 31)));
     let is_narrow = !is_wide(decoded, 0);
     let from = match number(decoded, 2) {
-        Some(number) => Source::Number(number),
-        None if is_plain(decoded, 2) => register(decoded, 2).map_or(Source::Number(0), Source::Register),
+        Some(number) => ValueSource::Number(number),
+        None if is_plain(decoded, 2) => {
+            register(decoded, 2).map_or(ValueSource::Number(0), ValueSource::Register)
+        }
         None => return None,
     };
     is_move.then_some(Effect::Move { to, from, is_narrow })
@@ -118,7 +120,7 @@ fn of_wide_move(decoded: &Decoded) -> Option<Effect> {
     let to = register(decoded, 0)?;
     let number = number(decoded, 1)?;
     let number = if decoded.opcode == Opcode::MOVN { !number } else { number };
-    let from = Source::Number(if is_wide(decoded, 0) { number } else { number & 0xffff_ffff });
+    let from = ValueSource::Number(if is_wide(decoded, 0) { number } else { number & 0xffff_ffff });
     Some(Effect::Move { to, from, is_narrow: false })
 }
 
@@ -132,7 +134,7 @@ fn of_insert(decoded: &Decoded) -> Option<Effect> {
 
 fn of_address(decoded: &Decoded, from: u64) -> Option<Effect> {
     let number = from.wrapping_add_signed(number(decoded, 1)?) as i64;
-    Some(Effect::Move { to: register(decoded, 0)?, from: Source::Number(number), is_narrow: false })
+    Some(Effect::Move { to: register(decoded, 0)?, from: ValueSource::Number(number), is_narrow: false })
 }
 
 fn of_choice(decoded: &Decoded) -> Option<Effect> {
@@ -143,7 +145,7 @@ fn of_choice(decoded: &Decoded) -> Option<Effect> {
 fn of_system(decoded: &Decoded) -> Option<Effect> {
     let Some(Operand::SystemReg(number)) = decoded.operands.get(1) else { return None };
     let system = system(*number)?;
-    Some(Effect::Move { to: register(decoded, 0)?, from: Source::System(system), is_narrow: false })
+    Some(Effect::Move { to: register(decoded, 0)?, from: ValueSource::System(system), is_narrow: false })
 }
 
 /// A register of the system by its number in `mrs`: o0, op1, CRn, CRm, op2 (Arm ARM, C5.1.3 and D23).

@@ -1,6 +1,6 @@
 //! Operands of the decoder as registers, values and addresses.
 
-use crate::machine::{Address, Register, Segment, Source};
+use crate::machine::{Address, AddressSegment, Register, ValueSource};
 use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Operand, ShiftStyle, SizeCode};
 
 /// Where an operand in memory is.
@@ -66,9 +66,9 @@ pub(super) fn number(decoded: &Decoded, place: usize) -> Option<i64> {
 }
 
 /// The value of an operand that is a register of 8 bytes, not shifted.
-pub(super) fn source(decoded: &Decoded, place: usize) -> Option<Source> {
+pub(super) fn source(decoded: &Decoded, place: usize) -> Option<ValueSource> {
     let is_it = is_wide(decoded, place) && is_plain(decoded, place);
-    is_it.then(|| register(decoded, place).map_or(Source::Number(0), Source::Register))
+    is_it.then(|| register(decoded, place).map_or(ValueSource::Number(0), ValueSource::Register))
 }
 
 /// A register that is added with a shift, and what it is multiplied with (see [`Address::scale`]).
@@ -97,7 +97,7 @@ fn place_of(operand: &Operand, at: u64) -> Option<Place> {
         index: None,
         scale: 1,
         displacement,
-        segment: Segment::Flat,
+        segment: AddressSegment::Flat,
     };
     let still = |address| Place { address, moves_on: None, spoils: None };
     Some(match *operand {
@@ -118,7 +118,7 @@ fn place_of(operand: &Operand, at: u64) -> Option<Place> {
         }
         Operand::PCOffset(distance) => {
             let displacement = at.wrapping_add_signed(distance) as i64;
-            still(Address { base: None, index: None, scale: 1, displacement, segment: Segment::Flat })
+            still(Address { base: None, index: None, scale: 1, displacement, segment: AddressSegment::Flat })
         }
         _ => return None,
     })
@@ -128,6 +128,6 @@ fn place_of(operand: &Operand, at: u64) -> Option<Place> {
 fn zeroed(decoded: &Decoded) -> Option<Place> {
     let base = register(decoded, 0)?;
     let address =
-        Address { base: Some(base), index: None, scale: 1, displacement: 0, segment: Segment::Flat };
+        Address { base: Some(base), index: None, scale: 1, displacement: 0, segment: AddressSegment::Flat };
     Some(Place { address, moves_on: None, spoils: None })
 }

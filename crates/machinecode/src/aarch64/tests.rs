@@ -1,5 +1,5 @@
 use super::*;
-use crate::machine::{Access, Address, Effect, Segment, Source, System};
+use crate::machine::{AccessKind, Address, AddressSegment, Effect, System, ValueSource};
 
 fn one(word: u32) -> Instruction {
     let all = Reader::default().read_all(0x1_0000, &word.to_le_bytes());
@@ -12,14 +12,14 @@ fn x(number: usize) -> Register {
 }
 
 fn load(to: usize) -> Effect {
-    Effect::Move { to: x(to), from: Source::Memory, is_narrow: false }
+    Effect::Move { to: x(to), from: ValueSource::Memory, is_narrow: false }
 }
 
 fn based(base: usize, displacement: i64) -> Address {
-    Address { base: Some(x(base)), index: None, scale: 1, displacement, segment: Segment::Flat }
+    Address { base: Some(x(base)), index: None, scale: 1, displacement, segment: AddressSegment::Flat }
 }
 
-fn memory(instruction: &Instruction) -> (Address, u16, Access) {
+fn memory(instruction: &Instruction) -> (Address, u16, AccessKind) {
     let memory = instruction.operand().unwrap();
     (memory.address, memory.size, memory.access)
 }
@@ -28,12 +28,12 @@ fn memory(instruction: &Instruction) -> (Address, u16, Access) {
 fn loads_and_stores_name_their_operands() {
     // ldr x0, [x19, #0x40]; strb w1, [x2, #1]; ldur x1, [x29, #-16]; ldrsw x2, [x3]
     let loaded = one(0xf940_2260);
-    assert_eq!(memory(&loaded), (based(19, 0x40), 8, Access::Read));
+    assert_eq!(memory(&loaded), (based(19, 0x40), 8, AccessKind::Read));
     assert_eq!((loaded.effect, loaded.written), (load(0), Registers(1)));
-    assert_eq!(memory(&one(0x3900_0441)), (based(2, 1), 1, Access::Write));
-    assert_eq!(memory(&one(0xf85f_03a1)), (based(29, -16), 8, Access::Read));
+    assert_eq!(memory(&one(0x3900_0441)), (based(2, 1), 1, AccessKind::Write));
+    assert_eq!(memory(&one(0xf85f_03a1)), (based(29, -16), 8, AccessKind::Read));
     let signed = one(0xb980_0062);
-    assert_eq!(memory(&signed), (based(3, 0), 4, Access::Read));
+    assert_eq!(memory(&signed), (based(3, 0), 4, AccessKind::Read));
     assert_eq!((signed.effect, signed.written), (Effect::Other, Registers(4)));
 }
 
@@ -41,11 +41,12 @@ fn loads_and_stores_name_their_operands() {
 fn bases_move_on_before_or_behind() {
     // stp x29, x30, [sp, #-48]!; ldp x29, x30, [sp], #48; ldr x0, [x19, #24]!; ldr x5, [x4], #8
     let push = one(0xa9bd_7bfd);
-    assert_eq!(memory(&push), (based(31, -48), 16, Access::Write));
-    let pair = Effect::StorePair { first: Source::Register(x(29)), second: Source::Register(x(30)) };
+    assert_eq!(memory(&push), (based(31, -48), 16, AccessKind::Write));
+    let pair =
+        Effect::StorePair { first: ValueSource::Register(x(29)), second: ValueSource::Register(x(30)) };
     assert_eq!((push.effect, push.moves_on, push.written), (pair, Some((Register::SP, -48)), Registers(0)));
     let pop = one(0xa8c3_7bfd);
-    assert_eq!(memory(&pop), (based(31, 0), 16, Access::Read));
+    assert_eq!(memory(&pop), (based(31, 0), 16, AccessKind::Read));
     assert_eq!(pop.effect, Effect::LoadPair { first: Some(x(29)), second: Some(x(30)) });
     assert_eq!(pop.moves_on, Some((Register::SP, 48)));
     let before = one(0xf841_8e60);
@@ -70,9 +71,9 @@ fn indices_count_whole_or_in_part() {
 #[test]
 fn numbers_are_made_in_parts() {
     // adrp x1, #+1 page; add x1, x1, #0x10; movz x0, #0x1234, lsl #16; movk x0, #0x5678; movn w2, #0; mov x3, xzr
-    let number = |to, number| Effect::Move { to: x(to), from: Source::Number(number), is_narrow: false };
+    let number = |to, number| Effect::Move { to: x(to), from: ValueSource::Number(number), is_narrow: false };
     assert_eq!(one(0xb000_0001).effect, number(1, 0x1_1000));
-    let sum = Effect::Add { to: x(1), of: x(1), from: Source::Number(0x10), subtract: false };
+    let sum = Effect::Add { to: x(1), of: x(1), from: ValueSource::Number(0x10), subtract: false };
     assert_eq!(one(0x9100_4021).effect, sum);
     assert_eq!(one(0xd2a2_4680).effect, number(0, 0x1234_0000));
     let insert = Effect::Insert { to: x(0), mask: !0xffff, bits: 0x5678 };
@@ -80,9 +81,10 @@ fn numbers_are_made_in_parts() {
     assert_eq!(one(0x1280_0002).effect, number(2, 0xffff_ffff));
     assert_eq!(one(0xaa1f_03e3).effect, number(3, 0));
     // mov x29, sp is an addition; mov w1, w2 clears the upper half.
-    let from_stack = Effect::Add { to: x(29), of: Register::SP, from: Source::Number(0), subtract: false };
+    let from_stack =
+        Effect::Add { to: x(29), of: Register::SP, from: ValueSource::Number(0), subtract: false };
     assert_eq!(one(0x9100_03fd).effect, from_stack);
-    let narrow = Effect::Move { to: x(1), from: Source::Register(x(2)), is_narrow: true };
+    let narrow = Effect::Move { to: x(1), from: ValueSource::Register(x(2)), is_narrow: true };
     assert_eq!(one(0x2a02_03e1).effect, narrow);
 }
 
@@ -90,26 +92,26 @@ fn numbers_are_made_in_parts() {
 fn atomic_operations_read_and_write() {
     // ldadd x1, x2, [x0]; stset x22, [x23]; casal x2, x1, [x3]; swpal x26, x3, [x0]
     let added = one(0xf821_0002);
-    assert_eq!(memory(&added), (based(0, 0), 8, Access::ReadWrite));
+    assert_eq!(memory(&added), (based(0, 0), 8, AccessKind::ReadWrite));
     assert_eq!(added.effect, Effect::Exchange { register: x(2), is_plain: false });
     let set = one(0xf836_32ff);
-    assert_eq!((memory(&set), set.effect), ((based(23, 0), 8, Access::ReadWrite), Effect::Other));
+    assert_eq!((memory(&set), set.effect), ((based(23, 0), 8, AccessKind::ReadWrite), Effect::Other));
     let compared = one(0xc8e2_fc61);
     assert_eq!(compared.effect, Effect::Exchange { register: x(2), is_plain: false });
     assert!(compared.written.contains(x(2)));
-    assert_eq!(memory(&one(0xf8fa_8003)), (based(0, 0), 8, Access::ReadWrite));
+    assert_eq!(memory(&one(0xf8fa_8003)), (based(0, 0), 8, AccessKind::ReadWrite));
     // ldxr x2, [x0]; stxr w3, x2, [x0]
     assert_eq!(one(0xc85f_7c02).effect, load(2));
     let exclusive = one(0xc803_7c02);
-    assert_eq!(exclusive.effect, Effect::Store { from: Source::Register(x(2)) });
-    assert_eq!((exclusive.written, memory(&exclusive).2), (Registers(8), Access::Write));
+    assert_eq!(exclusive.effect, Effect::Store { from: ValueSource::Register(x(2)) });
+    assert_eq!((exclusive.written, memory(&exclusive).2), (Registers(8), AccessKind::Write));
 }
 
 #[test]
 fn registers_of_the_system_hold_addresses() {
     // mrs x0, sp_el0; mrs x1, tpidr_el1; mrs x2, tpidr_el2; mrs x3, tpidr_el0; mrs x4, midr_el1
     let made = |word| match one(word).effect {
-        Effect::Move { from: Source::System(system), .. } => Some(system),
+        Effect::Move { from: ValueSource::System(system), .. } => Some(system),
         _ => None,
     };
     assert_eq!(made(0xd538_4100), Some(System::CurrentTask));

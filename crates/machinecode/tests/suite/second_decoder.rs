@@ -6,7 +6,7 @@ use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{
-    Access, Address, Effect, Flow, Instruction, Memory, Register, Registers, Segment,
+    AccessKind, Address, AddressSegment, Effect, Flow, Instruction, Memory, Register, Registers,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use yaxpeax_x86::long_mode::{
 #[derive(Clone, Debug, PartialEq)]
 struct View {
     length: u64,
-    explicit: Vec<(Address, u16, Access)>,
+    explicit: Vec<(Address, u16, AccessKind)>,
     written: Option<Registers>,
 }
 
@@ -37,7 +37,7 @@ fn register(reg: RegSpec) -> Option<Register> {
 
 fn address_of(operand: &Operand, end: u64) -> Option<Address> {
     let plain = |base, index, scale, displacement| {
-        Some(Address { base, index, scale, displacement, segment: Segment::Flat })
+        Some(Address { base, index, scale, displacement, segment: AddressSegment::Flat })
     };
     let based = |base: RegSpec, disp: i32| match base.class() == register_class::RIP {
         true => plain(None, None, 1, end.wrapping_add_signed(i64::from(disp)) as i64),
@@ -58,20 +58,20 @@ fn address_of(operand: &Operand, end: u64) -> Option<Address> {
     }
 }
 
-fn access_of(access: yaxpeax_x86::Access) -> Option<Access> {
+fn access_of(access: yaxpeax_x86::Access) -> Option<AccessKind> {
     match (access.is_read(), access.is_write()) {
-        (true, true) => Some(Access::ReadWrite),
-        (true, false) => Some(Access::Read),
-        (false, true) => Some(Access::Write),
+        (true, true) => Some(AccessKind::ReadWrite),
+        (true, false) => Some(AccessKind::Read),
+        (false, true) => Some(AccessKind::Write),
         (false, false) => None,
     }
 }
 
-fn segment_of(segment: Option<SecondSegment>) -> Segment {
+fn segment_of(segment: Option<SecondSegment>) -> AddressSegment {
     match segment {
-        Some(SecondSegment::FS) => Segment::Fs,
-        Some(SecondSegment::GS) => Segment::Gs,
-        _ => Segment::Flat,
+        Some(SecondSegment::FS) => AddressSegment::Fs,
+        Some(SecondSegment::GS) => AddressSegment::Gs,
+        _ => AddressSegment::Flat,
     }
 }
 
@@ -84,8 +84,8 @@ fn second_view(second: &Second, at: u64) -> View {
     for index in 0..second.operand_count() {
         let access = behavior.operand_access(index).and_then(access_of);
         // Its table has one entry for loads and stores: that a store reads is wrong.
-        let is_mov = second.opcode() == Opcode::MOV && access == Some(Access::ReadWrite);
-        let access = if is_mov { Some(Access::Write) } else { access };
+        let is_mov = second.opcode() == Opcode::MOV && access == Some(AccessKind::ReadWrite);
+        let access = if is_mov { Some(AccessKind::Write) } else { access };
         let address = address_of(&second.operand(index), at.wrapping_add(length));
         if let (Some(access), Some(address)) = (access, address) {
             let segment = segment_of(second.segment_override_for_op(index));

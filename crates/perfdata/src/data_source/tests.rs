@@ -74,7 +74,7 @@ fn each_level_by_its_old_bit() {
     ];
     for (bit, wanted) in levels {
         let hit = word(&[(LVL, bit | 2)]);
-        assert_eq!((hit.level(), hit.outcome()), (wanted, Outcome::Hit));
+        assert_eq!((hit.level(), hit.outcome()), (wanted, CacheOutcome::Hit));
         // "Not available" as a number defers to the old bits too.
         assert_eq!(word(&[(LVL, bit | 2), (LVL_NUM, 0xf)]).level(), wanted);
     }
@@ -94,9 +94,9 @@ fn the_remote_bit_turns_caches_and_memory_into_remote_ones() {
 
 #[test]
 fn hit_and_miss() {
-    assert_eq!(word(&[(LVL, 0x8 | 4), (LVL_NUM, 1)]).outcome(), Outcome::Miss);
-    assert_eq!(word(&[(LVL_NUM, 5)]).outcome(), Outcome::Hit);
-    assert_eq!(word(&[]).outcome(), Outcome::NotAvailable);
+    assert_eq!(word(&[(LVL, 0x8 | 4), (LVL_NUM, 1)]).outcome(), CacheOutcome::Miss);
+    assert_eq!(word(&[(LVL_NUM, 5)]).outcome(), CacheOutcome::Hit);
+    assert_eq!(word(&[]).outcome(), CacheOutcome::NotAvailable);
     assert!(word(&[(LVL, 0x8 | 2)]).is_l1_hit());
     assert!(!word(&[(LVL, 0x8 | 4)]).is_l1_hit());
     assert_eq!(word(&[(LVL, 0x8 | 4)]).missed_l1(), Some(true));

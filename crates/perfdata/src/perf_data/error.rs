@@ -4,14 +4,14 @@ use std::{fmt, io};
 
 /// Where in a recording something was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct BytePlace {
     /// Byte offset, counted from the start of the file, or of the decompressed records.
     pub offset: u64,
     /// The offset counts decompressed bytes, since the records come out of `COMPRESSED` ones.
     pub decompressed: bool,
 }
 
-impl Place {
+impl BytePlace {
     /// A byte of the file itself.
     #[must_use]
     pub fn in_file(offset: u64) -> Self {
@@ -25,7 +25,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for BytePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = if self.decompressed { " of the decompressed records" } else { "" };
         write!(f, "byte {}{of}", self.offset)
@@ -71,7 +71,7 @@ pub enum Error {
         /// What was being read.
         what: &'static str,
         /// Where it starts.
-        place: Place,
+        place: BytePlace,
         /// Bytes it needs.
         needed: u64,
         /// Bytes there are.
@@ -83,7 +83,7 @@ pub enum Error {
         /// What was being read.
         what: &'static str,
         /// Where it starts.
-        place: Place,
+        place: BytePlace,
         /// What is wrong, with the numbers.
         problem: String,
     },
@@ -101,14 +101,14 @@ pub enum Error {
         /// What was being read.
         what: &'static str,
         /// Where it starts.
-        place: Place,
+        place: BytePlace,
         /// What is not supported.
         problem: String,
     },
 }
 
 impl Error {
-    pub(crate) fn malformed(what: &'static str, place: Place, problem: impl Into<String>) -> Self {
+    pub(crate) fn malformed(what: &'static str, place: BytePlace, problem: impl Into<String>) -> Self {
         Self::Malformed { what, place, problem: problem.into() }
     }
 
@@ -116,7 +116,7 @@ impl Error {
         Self::Line { line, problem }
     }
 
-    pub(crate) fn unsupported(what: &'static str, place: Place, problem: impl Into<String>) -> Self {
+    pub(crate) fn unsupported(what: &'static str, place: BytePlace, problem: impl Into<String>) -> Self {
         Self::Unsupported { what, place, problem: problem.into() }
     }
 }

@@ -2,22 +2,23 @@
 
 use std::path::Path;
 
-use super::block::Blocks;
-use super::error::Error;
-use super::event_table::EventTable;
-use super::facts::{Facts, Mode};
-use super::header::{FileHeader, Opening};
-use super::pipe;
-use super::record::{self, RawRecord, Record};
-use super::source::Source;
-use super::stream::{AllRecords, FileRecords};
-use super::tally::{KernelMap, Tally};
+use crate::perf_data::error::Error;
+use crate::perf_data::header::event_table::EventTable;
+use crate::perf_data::header::facts::{Mode, RecordingFacts};
+use crate::perf_data::header::file_header::{FileHeader, Opening};
+use crate::perf_data::header::pipe;
+use crate::perf_data::stream::block::Block;
+use crate::perf_data::stream::record::{self, RawRecord, Record, read_sample};
+use crate::perf_data::stream::records::{AllRecords, Blocks, FileRecords, Header};
+use crate::perf_data::stream::source::Source;
+use crate::perf_data::tally::{KernelMap, RecordTally};
+use crate::sample::Sample;
 
 /// An open recording. Its records can be read any number of times, by several threads at once.
 #[derive(Debug)]
 pub struct PerfFile {
     source: Source,
-    facts: Facts,
+    facts: RecordingFacts,
     events: EventTable,
     /// Offsets of the first record and of the end of the records.
     records: (u64, u64),
@@ -61,13 +62,8 @@ impl PerfFile {
 
     /// What the recording says about itself.
     #[must_use]
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &RecordingFacts {
         &self.facts
-    }
-
-    /// What its records' events are.
-    pub(super) fn events(&self) -> &EventTable {
-        &self.events
     }
 
     /// The records from the first one on, in file order.
@@ -82,6 +78,32 @@ impl PerfFile {
     pub(crate) fn blocks(&self) -> Blocks<'_> {
         let (start, end) = self.records;
         Blocks::new(AllRecords::new(FileRecords::new(&self.source, self.facts.endian, start, end)))
+    }
+
+    /// Reads the records of a block, one by one.
+    ///
+    /// # Errors
+    /// If a record does not have the form of its kind.
+    pub(crate) fn read_block(&self, block: &Block, mut each: impl FnMut(Found<'_, '_>)) -> Result<(), Error> {
+        let endian = self.facts.endian;
+        let (mut at, mut number) = (0, 0);
+        let mut sample = Sample::default();
+        while let Some(bytes) = block.bytes.get(at..).filter(|bytes| !bytes.is_empty()) {
+            let place = block.places.get(number).copied().unwrap_or(block.place.plus(at as u64));
+            let header = Header::parse(bytes, endian, place)?;
+            let raw = header.raw(bytes.get(..header.size).unwrap_or(bytes), place);
+            if raw.is_sample() {
+                match read_sample(raw, &self.events, &mut sample)? {
+                    None => each(Found::Sample(&sample)),
+                    Some(id) => each(Found::Other(&Record::UnknownSample { id })),
+                }
+            } else {
+                each(Found::Other(&self.parse(raw)?));
+            }
+            at += header.size;
+            number += 1;
+        }
+        Ok(())
     }
 
     /// Reads a record that was found by [`Records::next_raw`].
@@ -117,14 +139,22 @@ impl PerfFile {
     /// # Errors
     ///
     /// A record cannot be found or read.
-    pub fn tally(&self) -> Result<Tally, Error> {
-        let mut tally = Tally::new(&self.facts);
+    pub fn tally(&self) -> Result<RecordTally, Error> {
+        let mut tally = RecordTally::new(&self.facts);
         let mut records = self.records();
         while let Some(record) = records.next_record()? {
             tally.add(&record);
         }
         Ok(tally)
     }
+}
+
+/// A record of a block.
+pub(crate) enum Found<'r, 'a> {
+    /// A sample.
+    Sample(&'r Sample<'a>),
+    /// Another record.
+    Other(&'r Record<'a>),
 }
 
 /// The records of a recording in the order they stand in it.

@@ -1,9 +1,9 @@
 //! Counts over the records of a recording: enough to say what it cannot show.
 
-use super::attr::Attr;
-use super::facts::{BuildId, EventIndex, Facts};
-use super::record::{Mmap, Record};
 use crate::data_source::{Level, Operation};
+use crate::perf_data::header::attr::Attr;
+use crate::perf_data::header::facts::{BuildId, EventIndex, RecordingFacts};
+use crate::perf_data::stream::record::{Mmap, Record};
 use crate::sample::runs::{Stacks, runs};
 use crate::sample::{CpuMode, Sample};
 
@@ -15,7 +15,7 @@ const PATH_LIMIT: usize = 4096;
 
 /// Counts over all records. Records can be added while they are used for something else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct RecordTally {
     /// Counts of each event's samples, by [`EventIndex`].
     pub events: Vec<EventTally>,
     /// Samples of events that the recording does not describe.
@@ -183,10 +183,10 @@ impl EventTally {
     }
 }
 
-impl Tally {
+impl RecordTally {
     /// Counts of nothing yet, for a recording with these facts.
     #[must_use]
-    pub fn new(facts: &Facts) -> Self {
+    pub fn new(facts: &RecordingFacts) -> Self {
         Self { events: vec![EventTally::default(); facts.events.len()], ..Self::default() }
     }
 

@@ -85,7 +85,7 @@ impl BitOr for SampleFields {
 /// A field of a sample, to say which one a short record breaks off in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of the kernel's header and of SampleFields")]
-pub enum Field {
+pub enum SampleField {
     Identifier,
     Ip,
     Tid,
@@ -113,7 +113,7 @@ pub enum Field {
     Aux,
 }
 
-impl fmt::Display for Field {
+impl fmt::Display for SampleField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Identifier => "identifier",

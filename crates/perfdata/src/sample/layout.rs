@@ -1,15 +1,10 @@
 //! Walking the body of a sample in the kernel's order.
 
-use super::parts::{
-    BranchStack, CounterRead, CounterValue, CpuMode, Parts, Registers, UserStack, Weight, Words,
-};
+use super::fields::{SampleField, SampleFields};
+use super::parts::{BranchStack, CounterRead, CounterValue, Parts, SampleRegisters, UserStack, Words};
 use super::places::Places;
-use super::{Field, Sample, SampleFields};
-use crate::data_source::DataSource;
 use crate::perf_data::{Attr, Endian};
 
-/// `PERF_RECORD_MISC_EXACT_IP`.
-const MISC_EXACT_IP: u16 = 1 << 14;
 /// `PERF_SAMPLE_BRANCH_HW_INDEX`.
 const BRANCH_HW_INDEX: u64 = 1 << 17;
 /// `PERF_SAMPLE_BRANCH_COUNTERS`.
@@ -39,10 +34,10 @@ pub struct SampleLayout {
     branch_sample_type: u64,
     user_registers: u64,
     interrupt_registers: u64,
-    unrecorded_period: u64,
-    endian: Endian,
+    pub(super) unrecorded_period: u64,
+    pub(super) endian: Endian,
     /// Where fields are, if that is the same in all samples.
-    places: Option<Places>,
+    pub(super) places: Option<Places>,
 }
 
 /// A sample that does not hold what its event's `sample_type` says.
@@ -51,7 +46,7 @@ pub enum FieldError {
     /// The record ends within a field.
     Short {
         /// The field.
-        field: Field,
+        field: SampleField,
         /// Bytes into the record's body where the field, or the part of it that is missing, starts.
         offset: usize,
         /// Bytes needed there.
@@ -96,47 +91,6 @@ impl SampleLayout {
         self.fields.contains(SampleFields::BRANCH_STACK)
     }
 
-    /// Reads the body of a `PERF_RECORD_SAMPLE` whose header has `misc`.
-    ///
-    /// # Errors
-    ///
-    /// The body is shorter or longer than the event's fields.
-    #[inline]
-    pub fn parse<'a>(&'a self, misc: u16, body: &'a [u8]) -> Result<Sample<'a>, FieldError> {
-        let mut sample = Sample::default();
-        self.read(misc, body, &mut sample)?;
-        Ok(sample)
-    }
-
-    /// The same to a place. After an error it holds anything.
-    ///
-    /// # Errors
-    ///
-    /// As of [`SampleLayout::parse`].
-    #[inline]
-    pub(crate) fn read<'a>(
-        &'a self,
-        misc: u16,
-        body: &'a [u8],
-        into: &mut Sample<'a>,
-    ) -> Result<(), FieldError> {
-        *into = Sample {
-            cpu_mode: CpuMode::from_misc(misc),
-            exact_ip: misc & MISC_EXACT_IP != 0,
-            period: self.unrecorded_period,
-            body,
-            layout: Some(self),
-            ..Sample::default()
-        };
-        match self.places.as_ref().filter(|places| places.size == body.len()) {
-            Some(places) => {
-                places.read(body, self.endian, into);
-                Ok(())
-            }
-            None => self.walk(body, into),
-        }
-    }
-
     /// The fields that [`SampleLayout::parse`] stepped over; those of a body it refuses are left out.
     pub(super) fn parts<'a>(&self, body: &'a [u8]) -> Parts<'a> {
         let mut parts = Parts::default();
@@ -147,7 +101,7 @@ impl SampleLayout {
     }
 
     /// Walks over the body and gives each field to `sink`.
-    fn walk<'a, S: Sink<'a>>(&self, body: &'a [u8], sink: &mut S) -> Result<(), FieldError> {
+    pub(super) fn walk<'a, S: Sink<'a>>(&self, body: &'a [u8], sink: &mut S) -> Result<(), FieldError> {
         let walked = self.walk_with(body, sink, EmptyStack::WithIndex);
         let may_be_bare = self.fields.contains(SampleFields::BRANCH_STACK)
             && self.branch_sample_type & BRANCH_HW_INDEX != 0;
@@ -176,15 +130,15 @@ impl SampleLayout {
     /// The fields of fixed size at the front.
     #[inline]
     fn walk_identity<'a, S: Sink<'a>>(at: &mut Walk<'a>, sink: &mut S) -> Result<(), FieldError> {
-        at.word(SampleFields::IDENTIFIER, Field::Identifier, sink)?;
-        at.word(SampleFields::IP, Field::Ip, sink)?;
-        at.half_words(SampleFields::TID, Field::Tid, sink)?;
-        at.word(SampleFields::TIME, Field::Time, sink)?;
-        at.word(SampleFields::ADDR, Field::Addr, sink)?;
-        at.word(SampleFields::ID, Field::Id, sink)?;
-        at.word(SampleFields::STREAM_ID, Field::StreamId, sink)?;
-        at.half_words(SampleFields::CPU, Field::Cpu, sink)?;
-        at.word(SampleFields::PERIOD, Field::Period, sink)
+        at.word(SampleFields::IDENTIFIER, SampleField::Identifier, sink)?;
+        at.word(SampleFields::IP, SampleField::Ip, sink)?;
+        at.half_words(SampleFields::TID, SampleField::Tid, sink)?;
+        at.word(SampleFields::TIME, SampleField::Time, sink)?;
+        at.word(SampleFields::ADDR, SampleField::Addr, sink)?;
+        at.word(SampleFields::ID, SampleField::Id, sink)?;
+        at.word(SampleFields::STREAM_ID, SampleField::StreamId, sink)?;
+        at.half_words(SampleFields::CPU, SampleField::Cpu, sink)?;
+        at.word(SampleFields::PERIOD, SampleField::Period, sink)
     }
 
     /// The fields about where the code was: counters, call chain, branches, registers, stack.
@@ -198,17 +152,17 @@ impl SampleLayout {
             sink.part(Part::Read(self.parse_read(at)?));
         }
         if at.has(SampleFields::CALLCHAIN) {
-            sink.part(Part::Callchain(at.counted_words(Field::Callchain)?));
+            sink.part(Part::Callchain(at.counted_words(SampleField::Callchain)?));
         }
         if at.has(SampleFields::RAW) {
-            let size = at.number_32(Field::Raw)?;
-            sink.part(Part::Raw(at.bytes(u64::from(size), Field::Raw)?));
+            let size = at.number_32(SampleField::Raw)?;
+            sink.part(Part::Raw(at.bytes(u64::from(size), SampleField::Raw)?));
         }
         if at.has(SampleFields::BRANCH_STACK) {
             sink.part(Part::BranchStack(self.parse_branches(at, empty_stack)?));
         }
         if at.has(SampleFields::REGS_USER) {
-            let registers = at.registers(self.user_registers, Field::UserRegisters)?;
+            let registers = at.registers(self.user_registers, SampleField::UserRegisters)?;
             sink.part(Part::UserRegisters(registers));
         }
         if at.has(SampleFields::STACK_USER) {
@@ -221,23 +175,23 @@ impl SampleLayout {
     #[inline]
     fn walk_memory<'a, S: Sink<'a>>(&self, at: &mut Walk<'a>, sink: &mut S) -> Result<(), FieldError> {
         if at.has(SampleFields::WEIGHT_STRUCT) {
-            at.word(SampleFields::WEIGHT_STRUCT, Field::WeightStruct, sink)?;
+            at.word(SampleFields::WEIGHT_STRUCT, SampleField::WeightStruct, sink)?;
         } else {
-            at.word(SampleFields::WEIGHT, Field::Weight, sink)?;
+            at.word(SampleFields::WEIGHT, SampleField::Weight, sink)?;
         }
-        at.word(SampleFields::DATA_SRC, Field::DataSource, sink)?;
-        at.word(SampleFields::TRANSACTION, Field::Transaction, sink)?;
+        at.word(SampleFields::DATA_SRC, SampleField::DataSource, sink)?;
+        at.word(SampleFields::TRANSACTION, SampleField::Transaction, sink)?;
         if at.has(SampleFields::REGS_INTR) {
-            let registers = at.registers(self.interrupt_registers, Field::InterruptRegisters)?;
+            let registers = at.registers(self.interrupt_registers, SampleField::InterruptRegisters)?;
             sink.part(Part::InterruptRegisters(registers));
         }
-        at.word(SampleFields::PHYS_ADDR, Field::PhysicalAddress, sink)?;
-        at.word(SampleFields::CGROUP, Field::Cgroup, sink)?;
-        at.word(SampleFields::DATA_PAGE_SIZE, Field::DataPageSize, sink)?;
-        at.word(SampleFields::CODE_PAGE_SIZE, Field::CodePageSize, sink)?;
+        at.word(SampleFields::PHYS_ADDR, SampleField::PhysicalAddress, sink)?;
+        at.word(SampleFields::CGROUP, SampleField::Cgroup, sink)?;
+        at.word(SampleFields::DATA_PAGE_SIZE, SampleField::DataPageSize, sink)?;
+        at.word(SampleFields::CODE_PAGE_SIZE, SampleField::CodePageSize, sink)?;
         if at.has(SampleFields::AUX) {
-            let size = at.number(Field::Aux)?;
-            sink.part(Part::Aux(at.bytes(size, Field::Aux)?));
+            let size = at.number(SampleField::Aux)?;
+            sink.part(Part::Aux(at.bytes(size, SampleField::Aux)?));
         }
         Ok(())
     }
@@ -247,16 +201,16 @@ impl SampleLayout {
         let has = |bit| self.read_format & bit != 0;
         let (has_id, has_lost) = (has(FORMAT_ID), has(FORMAT_LOST));
         // The number of counters, or the value of the only one.
-        let count = at.number(Field::Read)?;
-        let time_enabled = has(FORMAT_TIME_ENABLED).then(|| at.number(Field::Read)).transpose()?;
-        let time_running = has(FORMAT_TIME_RUNNING).then(|| at.number(Field::Read)).transpose()?;
+        let count = at.number(SampleField::Read)?;
+        let time_enabled = has(FORMAT_TIME_ENABLED).then(|| at.number(SampleField::Read)).transpose()?;
+        let time_running = has(FORMAT_TIME_RUNNING).then(|| at.number(SampleField::Read)).transpose()?;
         if has(FORMAT_GROUP) {
             let words_per_value = 1 + u64::from(has_id) + u64::from(has_lost);
-            let group = at.words(count.saturating_mul(words_per_value), Field::Read)?;
+            let group = at.words(count.saturating_mul(words_per_value), SampleField::Read)?;
             return Ok(CounterRead { time_enabled, time_running, lone: None, group, has_id, has_lost });
         }
-        let id = has_id.then(|| at.number(Field::Read)).transpose()?;
-        let lost = has_lost.then(|| at.number(Field::Read)).transpose()?;
+        let id = has_id.then(|| at.number(SampleField::Read)).transpose()?;
+        let lost = has_lost.then(|| at.number(SampleField::Read)).transpose()?;
         let lone = Some(CounterValue { value: count, id, lost });
         Ok(CounterRead { time_enabled, time_running, lone, group: Words::default(), has_id, has_lost })
     }
@@ -266,84 +220,55 @@ impl SampleLayout {
         at: &mut Walk<'a>,
         empty_stack: EmptyStack,
     ) -> Result<BranchStack<'a>, FieldError> {
-        let count = at.number(Field::BranchStack)?;
+        let count = at.number(SampleField::BranchStack)?;
         let indexed = self.branch_sample_type & BRANCH_HW_INDEX != 0
             && (count != 0 || empty_stack == EmptyStack::WithIndex);
-        let hw_index = indexed.then(|| at.number(Field::BranchStack)).transpose()?;
-        let entries = at.words(count.saturating_mul(3), Field::BranchStack)?;
+        let hw_index = indexed.then(|| at.number(SampleField::BranchStack)).transpose()?;
+        let entries = at.words(count.saturating_mul(3), SampleField::BranchStack)?;
         let counters = (self.branch_sample_type & BRANCH_COUNTERS != 0)
-            .then(|| at.words(count, Field::BranchStack))
+            .then(|| at.words(count, SampleField::BranchStack))
             .transpose()?;
         Ok(BranchStack { hw_index, entries, counters })
     }
 }
 
 /// Takes the fields of a sample in the order the kernel writes them.
-trait Sink<'a> {
+pub(super) trait Sink<'a> {
     /// A field of 64 bits.
-    fn number(&mut self, field: Field, value: u64);
+    fn number(&mut self, field: SampleField, value: u64);
     /// A field of twice 32 bits.
-    fn pair(&mut self, field: Field, first: u32, second: u32);
+    fn pair(&mut self, field: SampleField, first: u32, second: u32);
     /// A field of variable size.
     fn part(&mut self, part: Part<'a>);
 }
 
 /// A field of variable size.
-enum Part<'a> {
+pub(super) enum Part<'a> {
     Read(CounterRead<'a>),
     Callchain(Words<'a>),
     Raw(&'a [u8]),
     BranchStack(BranchStack<'a>),
-    UserRegisters(Registers<'a>),
+    UserRegisters(SampleRegisters<'a>),
     UserStack(UserStack<'a>),
-    InterruptRegisters(Registers<'a>),
+    InterruptRegisters(SampleRegisters<'a>),
     Aux(&'a [u8]),
 }
 
-impl<'a> Sink<'a> for Sample<'a> {
-    #[inline]
-    fn number(&mut self, field: Field, value: u64) {
-        match field {
-            Field::Ip => self.ip = Some(value),
-            Field::Time => self.time = Some(value),
-            Field::Addr => self.addr = Some(value),
-            Field::Period => self.period = value,
-            Field::Weight => self.weight = Some(Weight::from_word(value, false)),
-            Field::WeightStruct => self.weight = Some(Weight::from_word(value, true)),
-            Field::DataSource => self.data_source = Some(DataSource(value)),
-            Field::PhysicalAddress => self.physical_address = Some(value),
-            _ => {}
-        }
-    }
-
-    #[inline]
-    fn pair(&mut self, field: Field, first: u32, second: u32) {
-        match field {
-            Field::Tid => (self.pid, self.tid) = (Some(first), Some(second)),
-            Field::Cpu => self.cpu = Some(first),
-            _ => {}
-        }
-    }
-
-    #[inline]
-    fn part(&mut self, _part: Part<'a>) {}
-}
-
 impl<'a> Sink<'a> for Parts<'a> {
-    fn number(&mut self, field: Field, value: u64) {
+    fn number(&mut self, field: SampleField, value: u64) {
         match field {
-            Field::Identifier => self.identifier = Some(value),
-            Field::Id => self.id = Some(value),
-            Field::StreamId => self.stream_id = Some(value),
-            Field::Transaction => self.transaction = Some(value),
-            Field::Cgroup => self.cgroup = Some(value),
-            Field::DataPageSize => self.data_page_size = Some(value),
-            Field::CodePageSize => self.code_page_size = Some(value),
+            SampleField::Identifier => self.identifier = Some(value),
+            SampleField::Id => self.id = Some(value),
+            SampleField::StreamId => self.stream_id = Some(value),
+            SampleField::Transaction => self.transaction = Some(value),
+            SampleField::Cgroup => self.cgroup = Some(value),
+            SampleField::DataPageSize => self.data_page_size = Some(value),
+            SampleField::CodePageSize => self.code_page_size = Some(value),
             _ => {}
         }
     }
 
-    fn pair(&mut self, _field: Field, _first: u32, _second: u32) {}
+    fn pair(&mut self, _field: SampleField, _first: u32, _second: u32) {}
 
     fn part(&mut self, part: Part<'a>) {
         match part {
@@ -361,9 +286,9 @@ impl<'a> Sink<'a> for Parts<'a> {
 
 /// `perf_output_sample_ustack`: no bytes, then no filled size either.
 fn parse_stack<'a>(at: &mut Walk<'a>) -> Result<UserStack<'a>, FieldError> {
-    let size = at.number(Field::UserStack)?;
-    let bytes = at.bytes(size, Field::UserStack)?;
-    let filled = if size == 0 { 0 } else { at.number(Field::UserStack)? };
+    let size = at.number(SampleField::UserStack)?;
+    let bytes = at.bytes(size, SampleField::UserStack)?;
+    let filled = if size == 0 { 0 } else { at.number(SampleField::UserStack)? };
     Ok(UserStack { bytes, filled })
 }
 
@@ -382,7 +307,12 @@ impl<'a> Walk<'a> {
 
     /// The 64-bit field, if the samples have it.
     #[inline]
-    fn word<S: Sink<'a>>(&mut self, bit: SampleFields, field: Field, sink: &mut S) -> Result<(), FieldError> {
+    fn word<S: Sink<'a>>(
+        &mut self,
+        bit: SampleFields,
+        field: SampleField,
+        sink: &mut S,
+    ) -> Result<(), FieldError> {
         if self.has(bit) {
             sink.number(field, self.number(field)?);
         }
@@ -394,7 +324,7 @@ impl<'a> Walk<'a> {
     fn half_words<S: Sink<'a>>(
         &mut self,
         bit: SampleFields,
-        field: Field,
+        field: SampleField,
         sink: &mut S,
     ) -> Result<(), FieldError> {
         if self.has(bit) {
@@ -404,24 +334,24 @@ impl<'a> Walk<'a> {
     }
 
     #[inline]
-    fn number(&mut self, field: Field) -> Result<u64, FieldError> {
+    fn number(&mut self, field: SampleField) -> Result<u64, FieldError> {
         self.chunk::<8>(field).map(|bytes| self.endian.u64(bytes))
     }
 
     #[inline]
-    fn number_32(&mut self, field: Field) -> Result<u32, FieldError> {
+    fn number_32(&mut self, field: SampleField) -> Result<u32, FieldError> {
         self.chunk::<4>(field).map(|bytes| self.endian.u32(bytes))
     }
 
     #[inline]
-    fn chunk<const N: usize>(&mut self, field: Field) -> Result<[u8; N], FieldError> {
+    fn chunk<const N: usize>(&mut self, field: SampleField) -> Result<[u8; N], FieldError> {
         let rest = self.body.get(self.position..).unwrap_or_default();
         let Some(bytes) = rest.first_chunk::<N>() else { return Err(self.short(field, N as u64)) };
         self.position += N;
         Ok(*bytes)
     }
 
-    fn bytes(&mut self, count: u64, field: Field) -> Result<&'a [u8], FieldError> {
+    fn bytes(&mut self, count: u64, field: SampleField) -> Result<&'a [u8], FieldError> {
         let rest = self.body.get(self.position..).unwrap_or_default();
         let bytes = usize::try_from(count).ok().and_then(|count| rest.get(..count));
         let Some(bytes) = bytes else { return Err(self.short(field, count)) };
@@ -429,24 +359,24 @@ impl<'a> Walk<'a> {
         Ok(bytes)
     }
 
-    fn words(&mut self, count: u64, field: Field) -> Result<Words<'a>, FieldError> {
+    fn words(&mut self, count: u64, field: SampleField) -> Result<Words<'a>, FieldError> {
         let bytes = self.bytes(count.saturating_mul(8), field)?;
         Ok(Words::new(bytes, self.endian))
     }
 
-    fn counted_words(&mut self, field: Field) -> Result<Words<'a>, FieldError> {
+    fn counted_words(&mut self, field: SampleField) -> Result<Words<'a>, FieldError> {
         let count = self.number(field)?;
         self.words(count, field)
     }
 
     /// A register dump; without an ABI there are no values.
-    fn registers(&mut self, mask: u64, field: Field) -> Result<Registers<'a>, FieldError> {
+    fn registers(&mut self, mask: u64, field: SampleField) -> Result<SampleRegisters<'a>, FieldError> {
         let abi = self.number(field)?;
         let count = if abi == 0 { 0 } else { mask.count_ones() };
-        Ok(Registers { abi, mask, values: self.words(u64::from(count), field)? })
+        Ok(SampleRegisters { abi, mask, values: self.words(u64::from(count), field)? })
     }
 
-    fn short(&self, field: Field, needed: u64) -> FieldError {
+    fn short(&self, field: SampleField, needed: u64) -> FieldError {
         FieldError::Short { field, offset: self.position, needed }
     }
 

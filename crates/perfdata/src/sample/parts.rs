@@ -20,13 +20,13 @@ pub struct Parts<'a> {
     /// Last branches taken.
     pub branch_stack: Option<BranchStack<'a>>,
     /// User registers.
-    pub user_registers: Option<Registers<'a>>,
+    pub user_registers: Option<SampleRegisters<'a>>,
     /// A copy of the top of the user stack.
     pub user_stack: Option<UserStack<'a>>,
     /// Transaction abort cause.
     pub transaction: Option<u64>,
     /// Registers at the interrupt, or at the sampled instruction of a precise event.
-    pub interrupt_registers: Option<Registers<'a>>,
+    pub interrupt_registers: Option<SampleRegisters<'a>>,
     /// Identity of the control group.
     pub cgroup: Option<u64>,
     /// Bytes of the page that holds the data address.
@@ -235,7 +235,7 @@ impl BranchEntry {
 
 /// Registers of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Registers<'a> {
+pub struct SampleRegisters<'a> {
     /// `PERF_SAMPLE_REGS_ABI_*`: 0 none, 1 a 32-bit task, 2 a 64-bit task.
     pub abi: u64,
     /// One bit per register recorded, numbered as in the architecture's `asm/perf_regs.h`.
@@ -244,7 +244,7 @@ pub struct Registers<'a> {
     pub values: Words<'a>,
 }
 
-impl Registers<'_> {
+impl SampleRegisters<'_> {
     /// The value of the register numbered `register`.
     #[must_use]
     pub fn get(&self, register: u32) -> Option<u64> {

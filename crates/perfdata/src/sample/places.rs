@@ -1,9 +1,6 @@
 //! Samples whose fields are all of fixed size: where each field is, found once an event.
 
-use super::parts::Weight;
-use super::{Sample, SampleFields};
-use crate::data_source::DataSource;
-use crate::perf_data::Endian;
+use super::fields::SampleFields;
 
 /// Fields of variable size.
 pub(super) const VARIABLE: SampleFields = SampleFields(
@@ -48,16 +45,16 @@ const NOWHERE: u16 = u16::MAX;
 pub(super) struct Places {
     /// Bytes of a body.
     pub(super) size: usize,
-    ip: u16,
-    tid: u16,
-    time: u16,
-    addr: u16,
-    cpu: u16,
-    period: u16,
-    weight: u16,
-    is_weight_struct: bool,
-    data_source: u16,
-    physical_address: u16,
+    pub(super) ip: u16,
+    pub(super) tid: u16,
+    pub(super) time: u16,
+    pub(super) addr: u16,
+    pub(super) cpu: u16,
+    pub(super) period: u16,
+    pub(super) weight: u16,
+    pub(super) is_weight_struct: bool,
+    pub(super) data_source: u16,
+    pub(super) physical_address: u16,
 }
 
 impl Places {
@@ -84,22 +81,5 @@ impl Places {
             data_source: place(SampleFields::DATA_SRC),
             physical_address: place(SampleFields::PHYS_ADDR),
         })
-    }
-
-    /// Reads the fields of a body that is as long as it should be.
-    #[inline]
-    pub(super) fn read(&self, body: &[u8], endian: Endian, sample: &mut Sample<'_>) {
-        let word = |at: u16| Some(endian.u64(*body.get(usize::from(at)..)?.first_chunk()?));
-        let half = |at: u16| Some(endian.u32(*body.get(usize::from(at)..)?.first_chunk()?));
-        sample.ip = word(self.ip);
-        sample.pid = half(self.tid);
-        sample.tid = half(self.tid.saturating_add(4));
-        sample.time = word(self.time);
-        sample.addr = word(self.addr);
-        sample.cpu = half(self.cpu);
-        sample.period = word(self.period).unwrap_or(sample.period);
-        sample.weight = word(self.weight).map(|word| Weight::from_word(word, self.is_weight_struct));
-        sample.data_source = word(self.data_source).map(DataSource);
-        sample.physical_address = word(self.physical_address);
     }
 }

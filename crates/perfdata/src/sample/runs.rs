@@ -119,7 +119,7 @@ pub fn may_name_access(attr: &Attr) -> bool {
 mod tests {
     use super::*;
     use crate::perf_data::{Endian, PerfFile, Record};
-    use crate::writer::{Recording, SampleValues};
+    use crate::writer::{RecordingWriter, SampleValues};
 
     fn attr(chosen: u64) -> Attr {
         let sample_type = SampleFields::IP | SampleFields::BRANCH_STACK;
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn runs_lie_between_branches() {
-        let mut recording = Recording::new(Endian::Little);
+        let mut recording = RecordingWriter::new(Endian::Little);
         let event = recording.event("cycles", attr(bit::ANY), &[]);
         let wrong = [0x484, 0x700, 1 << 24];
         let branches = [[0x500, 0x100, 0], wrong, [0x120, 0x480, 2 << 24], [0x90, 0x118, 0], [0x9000, 0, 0]];

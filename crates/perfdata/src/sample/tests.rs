@@ -1,4 +1,5 @@
 use super::*;
+use crate::data_source::DataSource;
 use crate::perf_data::{Attr, Endian};
 use crate::testing::Random;
 

@@ -1,6 +1,6 @@
 //! What the text says of its recording: the comments of `perf script --header`, and what names of events tell.
 
-use crate::perf_data::{Attr, CpuCount, Event, Facts};
+use crate::perf_data::{Attr, CpuCount, Event, RecordingFacts};
 use crate::sample::SampleFields;
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ const PMUS: usize = 1 << 14;
 const KINDS: usize = 64;
 
 /// Takes note of a comment, `# NAME : VALUE`.
-pub(crate) fn note_comment(facts: &mut Facts, line: &str) {
+pub(crate) fn note_comment(facts: &mut RecordingFacts, line: &str) {
     if let Some(pmus) = line.strip_prefix("# pmu mappings: ") {
         facts.pmus = pmus.split(',').take(PMUS).filter_map(pmu).collect();
         return;
@@ -95,7 +95,7 @@ fn pmu(text: &str) -> Option<(u32, String)> {
     Some((number.trim().parse().ok()?, name.trim().to_owned()))
 }
 
-fn note_cpus(facts: &mut Facts, value: &str, slot: impl Fn(&mut CpuCount) -> &mut u32) {
+fn note_cpus(facts: &mut RecordingFacts, value: &str, slot: impl Fn(&mut CpuCount) -> &mut u32) {
     if let Ok(count) = value.parse() {
         *slot(facts.cpus.get_or_insert(CpuCount { online: 0, available: 0 })) = count;
     }
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn comments_describe_the_recording() {
-        let mut facts = Facts::default();
+        let mut facts = RecordingFacts::default();
         for line in
             ["# hostname : box", "# cmdline : /usr/bin/perf mem record -a ", "# nrcpus online : 8", "# ==="]
         {

@@ -1,15 +1,15 @@
 //! The text as a recording: facts, records in the order of the lines.
 
 use super::columns::{Columns, Roles};
-use super::front::Front;
+use super::front::cpu_mode;
 use super::reader::Reader;
-use super::sample_line::{Line, SampleLine};
+use super::sample_line::{Line, SampleLine, address};
 use super::survey::Survey;
-use super::symbol::{Landmark, Landmarks, Space, Symbol};
+use super::symbol::{AddressSpace, Landmark, Landmarks, Symbol};
 use super::{about, other};
 use crate::data_source::DataSource;
-use crate::perf_data::{Attr, Endian, Error, Event, EventIndex, Facts, Record, Source};
-use crate::sample::{CpuMode, Sample, SampleFields, SampleLayout, Weight};
+use crate::perf_data::{Attr, Endian, Error, Event, EventIndex, Record, RecordingFacts, Source};
+use crate::sample::{Sample, SampleFields, SampleLayout, Weight};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) fn is_text(head: &[u8]) -> bool {
 #[derive(Debug)]
 pub struct Script {
     source: Source,
-    facts: Facts,
+    facts: RecordingFacts,
     /// Events by name; one without a name is that of lines without.
     events: FxHashMap<String, usize>,
     roles: Vec<Roles>,
@@ -67,13 +67,13 @@ impl Script {
 
     /// What the text says of its recording: events, and what `perf script --header` prints.
     #[must_use]
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &RecordingFacts {
         &self.facts
     }
 
     /// Where the text shows that symbols lay, by address space; needs the field `symoff`.
     #[must_use]
-    pub fn landmarks(&self) -> &BTreeMap<Space, Landmark> {
+    pub fn landmarks(&self) -> &BTreeMap<AddressSpace, Landmark> {
         &self.landmarks.spaces
     }
 
@@ -103,7 +103,7 @@ impl Script {
             let (fields, more) = (fields.join(", "), fields.join(",+"));
             notes.push(format!("the text has no {fields}; if recorded, perf script -F +{more} prints them"));
         }
-        if self.has_kernel_code && !self.landmarks.spaces.contains_key(&Space::Kernel) {
+        if self.has_kernel_code && !self.landmarks.spaces.contains_key(&AddressSpace::Kernel) {
             notes.push(
                 "the text does not tell where the kernel lay, so addresses are taken as linked; \
                  perf script -F +symoff tells"
@@ -193,29 +193,8 @@ fn event(name: &str, roles: &Roles, mut fields: SampleFields) -> Event {
     }
 }
 
-pub(super) fn address(word: &str) -> Result<u64, String> {
-    u64::from_str_radix(word, 16).map_err(|_| format!("{word} is not a number of 64 bits"))
-}
-
 fn number(word: &str) -> Result<u64, String> {
     word.parse().map_err(|_| format!("{word} is not a decimal number of 64 bits"))
-}
-
-fn is_kernel(ip: u64) -> bool {
-    ip >> 63 == 1
-}
-
-/// In whose code a sample is: as printed (`misc`), else as the file's name or the address says.
-pub(super) fn cpu_mode(front: &Front, ip: Option<u64>, dso: Option<&str>) -> CpuMode {
-    if let Some(mode) = front.cpu_mode {
-        return mode;
-    }
-    match (dso.is_some_and(|dso| dso.starts_with("[guest.")), ip) {
-        (true, _) => CpuMode::GuestKernel,
-        (false, Some(ip)) if is_kernel(ip) => CpuMode::Kernel,
-        (false, Some(_)) => CpuMode::User,
-        (false, None) => CpuMode::Unknown,
-    }
 }
 
 /// The records of a text in the order of its lines.

@@ -140,6 +140,23 @@ fn mode(word: &str) -> Option<CpuMode> {
     }
 }
 
+fn is_kernel(ip: u64) -> bool {
+    ip >> 63 == 1
+}
+
+/// In whose code a sample is: as printed (`misc`), else as the file's name or the address says.
+pub(super) fn cpu_mode(front: &Front, ip: Option<u64>, dso: Option<&str>) -> CpuMode {
+    if let Some(mode) = front.cpu_mode {
+        return mode;
+    }
+    match (dso.is_some_and(|dso| dso.starts_with("[guest.")), ip) {
+        (true, _) => CpuMode::GuestKernel,
+        (false, Some(ip)) if is_kernel(ip) => CpuMode::Kernel,
+        (false, Some(_)) => CpuMode::User,
+        (false, None) => CpuMode::Unknown,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -68,6 +68,11 @@ fn is_hexadecimal(word: &str) -> bool {
     (1..=20).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// The number of such a word.
+pub(super) fn address(word: &str) -> Result<u64, String> {
+    u64::from_str_radix(word, 16).map_err(|_| format!("{word} is not a number of 64 bits"))
+}
+
 /// A sample's line; numbers are not yet told apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SampleLine<'l> {

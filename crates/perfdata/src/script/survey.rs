@@ -1,12 +1,12 @@
 //! A first look at all lines of a text: its events, their columns, where symbols lay.
 
 use super::columns::{Columns, Roles};
-use super::file::{address, cpu_mode};
+use super::front::cpu_mode;
 use super::reader::Reader;
-use super::sample_line::{Line, SampleLine};
+use super::sample_line::{Line, SampleLine, address};
 use super::symbol::{Landmarks, Symbol};
 use super::{about, other};
-use crate::perf_data::{Error, Facts};
+use crate::perf_data::{Error, RecordingFacts};
 use crate::sample::{CpuMode, SampleFields};
 use rustc_hash::FxHashMap;
 
@@ -18,7 +18,7 @@ const TELLING_DIGITS: usize = 6;
 /// What a first look at all lines finds.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    pub(super) facts: Facts,
+    pub(super) facts: RecordingFacts,
     pub(super) events: FxHashMap<String, usize>,
     pub(super) names: Vec<String>,
     pub(super) columns: Vec<Columns>,

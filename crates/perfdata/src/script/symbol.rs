@@ -59,7 +59,7 @@ fn split_close(text: &str) -> Option<(&str, &str)> {
 
 /// Whose addresses they are.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Space {
+pub enum AddressSpace {
     /// The kernel's.
     Kernel,
     /// A file's in a process, or a thread's where processes are not told; by the file's path as printed.
@@ -76,7 +76,7 @@ pub struct Landmark {
 /// Landmarks by address space.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Landmarks {
-    pub(crate) spaces: BTreeMap<Space, Landmark>,
+    pub(crate) spaces: BTreeMap<AddressSpace, Landmark>,
 }
 
 impl Landmarks {
@@ -85,8 +85,8 @@ impl Landmarks {
         let Some((name, offset)) = symbol.place else { return };
         let Some(address) = ip.checked_sub(offset) else { return };
         let space = match (pid, symbol.dso) {
-            (None, _) => Space::Kernel,
-            (Some(pid), Some(dso)) => Space::Program(pid, dso.to_owned()),
+            (None, _) => AddressSpace::Kernel,
+            (Some(pid), Some(dso)) => AddressSpace::Program(pid, dso.to_owned()),
             // Without the file there is no telling whose symbol it is.
             (Some(_), None) => return,
         };
@@ -136,7 +136,7 @@ mod tests {
         }
         marks.note(None, 0x3000, &Symbol { place: Some(("b", 0)), ..Symbol::default() });
         marks.note(None, 0x1, &Symbol { place: Some(("c", 2)), ..Symbol::default() });
-        let symbols = &marks.spaces[&Space::Kernel].symbols;
+        let symbols = &marks.spaces[&AddressSpace::Kernel].symbols;
         assert_eq!((symbols["a"], symbols["b"], symbols.len()), (Some(0x1000), None, 2));
     }
 

@@ -1,30 +1,14 @@
 //! The feature sections of a recording under construction.
 
-use super::Recording;
 use super::bytes::Bytes;
-use super::records::kind;
-use crate::perf_data::BuildId;
+use super::recording::RecordingWriter;
+use crate::perf_data::{BuildId, feature, kind};
 use crate::sample::CpuMode;
-
-const BUILD_ID: u32 = 2;
-const HOSTNAME: u32 = 3;
-const OSRELEASE: u32 = 4;
-const ARCH: u32 = 6;
-const NRCPUS: u32 = 7;
-const CPUDESC: u32 = 8;
-const CPUID: u32 = 9;
-const CMDLINE: u32 = 11;
-const EVENT_DESC: u32 = 12;
-const PMU_MAPPINGS: u32 = 16;
-const CACHE: u32 = 20;
-const COMPRESSED: u32 = 27;
-const HYBRID_TOPOLOGY: u32 = 30;
-const PMU_CAPS: u32 = 31;
 
 /// `PERF_RECORD_MISC_BUILD_ID_SIZE`.
 const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
 
-impl Recording {
+impl RecordingWriter {
     /// Adds a section, or replaces the one of the same feature.
     pub fn feature(&mut self, number: u32, section: Vec<u8>) {
         self.features.retain(|(other, _)| *other != number);
@@ -40,27 +24,27 @@ impl Recording {
 
     /// Name of the machine.
     pub fn hostname(&mut self, name: &str) {
-        self.string_feature(HOSTNAME, name);
+        self.string_feature(feature::HOSTNAME, name);
     }
 
     /// Release of its kernel.
     pub fn os_release(&mut self, release: &str) {
-        self.string_feature(OSRELEASE, release);
+        self.string_feature(feature::OSRELEASE, release);
     }
 
     /// Its architecture.
     pub fn arch(&mut self, arch: &str) {
-        self.string_feature(ARCH, arch);
+        self.string_feature(feature::ARCH, arch);
     }
 
     /// Name of its processor.
     pub fn cpu_description(&mut self, name: &str) {
-        self.string_feature(CPUDESC, name);
+        self.string_feature(feature::CPUDESC, name);
     }
 
     /// Vendor, family, model and stepping of its processor.
     pub fn cpu_id(&mut self, id: &str) {
-        self.string_feature(CPUID, id);
+        self.string_feature(feature::CPUID, id);
     }
 
     /// Numbers and names of its PMUs.
@@ -70,7 +54,7 @@ impl Recording {
         for (number, name) in pmus {
             section.u32(*number).string(name);
         }
-        self.feature(PMU_MAPPINGS, section.into_vec());
+        self.feature(feature::PMU_MAPPINGS, section.into_vec());
     }
 
     /// The kinds of cores: PMU and list of CPUs.
@@ -80,21 +64,21 @@ impl Recording {
         for (pmu, cpus) in kinds {
             section.string(pmu).string(cpus);
         }
-        self.feature(HYBRID_TOPOLOGY, section.into_vec());
+        self.feature(feature::HYBRID_TOPOLOGY, section.into_vec());
     }
 
     /// A capability of a PMU; the last call counts.
     pub fn pmu_cap(&mut self, pmu: &str, name: &str, value: &str) {
         let mut section = self.bytes();
         section.u32(1).u32(1).string(name).string(value).string(pmu);
-        self.feature(PMU_CAPS, section.into_vec());
+        self.feature(feature::PMU_CAPS, section.into_vec());
     }
 
     /// CPUs online and available.
     pub fn cpus(&mut self, online: u32, available: u32) {
         let mut section = self.bytes();
         section.u32(available).u32(online);
-        self.feature(NRCPUS, section.into_vec());
+        self.feature(feature::NRCPUS, section.into_vec());
     }
 
     /// The command that recorded.
@@ -104,7 +88,7 @@ impl Recording {
         for word in words {
             section.string(word);
         }
-        self.feature(CMDLINE, section.into_vec());
+        self.feature(feature::CMDLINE, section.into_vec());
     }
 
     /// One first-level data cache with this size of lines.
@@ -112,7 +96,7 @@ impl Recording {
         let mut section = self.bytes();
         section.u32(1).u32(1).u32(1).u32(bytes).u32(64).u32(8);
         section.string("Data").string("32K").string("0");
-        self.feature(CACHE, section.into_vec());
+        self.feature(feature::CACHE, section.into_vec());
     }
 
     /// The build id of an object, by its file name or the kernel's name in brackets.
@@ -137,7 +121,7 @@ impl Recording {
     pub(super) fn sections(&self) -> Vec<(u32, Vec<u8>)> {
         let mut sections = self.sections_without_build_ids();
         if !self.build_ids.is_empty() {
-            sections.push((BUILD_ID, self.build_ids.clone()));
+            sections.push((feature::BUILD_ID, self.build_ids.clone()));
         }
         sections.sort_by_key(|(number, _)| *number);
         sections
@@ -147,13 +131,13 @@ impl Recording {
     pub(super) fn sections_without_build_ids(&self) -> Vec<(u32, Vec<u8>)> {
         let mut sections = self.features.clone();
         if self.events.iter().any(|event| !event.name.is_empty()) {
-            sections.push((EVENT_DESC, self.event_descriptions()));
+            sections.push((feature::EVENT_DESC, self.event_descriptions()));
         }
         if self.packing.is_packed() {
             let mut section = self.bytes();
             // Version, zstd, level, ratio, bytes of the kernel's buffer.
             section.u32(1).u32(1).u32(1).u32(1).u32(1 << 20);
-            sections.push((COMPRESSED, section.into_vec()));
+            sections.push((feature::COMPRESSED, section.into_vec()));
         }
         sections.sort_by_key(|(number, _)| *number);
         sections

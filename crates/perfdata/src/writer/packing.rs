@@ -1,9 +1,15 @@
 //! Packing records into `COMPRESSED` ones, as `perf record -z` does, with zstd frames that store.
 
-use super::WrittenRecord;
 use super::bytes::Bytes;
-use super::records::kind;
-use crate::perf_data::Endian;
+use crate::perf_data::{Endian, kind};
+
+/// A whole record with its header.
+#[derive(Debug, Clone)]
+pub(super) struct WrittenRecord {
+    pub(super) bytes: Vec<u8>,
+    /// `perf record -z` packs what came through the kernel's buffer and nothing else.
+    pub(super) is_from_kernel: bool,
+}
 
 /// How the kernel's records are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,32 +1,10 @@
 //! The records of a recording under construction, apart from samples.
 
 use super::bytes::Bytes;
-use super::{Recording, WrittenRecord};
-use crate::perf_data::{BuildId, Mmap, Task};
+use super::packing::WrittenRecord;
+use super::recording::{Identity, RecordingWriter};
+use crate::perf_data::{BuildId, Mmap, Task, kind};
 use crate::sample::{CpuMode, SampleFields};
-
-pub(super) mod kind {
-    pub(crate) const MMAP: u32 = 1;
-    pub(crate) const LOST: u32 = 2;
-    pub(crate) const COMM: u32 = 3;
-    pub(crate) const EXIT: u32 = 4;
-    pub(crate) const THROTTLE: u32 = 5;
-    pub(crate) const FORK: u32 = 7;
-    pub(crate) const SAMPLE: u32 = 9;
-    pub(crate) const MMAP2: u32 = 10;
-    pub(crate) const LOST_SAMPLES: u32 = 13;
-    pub(crate) const KSYMBOL: u32 = 17;
-    pub(crate) const TEXT_POKE: u32 = 20;
-    pub(crate) const HEADER_ATTR: u32 = 64;
-    pub(crate) const HEADER_BUILD_ID: u32 = 67;
-    pub(crate) const FINISHED_ROUND: u32 = 68;
-    pub(crate) const AUXTRACE: u32 = 71;
-    pub(crate) const HEADER_FEATURE: u32 = 80;
-    pub(crate) const COMPRESSED: u32 = 81;
-    pub(crate) const COMPRESSED2: u32 = 83;
-    /// The first kind that perf writes and the kernel does not.
-    pub(crate) const FIRST_OF_PERF: u32 = 64;
-}
 
 /// `PERF_RECORD_MISC_COMM_EXEC`.
 const MISC_COMM_EXEC: u16 = 1 << 13;
@@ -55,20 +33,7 @@ impl<'a> From<&'a Mmap<'_>> for Mapping<'a> {
     }
 }
 
-/// Who and when, at the end of records that are no samples (`struct sample_id` of `perf_event_open(2)`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// Process.
-    pub pid: u32,
-    /// Thread.
-    pub tid: u32,
-    /// Nanoseconds.
-    pub time: u64,
-    /// CPU.
-    pub cpu: u32,
-}
-
-impl Recording {
+impl RecordingWriter {
     /// Says who and when for the records that follow; all zeros if never said.
     pub fn identity(&mut self, identity: Identity) {
         self.identity = identity;
@@ -77,7 +42,8 @@ impl Recording {
     /// Adds a record with any kind and body. The kernel's kinds get the identity at their end that the
     /// first event asks for: what was said last, and the event's id.
     pub fn record(&mut self, kind: u32, misc: u16, body: &[u8]) {
-        let is_from_kernel = kind < kind::FIRST_OF_PERF;
+        // The first kind that perf writes and the kernel does not.
+        let is_from_kernel = kind < kind::HEADER_ATTR;
         let mut whole = self.bytes();
         whole.bytes(body);
         if is_from_kernel && kind != kind::SAMPLE {

@@ -1,9 +1,8 @@
 //! Samples of a recording under construction.
 
-use super::Recording;
 use super::bytes::Bytes;
-use super::records::kind;
-use crate::perf_data::{Attr, EventIndex};
+use super::recording::RecordingWriter;
+use crate::perf_data::{Attr, EventIndex, kind};
 use crate::sample::{CpuMode, SampleFields};
 
 /// The values of a sample; those that its event does not ask for are not written.
@@ -74,7 +73,7 @@ pub struct CounterValues<'a> {
     pub counters: &'a [(u64, u64, u64)],
 }
 
-impl Recording {
+impl RecordingWriter {
     /// Adds a sample of an event that was added before.
     pub fn sample(&mut self, event: EventIndex, values: &SampleValues<'_>) {
         let Some(event) = self.events.get(event.index()) else { return };

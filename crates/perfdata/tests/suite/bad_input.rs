@@ -2,13 +2,13 @@
 //! more memory than the file is worth.
 
 use crate::random::Random;
-use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, Error, PerfFile, Tally};
+use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, Error, PerfFile, RecordTally};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{Packing, Recording, SampleValues};
+use fieldline_perfdata::writer::{Packing, RecordingWriter, SampleValues};
 
 /// A recording in the manner of `perf mem record`: two events, the kernel's map and build id.
-fn recording(samples: u64) -> Recording {
-    let mut recording = Recording::new(Endian::Little);
+fn recording(samples: u64) -> RecordingWriter {
+    let mut recording = RecordingWriter::new(Endian::Little);
     let sample_type = SampleFields::IDENTIFIER
         | SampleFields::IP
         | SampleFields::TID
@@ -58,7 +58,7 @@ fn forms(samples: u64) -> Vec<Vec<u8>> {
 }
 
 /// Reads all there is.
-fn read(bytes: Vec<u8>) -> Result<Tally, Error> {
+fn read(bytes: Vec<u8>) -> Result<RecordTally, Error> {
     PerfFile::of_bytes(bytes)?.tally()
 }
 
@@ -237,7 +237,7 @@ fn the_data_of_trace_records_must_be_within_the_file() {
 
 #[test]
 fn events_that_samples_cannot_be_told_by_are_refused_at_once() {
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     let attr = Attr { sample_type: SampleFields::IP, ..Attr::default() };
     recording.event("a", attr.clone(), &[1]);
     recording.event("b", attr, &[2]);
@@ -247,7 +247,7 @@ fn events_that_samples_cannot_be_told_by_are_refused_at_once() {
 
 #[test]
 fn a_recording_without_events_is_refused() {
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     recording.finished_round();
     for bytes in [recording.to_file(), recording.to_pipe()] {
         assert!(matches!(read(bytes), Err(Error::Malformed { .. })));

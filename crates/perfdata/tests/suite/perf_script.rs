@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::rows::{self, COLUMNS, common_fields, our_rows};
 use fieldline_perfdata::perf_data::{Attr, Endian, PerfFile};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{CounterValues, Packing, Recording, SampleValues};
+use fieldline_perfdata::writer::{CounterValues, Packing, RecordingWriter, SampleValues};
 
 /// A row of `perf script` in our form: name first, times in nanoseconds, the data source in figures only.
 fn row_of_perf(line: &str, fields: SampleFields) -> String {
@@ -76,8 +76,8 @@ fn compare(root: &Path, path: &Path) -> usize {
 }
 
 /// Samples with every field that perf prints, and with parts of variable size between them.
-fn recording(endian: Endian, weight: SampleFields) -> Recording {
-    let mut recording = Recording::new(endian);
+fn recording(endian: Endian, weight: SampleFields) -> RecordingWriter {
+    let mut recording = RecordingWriter::new(endian);
     let columns = COLUMNS.iter().fold(0, |all, (field, _)| all | field.0) & !SampleFields::WEIGHT.0;
     let others = SampleFields::IDENTIFIER | SampleFields::CALLCHAIN | SampleFields::READ;
     let others = others | SampleFields::BRANCH_STACK | SampleFields::REGS_INTR | SampleFields::TRANSACTION;

@@ -3,7 +3,7 @@
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex, Mode, PerfFile, Record};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{Mapping, Packing, Recording, SampleValues};
+use fieldline_perfdata::writer::{Mapping, Packing, RecordingWriter, SampleValues};
 
 const FIELDS: SampleFields = SampleFields(
     SampleFields::IDENTIFIER.0
@@ -47,8 +47,8 @@ fn values(index: u64) -> SampleValues<'static> {
 }
 
 /// Two events, every kind of record, 1000 samples.
-fn recording(endian: Endian) -> Recording {
-    let mut recording = Recording::new(endian);
+fn recording(endian: Endian) -> RecordingWriter {
+    let mut recording = RecordingWriter::new(endian);
     let attr = Attr {
         kind: 4,
         config: 0x1cd,
@@ -274,7 +274,7 @@ fn a_recording_on_disk_reads_as_one_in_memory() {
 
 #[test]
 fn events_without_names_get_some() {
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     let attr = Attr { kind: 1, config: 0, sample_type: SampleFields::IDENTIFIER, ..Attr::default() };
     recording.event("", attr.clone(), &[1]);
     recording.event("", Attr { kind: 4, config: 0x1cd, ..attr }, &[2]);

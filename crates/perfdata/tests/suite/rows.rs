@@ -1,7 +1,7 @@
 //! One row a sample, in a form that both we and `perf script` can be brought to.
 
 use fieldline_perfdata::data_source::DataSource;
-use fieldline_perfdata::perf_data::{Facts, PerfFile, Record};
+use fieldline_perfdata::perf_data::{PerfFile, Record, RecordingFacts};
 use fieldline_perfdata::sample::{Sample, SampleFields};
 
 /// The columns of a row that a recording can have, with the words `perf script -F` has for them. Those
@@ -19,7 +19,7 @@ pub(crate) const COLUMNS: [(SampleFields, &str); 9] = [
 ];
 
 /// Columns that all sampled events have.
-pub(crate) fn common_fields(facts: &Facts) -> SampleFields {
+pub(crate) fn common_fields(facts: &RecordingFacts) -> SampleFields {
     let sampled = facts.events.iter().filter(|event| !event.attr.is_dummy());
     let all = sampled.map(|event| event.attr.sample_type.0).fold(u64::MAX, |all, one| {
         // Either form of the weight is one column.
@@ -30,7 +30,7 @@ pub(crate) fn common_fields(facts: &Facts) -> SampleFields {
 }
 
 /// The numbers of a sample in the order of `perf script`.
-fn our_row(facts: &Facts, fields: SampleFields, sample: &Sample<'_>) -> String {
+fn our_row(facts: &RecordingFacts, fields: SampleFields, sample: &Sample<'_>) -> String {
     let number = |value: Option<u64>| value.unwrap_or_default();
     let columns = [
         format!("{}/{}", sample.pid.unwrap_or_default() as i32, sample.tid.unwrap_or_default() as i32),

@@ -2,7 +2,7 @@
 
 use super::insertion::{Insertion, MOST};
 use super::judge::{Judge, Worth};
-use crate::tidy::moved;
+use crate::search::tidy::moved;
 use rayon::prelude::*;
 
 /// Units up to which every set of three is tried; beyond, pairs.

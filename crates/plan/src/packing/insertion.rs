@@ -4,7 +4,7 @@
 //! placed the same units, the one that ends earlier is never worse for what follows. Whether the last unit is a run of
 //! bit-fields is part of the state, because two of them may not touch.
 
-use crate::problem::Build;
+use crate::cost::build::BuildSlots;
 use fieldline_layout::constraint::Constraints;
 
 /// Most units put back at once.
@@ -30,7 +30,7 @@ const START: Reached = Reached { end: 0, distance: 0, last: None, was_bits: fals
 /// An order without some of its units.
 pub(super) struct Insertion<'a> {
     pub(super) constraints: &'a Constraints,
-    pub(super) build: &'a Build,
+    pub(super) build: &'a BuildSlots,
     /// What is left.
     pub(super) rest: &'a [usize],
     /// Units to put back, at most [`MOST`], each with its place before.

@@ -1,7 +1,7 @@
 //! What an order has to keep to be worth offering.
 
-use crate::planner::Options;
-use crate::problem::Build;
+use crate::cost::build::BuildSlots;
+use crate::options::PlanOptions;
 use crate::result::slab_class;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{Constraints, LineKind};
@@ -25,7 +25,7 @@ impl Worth {
 pub(super) struct Judge<'a> {
     pub(super) constraints: &'a Constraints,
     /// The own build first, then those of other line sizes.
-    pub(super) builds: Vec<Build>,
+    pub(super) builds: Vec<BuildSlots>,
     /// By configuration, which units it has; the first has all, the others lack those of one `#if` or of all.
     variants: Vec<Vec<bool>>,
     /// By configuration and build.
@@ -33,11 +33,11 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(layout: &Layout, constraints: &'a Constraints, options: &Options) -> Self {
-        let mut builds = vec![Build::new(layout, constraints, options.build_line, options.build_line)];
+    pub(super) fn new(layout: &Layout, constraints: &'a Constraints, options: &PlanOptions) -> Self {
+        let mut builds = vec![BuildSlots::new(layout, constraints, options.build_line, options.build_line)];
         for line in &options.lines {
             if builds.iter().all(|build| build.line != *line) {
-                builds.push(Build::new(layout, constraints, options.build_line, *line));
+                builds.push(BuildSlots::new(layout, constraints, options.build_line, *line));
             }
         }
         let mut judge = Self { constraints, builds, variants: variants(constraints), declared: Vec::new() };
@@ -98,7 +98,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether a build has kept units at their offsets and pairs on the lines asked for.
-    fn keeps(&self, build: &Build, order: &[usize]) -> bool {
+    fn keeps(&self, build: &BuildSlots, order: &[usize]) -> bool {
         let mut places = vec![(0, 0); self.constraints.units.len()];
         let mut end = 0;
         for unit in order {

@@ -4,11 +4,12 @@
 //! then lies where no plan would leave any.
 
 use super::judge::Judge;
-use super::{Packer, of_structs, unchanged};
-use crate::planner::{Options, Request, held, refused};
+use super::packer::{Packer, of_structs};
+use crate::options::{PlanOptions, Request};
 use crate::random::Random;
-use crate::result::{Arrangement, Outcome, Plan, StructPlan};
-use crate::tidy::moved;
+use crate::result::unchanged;
+use crate::result::{Arrangement, Outcome, Plan, StructPlan, held, refused};
+use crate::search::tidy::moved;
 use fieldline_layout::abi;
 use fieldline_layout::constraint::constraints;
 
@@ -16,11 +17,11 @@ use fieldline_layout::constraint::constraints;
 const STEPS: usize = 16;
 
 /// Gives each struct a random order. Equal seeds give equal orders; a struct's order doesn't depend on the others.
-pub fn shuffle(requests: &[Request<'_>], options: &Options, seed: u64) -> Plan {
+pub fn shuffle(requests: &[Request<'_>], options: &PlanOptions, seed: u64) -> Plan {
     of_structs(requests.iter().map(|request| shuffle_struct(*request, options, seed)).collect(), options)
 }
 
-fn shuffle_struct(request: Request<'_>, options: &Options, seed: u64) -> StructPlan {
+fn shuffle_struct(request: Request<'_>, options: &PlanOptions, seed: u64) -> StructPlan {
     let layout = request.layout;
     let constraints = match constraints(layout, request.wishes) {
         Ok(constraints) => constraints,

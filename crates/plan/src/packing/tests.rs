@@ -1,53 +1,26 @@
+use super::judge::Judge;
 use super::*;
-use fieldline_layout::Member;
-use fieldline_layout::abi::{Slot, place};
-use fieldline_layout::constraint::{Note, Pin, Wishes};
-use fieldline_layout::layout::Role;
+use crate::options::{PlanOptions, Request};
+use crate::result::{Outcome, StructPlan, slab_class};
+use crate::search::tidy::moved;
+use fieldline_layout::Layout;
+use fieldline_layout::abi::{self, Slot, place};
+use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
+use fieldline_layout::testing::numbered;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 /// A struct of members with sizes and alignments.
 pub(crate) fn layout(members: &[(u64, u64)]) -> Layout {
-    let slots: Vec<Slot> = members.iter().map(|(size, align)| Slot::bytes(*size, *align)).collect();
-    let placed = place(&slots, 1);
-    let members = members.iter().zip(&placed.bit_offsets).enumerate();
-    let members: Vec<Member> = members
-        .map(|(index, ((size, align), bit_offset))| Member {
-            name: Some(format!("m{index}")),
-            type_name: "t".to_owned(),
-            bit_offset: *bit_offset,
-            bit_size: size * 8,
-            bit_field_storage: None,
-            align: *align,
-            explicit_align: None,
-            aligned_type: false,
-            role: Role::Plain,
-            line: 0,
-            members: Vec::new(),
-            is_union: false,
-        })
-        .collect();
-    let empty = Layout {
-        kind: "struct".to_owned(),
-        order: fieldline_layout::types::MemberOrder::default(),
-        name: "sample".to_owned(),
-        size: placed.size,
-        align: placed.align,
-        explicit_align: None,
-        file: None,
-        line: 0,
-        members: Vec::new(),
-        items: Vec::new(),
-    };
-    Layout::from_members(&empty, members, placed.size)
+    numbered("sample", members)
 }
 
-fn plan(layout: &Layout, wishes: &Wishes, options: &Options) -> StructPlan {
+fn plan(layout: &Layout, wishes: &Wishes, options: &PlanOptions) -> StructPlan {
     pack_struct(Request { layout, wishes }, options)
 }
 
 fn packed(layout: &Layout) -> StructPlan {
-    plan(layout, &Wishes::default(), &Options::default())
+    plan(layout, &Wishes::default(), &PlanOptions::default())
 }
 
 /// Two holes of 4 bytes and 9 quads: 88 bytes, 80 without holes.
@@ -93,8 +66,9 @@ fn no_configuration_pays_for_another() {
     let order = [0, 9, 2, 3, 4, 5, 6, 7, 8, 1];
     let accepts = |guard| {
         let wishes = Wishes { notes: notes(guard), ..Wishes::default() };
-        constraints(&layout, &wishes)
-            .is_ok_and(|constraints| Judge::new(&layout, &constraints, &Options::default()).accepts(&order))
+        constraints(&layout, &wishes).is_ok_and(|constraints| {
+            Judge::new(&layout, &constraints, &PlanOptions::default()).accepts(&order)
+        })
     };
     assert!(accepts(0) && !accepts(1));
 }
@@ -108,7 +82,7 @@ fn conditional_members_move_if_no_configuration_grows() {
     assert_eq!(layout.size, 72);
     let notes = [0, 1, 0, 0, 0, 0, 0, 0, 0].map(|guard| Note { guard: Some(guard), ..Note::default() });
     let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
-    let plan = plan(&layout, &wishes, &Options::default());
+    let plan = plan(&layout, &wishes, &PlanOptions::default());
     assert_eq!((plan.outcome, plan.chosen.size), (Outcome::Moved, 64));
     let order = plan.order();
     let without: Vec<Slot> = order
@@ -127,12 +101,12 @@ fn regions_pins_and_limits_are_kept() {
     // A region of the text between the two that would meet.
     let notes = [1, 1, 1, 1, 1, 2, 2, 2, 2].map(|region| Note { region: Some(region), ..Note::default() });
     let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
-    let apart = plan(&layout, &wishes, &Options::default());
+    let apart = plan(&layout, &wishes, &PlanOptions::default());
     assert_eq!(apart.outcome, Outcome::Moved);
     let region = |index: &usize| if *index < 5 { 1 } else { 2 };
     assert!(apart.order().is_sorted_by_key(region));
     assert_eq!(apart.chosen.size, 64);
-    let none = Options { max_moves: Some(0), ..Options::default() };
+    let none = PlanOptions { max_moves: Some(0), ..PlanOptions::default() };
     let refused = plan(&layout, &Wishes::default(), &none);
     assert_eq!(refused.outcome, Outcome::NoGain);
     assert!(refused.reason.is_some_and(|reason| reason.contains("moves at most 0 members")));
@@ -147,7 +121,7 @@ fn shuffled_orders_differ_by_seed_and_keep_everything() {
     let wishes = Wishes { notes: notes.to_vec(), ..Wishes::default() };
     let with = |wishes: &Wishes, seed| {
         let request = Request { layout: &layout, wishes };
-        super::shuffle(&[request], &Options::default(), seed).structs.remove(0)
+        super::shuffle(&[request], &PlanOptions::default(), seed).structs.remove(0)
     };
     let shuffled = |seed| with(&wishes, seed);
     let orders: BTreeSet<Vec<usize>> = (0..8)
@@ -174,8 +148,8 @@ fn what_nothing_may_move_in_says_what_holds_each_member() {
     let held = |member| Pin { member, reason: format!("reason {member}") };
     let wishes = Wishes { held: (0..3).map(held).collect(), ..Wishes::default() };
     for plan in [
-        plan(&layout, &wishes, &Options::default()),
-        super::shuffle(&[Request { layout: &layout, wishes: &wishes }], &Options::default(), 1)
+        plan(&layout, &wishes, &PlanOptions::default()),
+        super::shuffle(&[Request { layout: &layout, wishes: &wishes }], &PlanOptions::default(), 1)
             .structs
             .remove(0),
     ] {

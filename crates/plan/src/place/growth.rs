@@ -1,7 +1,7 @@
 //! What a new member does to sizes and offsets.
 
-use super::{Addition, inserted};
-use crate::planner::Options;
+use super::addition::{Addition, inserted};
+use crate::options::PlanOptions;
 use crate::result::{SizeForecast, slab_class};
 use fieldline_layout::{Layout, Member, abi};
 
@@ -21,7 +21,7 @@ pub(super) struct Growth {
 
 impl Growth {
     /// With the new member behind the first `place` declared members; `None` if it can't be laid out.
-    pub(super) fn new(addition: &Addition<'_>, place: usize, options: &Options) -> Option<Self> {
+    pub(super) fn new(addition: &Addition<'_>, place: usize, options: &PlanOptions) -> Option<Self> {
         let layout = addition.layout;
         let declared: Vec<usize> = (0..layout.members.len()).collect();
         let mut lines = vec![options.build_line];

@@ -3,12 +3,12 @@
 //! A visit is what one function touches, weighed by its samples. A member that is touched together with others belongs
 //! to the visits that touch one of them.
 
-use super::Addition;
+use super::addition::Addition;
 use super::growth::{Growth, behind};
 use super::result::{LineHeat, VisitChange};
-use crate::planner::Options;
-use crate::result::Change;
-use crate::source::{accesses, sources};
+use crate::options::PlanOptions;
+use crate::result::BeforeAfter;
+use crate::visits::source::{accesses, sources};
 use fieldline_access::access::{Access, AccessProfile, CpuAccess};
 use fieldline_layout::{Layout, Member};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +36,7 @@ pub(super) struct Heat {
 }
 
 impl Heat {
-    pub(super) fn new(profile: &AccessProfile, addition: &Addition<'_>, options: &Options) -> Self {
+    pub(super) fn new(profile: &AccessProfile, addition: &Addition<'_>, options: &PlanOptions) -> Self {
         let layout = addition.layout;
         let found = sources(profile, layout);
         let mut heat = Self {
@@ -113,7 +113,7 @@ impl Heat {
             let (_, before, after) = growth.builds.iter().find(|build| build.0 == *line)?;
             let new = after.members.get(place)?;
             let without = self.mean(after, place, None, *line);
-            let lines = Change {
+            let lines = BeforeAfter {
                 before: self.mean(before, before.members.len(), None, *line),
                 after: self.mean(after, place, Some(new), *line),
             };

@@ -1,11 +1,11 @@
 //! Which of two places is better, and why in a sentence.
 
-use super::Addition;
+use super::addition::Addition;
 use super::growth::{Growth, behind};
 use super::heat::Heat;
-use super::result::{LineHeat, Spot, VisitChange};
+use super::result::{LineHeat, RankedPlace, VisitChange};
 use super::spot::Text;
-use crate::planner::Options;
+use crate::options::PlanOptions;
 use crate::result::SizeForecast;
 
 /// Members named in a reason.
@@ -50,8 +50,8 @@ pub(super) fn judge(
     mut notes: Vec<String>,
     growth: &Growth,
     heat: Option<&Heat>,
-    options: &Options,
-) -> (Rank, Room, Spot) {
+    options: &PlanOptions,
+) -> (Rank, Room, RankedPlace) {
     let doubts = notes.iter().filter(|note| !note.starts_with(super::spot::SHARES)).count();
     if growth.hole > 0 && growth.shifted.is_empty() {
         notes.extend(Text::hole_depends(addition, place));
@@ -77,7 +77,7 @@ pub(super) fn judge(
     let label = |index: usize| addition.layout.members.get(index).map(|member| member.label().to_owned());
     let before = place.checked_sub(1);
     let new = growth.own.members.get(place);
-    let mut spot = Spot {
+    let mut spot = RankedPlace {
         after: before.and_then(label),
         index: place,
         line: before.and_then(|before| addition.layout.members.get(before)).map_or(0, |member| member.line),
@@ -137,7 +137,7 @@ fn away(addition: &Addition<'_>, growth: &Growth, place: usize) -> usize {
     apart.sum()
 }
 
-fn reason(addition: &Addition<'_>, spot: &Spot, rank: &Rank, options: &Options) -> String {
+fn reason(addition: &Addition<'_>, spot: &RankedPlace, rank: &Rank, options: &PlanOptions) -> String {
     let mut parts = vec![room(addition, spot)];
     parts.push(match (spot.shifted, spot.pushed.len()) {
         (0, _) => "no member moves".to_owned(),
@@ -166,7 +166,7 @@ fn reason(addition: &Addition<'_>, spot: &Spot, rank: &Rank, options: &Options) 
 }
 
 /// What room it takes.
-fn room(addition: &Addition<'_>, spot: &Spot) -> String {
+fn room(addition: &Addition<'_>, spot: &RankedPlace) -> String {
     let size = addition.member.bit_size;
     let own = spot.sizes.first();
     let grows = own.map_or(0, |size| size.after.saturating_sub(size.before));
@@ -212,7 +212,7 @@ fn heat_words(heat: &LineHeat, line: u64) -> String {
     format!("its line is {hot} ({:.1} % of samples), {kind}{lost}", heat.share * 100.0)
 }
 
-fn company(addition: &Addition<'_>, rank: &Rank, options: &Options) -> String {
+fn company(addition: &Addition<'_>, rank: &Rank, options: &PlanOptions) -> String {
     let names: Vec<&str> = addition
         .with
         .iter()

@@ -1,16 +1,16 @@
 //! Where a new member costs least, as a value that can be a file (`docs/formats.md`).
 
-use crate::result::{Basis, Change, SizeForecast};
+use crate::result::{Basis, BeforeAfter, SizeForecast};
 use serde::{Deserialize, Serialize};
 
-/// Value of [`Place::format`].
+/// Value of [`PlaceReport::format`].
 pub const FORMAT: &str = "fieldline-place";
-/// Value of [`Place::version`].
+/// Value of [`PlaceReport::version`].
 pub const VERSION: u32 = 1;
 
 /// The best places for a new member of a struct.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct PlaceReport {
     /// Always [`FORMAT`].
     pub format: String,
     /// Format version.
@@ -25,7 +25,7 @@ pub struct Place {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// What is to be added.
-    pub member: NewMember,
+    pub member: AddedMember,
     /// Members it is touched together with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
@@ -50,7 +50,7 @@ pub struct Place {
     pub barred: Vec<String>,
     /// The best spots, the best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub spots: Vec<Spot>,
+    pub spots: Vec<RankedPlace>,
     /// Structs that hold this one by value, as far as the profile knows, and grow where it grows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<String>,
@@ -58,7 +58,7 @@ pub struct Place {
 
 /// A member to be added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewMember {
+pub struct AddedMember {
     /// As the user declares it.
     pub declaration: String,
     /// Its name.
@@ -73,7 +73,7 @@ pub struct NewMember {
 
 /// A place, and what it costs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spot {
+pub struct RankedPlace {
     /// The member before it; absent at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
@@ -109,7 +109,7 @@ pub struct Spot {
     pub reason: String,
 }
 
-impl Spot {
+impl RankedPlace {
     /// Whether the struct gets larger on any machine.
     pub fn grows(&self) -> bool {
         self.sizes.iter().any(|size| size.after > size.before)
@@ -139,7 +139,7 @@ pub struct VisitChange {
     /// Line size in bytes.
     pub line: u64,
     /// Before and after.
-    pub lines: Change,
+    pub lines: BeforeAfter,
     /// Lines of those after that a visit touches for the new member alone.
     pub own: f64,
 }

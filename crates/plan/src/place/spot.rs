@@ -1,6 +1,6 @@
 //! Which places are legal for a new member, and what a reader should know of them.
 
-use super::Addition;
+use super::addition::Addition;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{Constraints, HoldKind, Unit};
 use fieldline_layout::layout::{Member, Role};

@@ -2,7 +2,8 @@ use super::*;
 use crate::packing::tests::layout;
 use crate::result::Basis;
 use fieldline_access::access::{Access, Tally, TypeProfile};
-use fieldline_layout::constraint::{Note, Pin};
+use fieldline_layout::Member;
+use fieldline_layout::constraint::{Note, Pin, Wishes};
 use fieldline_layout::layout::Role;
 
 /// A member of `size` bytes, aligned to as many.
@@ -25,8 +26,8 @@ fn addition<'a>(layout: &'a Layout, wishes: &'a Wishes, member: &'a Member) -> A
     }
 }
 
-fn placed(addition: &Addition<'_>, profile: Option<&AccessProfile>) -> Place {
-    place(addition, profile, &Options::default())
+fn placed(addition: &Addition<'_>, profile: Option<&AccessProfile>) -> PlaceReport {
+    place(addition, profile, &PlanOptions::default())
 }
 
 /// Two functions that sample members of a struct, `(member, loads)`.
@@ -125,7 +126,7 @@ fn pushing_touched_members_apart_costs_more_than_growth() {
     let place = placed(&addition(&layout, &wishes, &member), Some(&profile));
     assert!(place.spots[0].pushed.is_empty());
     // Between them, one of the two that are touched together gets to the next line.
-    let options = Options::default();
+    let options = PlanOptions::default();
     let growth = Growth::new(&addition(&layout, &wishes, &member), 6, &options);
     let heat = Heat::new(&profile, &addition(&layout, &wishes, &member), &options);
     let visits = growth.map(|growth| heat.visits(&growth, 6));

@@ -4,16 +4,20 @@
 //! rearrange whole lines, cold ones settle details. Between exchanges, replicas know nothing of each other: two workers
 //! share them, each with random numbers of its own, so that the number of threads doesn't matter.
 
-use super::{COLD, Found, PROBES};
-use crate::moves::{Move, Mover};
-use crate::problem::Problem;
+use super::order::CostedOrder;
+use crate::cost::problem::Problem;
+use crate::cost::state::{Memo, OrderState};
 use crate::random::{Random, mix};
-use crate::repertoire::Repertoire;
-use crate::state::{Memo, State};
-use crate::trades::Trades;
+use crate::search::moves::{Move, Mover};
+use crate::search::repertoire::Repertoire;
+use crate::search::trades::Trades;
 
+/// Random moves per replica that tell how hot is hot.
+const PROBES: usize = 200;
+/// Coldest temperature, as a share of what one costly move in twenty costs less than.
+const COLD: f64 = 0.25;
 /// Temperatures of a chain.
-pub(super) const REPLICAS: usize = 6;
+pub(crate) const REPLICAS: usize = 6;
 /// What a replica tries between exchanges: moves, placed byte by byte, and trades between lines. Without trades chains
 /// end in worse orders; more of them help no further.
 const MOVES: usize = 200;
@@ -22,7 +26,7 @@ const TRADES: usize = 20;
 const QUANTILES: usize = 1024;
 
 /// Orders at several temperatures.
-pub(super) struct Chain<'p> {
+pub(crate) struct Chain<'p> {
     /// Replicas from hot to cold in turns, so that neighbours are at different workers.
     even: Worker<'p>,
     odd: Worker<'p>,
@@ -37,19 +41,19 @@ struct Worker<'p> {
     trades: Trades<'p>,
     memo: Memo,
     random: Random,
-    best: Found,
+    best: CostedOrder,
 }
 
 /// An order at a temperature.
 struct Replica<'p> {
-    state: State<'p>,
+    state: OrderState<'p>,
     temperature: f64,
     repertoire: Repertoire,
 }
 
 impl<'p> Chain<'p> {
     /// A chain whose replicas begin with orders, the hottest with the first; the last ones stand for those missing.
-    pub(super) fn new(problem: &'p Problem<'p>, start: &[usize], orders: &[Vec<usize>], seed: u64) -> Self {
+    pub(crate) fn new(problem: &'p Problem<'p>, start: &[usize], orders: &[Vec<usize>], seed: u64) -> Self {
         let order = |replica: usize| orders.get(replica).or(orders.last()).map_or(start, Vec::as_slice);
         let skipped = orders.len().saturating_sub(REPLICAS);
         let worker = |number: usize| {
@@ -80,7 +84,7 @@ impl<'p> Chain<'p> {
 
     /// The cheapest order found in so many rounds. `hot` is the hottest temperature, as a share of what half of all
     /// costly moves cost more than.
-    pub(super) fn run(mut self, rounds: usize, hot: f64) -> Found {
+    pub(crate) fn run(mut self, rounds: usize, hot: f64) -> CostedOrder {
         self.calibrate(hot);
         for round in 0..rounds {
             let exponential = &self.exponential;
@@ -114,12 +118,12 @@ impl<'p> Worker<'p> {
     ) -> Self {
         let mut memo = Memo::default();
         let replicas = orders.map(|order| Replica {
-            state: State::new(problem, order, &mut memo),
+            state: OrderState::new(problem, order, &mut memo),
             temperature: 1.0,
             repertoire: Repertoire::default(),
         });
         let replicas: Vec<Replica<'p>> = replicas.collect();
-        let mut best = Found { order: start.to_vec(), cost: u64::MAX };
+        let mut best = CostedOrder { order: start.to_vec(), cost: u64::MAX };
         replicas.iter().for_each(|replica| best.take(&replica.state, true));
         Self { mover: Mover::new(problem), trades: Trades::new(problem), memo, replicas, random, best }
     }
@@ -201,16 +205,6 @@ impl<'p> Worker<'p> {
         if let Some(order) = self.trades.order(state) {
             let moved = state.replace_below(0, order, &mut self.memo, bound.max(0.0));
             self.best.take(state, moved);
-        }
-    }
-}
-
-impl Found {
-    /// Takes over an order that has just changed, if it is cheaper and fits.
-    fn take(&mut self, state: &State<'_>, changed: bool) {
-        if changed && state.cost() < self.cost && state.fits() {
-            self.cost = state.cost();
-            self.order.copy_from_slice(state.order());
         }
     }
 }

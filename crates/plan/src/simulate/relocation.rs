@@ -4,7 +4,7 @@ use crate::result::{Arrangement, StructPlan};
 
 /// One instance of a struct in the recorded memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Object {
+pub struct TraceObject {
     /// Its first byte.
     pub base: u64,
     /// Bytes.
@@ -56,7 +56,7 @@ impl Rearrangement {
 #[derive(Clone, Debug)]
 pub struct Relocation<'r> {
     /// By base: the object and its new base.
-    objects: Vec<(Object, u64)>,
+    objects: Vec<(TraceObject, u64)>,
     structs: &'r [Rearrangement],
 }
 
@@ -76,9 +76,9 @@ pub(super) struct Placed {
 impl<'r> Relocation<'r> {
     /// Gives every object a place: those of one struct stand in a region of their own, apart by the size class an
     /// allocator would take.
-    pub fn new(objects: &[Object], structs: &'r [Rearrangement]) -> Self {
+    pub fn new(objects: &[TraceObject], structs: &'r [Rearrangement]) -> Self {
         let mut next: Vec<u64> = (1..=structs.len() as u64).map(|number| number << 44).collect();
-        let mut sorted: Vec<Object> = objects.to_vec();
+        let mut sorted: Vec<TraceObject> = objects.to_vec();
         sorted.sort_unstable_by_key(|object| (object.base, object.of));
         let placed = sorted.into_iter().filter_map(|object| {
             let size = structs.get(object.of)?.size;
@@ -153,7 +153,8 @@ mod tests {
         let from = arrangement(16, &[(0, 0, 8), (1, 8, 8)]);
         let to = arrangement(16, &[(1, 0, 8), (0, 8, 8)]);
         let structs = [Rearrangement::between(&from, &to)];
-        let objects = [Object { base: 0x2000, size: 16, of: 0 }, Object { base: 0x1000, size: 16, of: 0 }];
+        let objects =
+            [TraceObject { base: 0x2000, size: 16, of: 0 }, TraceObject { base: 0x1000, size: 16, of: 0 }];
         let relocation = Relocation::new(&objects, &structs);
         let place = |address| relocation.place(address).map(|placed| (placed.object, placed.address));
         assert_eq!(place(0x1003), Some((0, (1 << 44) + 11)));

@@ -1,7 +1,7 @@
 //! A run over recorded accesses, counted by blocks of them.
 
-use crate::simulate::relocation::{Object, Placed, Rearrangement, Relocation};
-use fieldline_cachemodel::{Hierarchy, Outcome};
+use crate::simulate::relocation::{Placed, Rearrangement, Relocation, TraceObject};
+use fieldline_cachemodel::{Hierarchy, Served};
 
 /// Most lines of an object that a visit tells apart; members beyond count with the last.
 const MAX_LINES: u64 = 128;
@@ -12,7 +12,7 @@ const SPREADS: [u64; 4] =
 
 /// One recorded access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct TraceAccess {
     /// Who.
     pub cpu: usize,
     /// First byte.
@@ -25,7 +25,7 @@ pub struct Access {
 
 /// The machine that is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct SimulatedMachine {
     /// CPUs, at most [`fieldline_cachemodel::MAX_CPUS`].
     pub cpus: usize,
     /// Bytes of a line.
@@ -40,7 +40,7 @@ pub struct Machine {
 
 /// What was counted of one struct, or of everything else. Misses are means over four ways to spread lines over sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counts {
+pub struct ReplayCounts {
     /// Accesses.
     pub accesses: u64,
     /// Visits that ended.
@@ -57,7 +57,7 @@ pub struct Counts {
     pub modified: f64,
 }
 
-impl Counts {
+impl ReplayCounts {
     /// Adds others.
     pub fn add(&mut self, other: &Self) {
         self.accesses += other.accesses;
@@ -69,12 +69,12 @@ impl Counts {
         self.modified += other.modified;
     }
 
-    fn count(&mut self, outcome: Outcome, share: f64) {
-        let missed_first = outcome != Outcome::First;
+    fn count(&mut self, outcome: Served, share: f64) {
+        let missed_first = outcome != Served::First;
         self.first_misses += if missed_first { share } else { 0.0 };
-        self.private_misses += if missed_first && outcome != Outcome::Second { share } else { 0.0 };
-        self.memory += if outcome == Outcome::Memory { share } else { 0.0 };
-        self.modified += if outcome == Outcome::Modified { share } else { 0.0 };
+        self.private_misses += if missed_first && outcome != Served::Second { share } else { 0.0 };
+        self.memory += if outcome == Served::Memory { share } else { 0.0 };
+        self.modified += if outcome == Served::Modified { share } else { 0.0 };
     }
 }
 
@@ -82,13 +82,13 @@ impl Counts {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Simulation {
     /// By block of the trace: one for each struct, then one for all else.
-    pub blocks: Vec<Vec<Counts>>,
+    pub blocks: Vec<Vec<ReplayCounts>>,
 }
 
 impl Simulation {
     /// Sums over all blocks: one for each struct, then one for all else.
-    pub fn totals(&self) -> Vec<Counts> {
-        let mut totals = vec![Counts::default(); self.blocks.first().map_or(0, Vec::len)];
+    pub fn totals(&self) -> Vec<ReplayCounts> {
+        let mut totals = vec![ReplayCounts::default(); self.blocks.first().map_or(0, Vec::len)];
         for block in &self.blocks {
             for (total, counts) in totals.iter_mut().zip(block) {
                 total.add(counts);
@@ -100,9 +100,9 @@ impl Simulation {
 
 /// Runs accesses through the machine with the structs arranged as given. `accesses` is called once for each way to
 /// spread lines over sets and must give the same each time.
-pub fn simulate<I: Iterator<Item = Access>>(
-    machine: &Machine,
-    objects: &[Object],
+pub fn simulate<I: Iterator<Item = TraceAccess>>(
+    machine: &SimulatedMachine,
+    objects: &[TraceObject],
     structs: &[Rearrangement],
     accesses: impl Fn() -> I,
 ) -> Simulation {
@@ -111,7 +111,8 @@ pub fn simulate<I: Iterator<Item = Access>>(
     for (number, spread) in SPREADS.into_iter().enumerate() {
         let run = Run::new(machine, &relocation, structs.len(), spread);
         let blocks = run.over(accesses(), number == 0);
-        sum.blocks.resize(sum.blocks.len().max(blocks.len()), vec![Counts::default(); structs.len() + 1]);
+        sum.blocks
+            .resize(sum.blocks.len().max(blocks.len()), vec![ReplayCounts::default(); structs.len() + 1]);
         for (sum, block) in sum.blocks.iter_mut().zip(&blocks) {
             for (sum, counts) in sum.iter_mut().zip(block) {
                 sum.add(counts);
@@ -130,18 +131,23 @@ struct Visit {
 }
 
 struct Run<'r> {
-    machine: &'r Machine,
+    machine: &'r SimulatedMachine,
     relocation: &'r Relocation<'r>,
     hierarchy: Hierarchy,
     structs: usize,
     /// By CPU and object.
     visits: Vec<Visit>,
     clocks: Vec<u64>,
-    blocks: Vec<Vec<Counts>>,
+    blocks: Vec<Vec<ReplayCounts>>,
 }
 
 impl<'r> Run<'r> {
-    fn new(machine: &'r Machine, relocation: &'r Relocation<'r>, structs: usize, spread: u64) -> Self {
+    fn new(
+        machine: &'r SimulatedMachine,
+        relocation: &'r Relocation<'r>,
+        structs: usize,
+        spread: u64,
+    ) -> Self {
         Self {
             machine,
             relocation,
@@ -154,8 +160,8 @@ impl<'r> Run<'r> {
     }
 
     /// Goes over all accesses. What does not depend on caches is counted if `is_first`.
-    fn over(mut self, accesses: impl Iterator<Item = Access>, is_first: bool) -> Vec<Vec<Counts>> {
-        let mut here = vec![Counts::default(); self.structs + 1];
+    fn over(mut self, accesses: impl Iterator<Item = TraceAccess>, is_first: bool) -> Vec<Vec<ReplayCounts>> {
+        let mut here = vec![ReplayCounts::default(); self.structs + 1];
         let share = 1.0 / SPREADS.len() as f64;
         let accesses = accesses.filter(|access| access.cpu < self.machine.cpus);
         for (number, access) in (1_u64..).zip(accesses) {
@@ -169,7 +175,8 @@ impl<'r> Run<'r> {
             let outcome = self.hierarchy.access(access.cpu, address / self.machine.line, access.is_store);
             here[of].count(outcome, share);
             if number % self.machine.block.max(1) == 0 {
-                self.blocks.push(std::mem::replace(&mut here, vec![Counts::default(); self.structs + 1]));
+                self.blocks
+                    .push(std::mem::replace(&mut here, vec![ReplayCounts::default(); self.structs + 1]));
             }
         }
         if is_first {
@@ -179,7 +186,7 @@ impl<'r> Run<'r> {
         self.blocks
     }
 
-    fn visit(&mut self, cpu: usize, placed: Option<Placed>, here: &mut [Counts]) {
+    fn visit(&mut self, cpu: usize, placed: Option<Placed>, here: &mut [ReplayCounts]) {
         self.clocks[cpu] += 1;
         let Some(placed) = placed else { return };
         let visit = &mut self.visits[cpu * self.relocation.count() + placed.object];
@@ -190,7 +197,7 @@ impl<'r> Run<'r> {
         visit.lines |= 1 << (placed.offset / self.machine.line).min(MAX_LINES - 1);
     }
 
-    fn end_visits(&mut self, here: &mut [Counts]) {
+    fn end_visits(&mut self, here: &mut [ReplayCounts]) {
         let objects = self.relocation.count();
         for (index, visit) in self.visits.iter_mut().enumerate().filter(|(_, visit)| visit.last != 0) {
             end(visit, &mut here[self.relocation.struct_of(index % objects.max(1))]);
@@ -198,7 +205,7 @@ impl<'r> Run<'r> {
     }
 }
 
-fn end(visit: &mut Visit, counts: &mut Counts) {
+fn end(visit: &mut Visit, counts: &mut ReplayCounts) {
     counts.visits += 1;
     counts.lines += u64::from(visit.lines.count_ones());
     *visit = Visit::default();

@@ -5,11 +5,11 @@
 //! homes are spread like samples over CPUs, and other CPUs come as often as the profile's homes say; structs are
 //! visited as often as their samples and the length of their visits say; nothing else is accessed between visits.
 
-use crate::model::Model;
+use crate::cost::model::Model;
 use crate::random::{Random, mix};
-use crate::simulate::{Access, Object};
-use crate::source::{Source, sources};
-use crate::touch::events;
+use crate::simulate::{TraceAccess, TraceObject};
+use crate::visits::source::{ProfileSource, sources};
+use crate::visits::touch::events;
 use fieldline_access::AccessProfile;
 use fieldline_cachemodel::MAX_CPUS;
 use fieldline_layout::Layout;
@@ -29,34 +29,38 @@ pub struct Population {
 }
 
 /// A struct to draw visits of: its model, declared layout and units.
-pub type Subject<'s> = (&'s Model, &'s Layout, &'s Constraints);
+pub type SimulatedStruct<'s> = (&'s Model, &'s Layout, &'s Constraints);
 
 /// Drawn accesses and the objects they are to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sampled {
+pub struct SampledTrace {
     /// In order of time, in the declared layouts.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<TraceAccess>,
     /// By struct.
-    pub objects: Vec<Object>,
+    pub objects: Vec<TraceObject>,
     /// CPUs that samples are of.
     pub cpus: usize,
 }
 
 /// Draws visits of structs. Equal inputs give equal accesses.
-pub fn sampled(profile: &AccessProfile, subjects: &[Subject<'_>], population: Population) -> Sampled {
+pub fn sampled(
+    profile: &AccessProfile,
+    subjects: &[SimulatedStruct<'_>],
+    population: Population,
+) -> SampledTrace {
     let numbers = cpu_numbers(profile, subjects);
     let count = population.objects.max(1);
     let found: Vec<Visited> =
         subjects.iter().map(|subject| Visited::new(profile, *subject, &numbers)).collect();
     let seed = subjects.iter().fold(0, |seed, subject| mix(seed ^ subject.0.seed));
     let mut random = Random::new(seed);
-    let mut drawn = Sampled { cpus: numbers.len().max(1), ..Sampled::default() };
+    let mut drawn = SampledTrace { cpus: numbers.len().max(1), ..SampledTrace::default() };
     let mut homes: Vec<Vec<usize>> = Vec::new();
     for (of, (visited, (_, layout, _))) in found.iter().zip(subjects).enumerate() {
         let base = (of as u64 + 1) << 40;
         let stride = layout.size.next_multiple_of(4096).max(4096);
         let bases = (0..count as u64).map(|number| base + number * stride);
-        drawn.objects.extend(bases.map(|base| Object { base, size: layout.size, of }));
+        drawn.objects.extend(bases.map(|base| TraceObject { base, size: layout.size, of }));
         homes.push((0..count).map(|_| pick(&visited.cpus, &mut random)).collect());
     }
     let rates: Vec<f64> = found.iter().map(|visited| visited.rate).collect();
@@ -66,14 +70,16 @@ pub fn sampled(profile: &AccessProfile, subjects: &[Subject<'_>], population: Po
         let object = random.below(count);
         let home = homes.get(object).copied().unwrap_or(0);
         let cpu = if random.unit() < visited.away { pick(&visited.cpus, &mut random) } else { home };
-        let Some(Object { base, .. }) = drawn.objects.get(of * count + object).copied() else { continue };
+        let Some(TraceObject { base, .. }) = drawn.objects.get(of * count + object).copied() else {
+            continue;
+        };
         visited.draw(cpu, base, &mut random, &mut drawn.accesses);
     }
     drawn
 }
 
 /// CPUs by number, and their places among those that samples are of.
-fn cpu_numbers(profile: &AccessProfile, subjects: &[Subject<'_>]) -> BTreeMap<u32, usize> {
+fn cpu_numbers(profile: &AccessProfile, subjects: &[SimulatedStruct<'_>]) -> BTreeMap<u32, usize> {
     let sources = subjects.iter().flat_map(|(_, layout, _)| sources(profile, layout));
     let types = sources.filter_map(|source| profile.types.get(source.type_index));
     let cpus: std::collections::BTreeSet<u32> =
@@ -117,7 +123,7 @@ struct Visited {
 impl Visited {
     fn new(
         profile: &AccessProfile,
-        (model, layout, constraints): Subject<'_>,
+        (model, layout, constraints): SimulatedStruct<'_>,
         numbers: &BTreeMap<u32, usize>,
     ) -> Self {
         let places = places(model, layout, constraints);
@@ -136,12 +142,12 @@ impl Visited {
     }
 
     /// Appends the accesses of one visit.
-    fn draw(&self, cpu: usize, base: u64, random: &mut Random, accesses: &mut Vec<Access>) {
+    fn draw(&self, cpu: usize, base: u64, random: &mut Random, accesses: &mut Vec<TraceAccess>) {
         let point = random.unit() * self.weights.last().copied().unwrap_or(0.0);
         let Some(set) = self.sets.get(self.weights.partition_point(|weight| *weight <= point)) else {
             return;
         };
-        accesses.extend(set.iter().map(|place| Access {
+        accesses.extend(set.iter().map(|place| TraceAccess {
             cpu,
             address: base + place.offset,
             size: place.size,
@@ -203,7 +209,7 @@ fn sets(model: &Model, places: &[Place]) -> (Vec<Vec<Place>>, Vec<f64>) {
 fn by_cpu(
     profile: &AccessProfile,
     layout: &Layout,
-    sources: &[Source],
+    sources: &[ProfileSource],
     numbers: &BTreeMap<u32, usize>,
 ) -> Vec<f64> {
     let mut cpus = vec![0.0; numbers.len().max(1)];
@@ -222,7 +228,7 @@ fn by_cpu(
 
 /// How often a visit is by any CPU rather than by the object's home: CPUs that touch an object besides its home, as a
 /// share of all there are; always, if the profile knows no homes.
-fn away(profile: &AccessProfile, sources: &[Source], cpus: usize) -> f64 {
+fn away(profile: &AccessProfile, sources: &[ProfileSource], cpus: usize) -> f64 {
     let homes =
         sources.iter().filter_map(|source| profile.types.get(source.type_index)).map(|held| held.homes);
     let (samples, others) =

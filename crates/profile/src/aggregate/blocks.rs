@@ -4,15 +4,14 @@
 //! resample differ from the whole by little enough to stand for another run, while each is long compared to what a
 //! program does in one go; a multiple of five, so that folds are equally large.
 
-/// Blocks of a recording.
-pub const BLOCKS: usize = 20;
+pub(crate) const BLOCKS: usize = 20;
 /// Times kept: enough to cut blocks of equal size within a tenth of a percent.
 const KEPT: usize = 1 << 16;
 
 /// Times of samples, thinned as they become more: a bounded number whatever the size of the recording. Which are kept
 /// depends on the times alone, not on their order.
 #[derive(Clone, Debug, Default)]
-pub struct Clock {
+pub(crate) struct Clock {
     kept: Vec<u64>,
     /// Times are kept whose hash has none of these bits.
     mask: u64,
@@ -20,7 +19,7 @@ pub struct Clock {
 
 impl Clock {
     /// Takes a sample's time in nanoseconds.
-    pub fn note(&mut self, time: u64) {
+    pub(crate) fn note(&mut self, time: u64) {
         if scatter(time) & self.mask != 0 {
             return;
         }
@@ -29,7 +28,7 @@ impl Clock {
     }
 
     /// Takes the times of another part of the recording.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.mask |= other.mask;
         let mask = self.mask;
         self.kept.extend(&other.kept);
@@ -46,8 +45,7 @@ impl Clock {
     }
 
     /// The blocks of the recording. None if its samples have no times or fewer than there are blocks.
-    #[must_use]
-    pub fn blocks(&self) -> Blocks {
+    pub(crate) fn blocks(&self) -> Blocks {
         let mut times = self.kept.clone();
         times.sort_unstable();
         let mut starts: Vec<u64> =
@@ -75,20 +73,14 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.starts.as_ref().map_or(0, |starts| starts.len() + 1)
     }
-
-    /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_none()
     }
 
     /// The block of a time. A sample without one counts to the first block.
-    #[must_use]
     pub fn at(&self, time: Option<u64>) -> Option<u32> {
         let starts = self.starts.as_ref()?;
         Some(starts.partition_point(|start| time.is_some_and(|time| *start <= time)) as u32)

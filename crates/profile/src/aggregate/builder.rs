@@ -3,34 +3,21 @@
 use super::blocks::Blocks;
 use super::homes::{Touched, homes};
 use super::windows::Windows;
+use fieldline_access::access::BlockCount;
 use fieldline_access::access::{
     Access, AccessProfile, CpuAccess, EventCoverage, Homes, Recording, Tally, TypeProfile,
 };
-use fieldline_access::blocks::{BlockCount, count_in_block};
+use fieldline_access::blocks::count_in_block;
 use fieldline_layout::Layout;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Index of a struct given to [`Builder::add_type`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Target(u32);
+pub(crate) struct StructIndex(u32);
 
-/// Index of a function given to [`Builder::add_function`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Function(u32);
-
-impl Function {
-    /// Its index in the profile.
-    #[must_use]
-    pub fn number(self) -> u32 {
-        self.0
-    }
-}
-
-/// A struct that samples may hit.
 #[derive(Clone, Debug)]
-pub struct TypeInfo {
-    /// Tag.
+pub(crate) struct TypeInfo {
     pub name: String,
     /// Size in bytes.
     pub size: u64,
@@ -38,16 +25,12 @@ pub struct TypeInfo {
     pub layout: Option<Layout>,
 }
 
-/// What became of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It touched a struct.
+pub(crate) enum SampleOutcome {
     Attributed {
-        /// Which.
-        target: Target,
+        target: StructIndex,
         /// Byte offset into it.
         offset: u64,
-        /// Bytes touched.
         size: u64,
     },
     /// It touched memory of a type that is no struct (a counter, an array of pointers).
@@ -58,16 +41,13 @@ pub enum Outcome {
 
 /// Samples that are alike as far as profiles go.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// Index of the event.
+pub(crate) struct Row {
     pub event: usize,
     /// Address of the instruction as linked.
     pub ip: u64,
     /// Function it lies in, if known.
-    pub function: Option<Function>,
-    /// CPU, if recorded.
+    pub function: Option<u32>,
     pub cpu: Option<u32>,
-    /// Whether it stored.
     pub is_store: bool,
     /// The level that served it as a short word, if recorded.
     pub level: Option<&'static str>,
@@ -75,14 +55,12 @@ pub struct Row {
     pub is_hitm: bool,
     /// Whether other CPUs had the line, modified or not.
     pub is_shared: bool,
-    /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: SampleOutcome,
 }
 
 /// How many samples are alike, and sums over them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Samples.
+pub(crate) struct Counts {
     pub samples: u64,
     /// Events they stand for.
     pub period: u64,
@@ -95,8 +73,14 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds samples of a block.
-    pub fn count_in(&mut self, block: usize, samples: u64) {
+    /// Adds samples with sums over them.
+    pub(crate) fn count(&mut self, samples: u64, period: u64, latency: u64) {
+        self.samples += samples;
+        self.period = self.period.saturating_add(period);
+        self.latency = self.latency.saturating_add(latency);
+    }
+
+    pub(crate) fn count_in(&mut self, block: usize, samples: u64) {
         if self.blocks.len() <= block {
             self.blocks.resize(block + 1, 0);
         }
@@ -105,83 +89,67 @@ impl Counts {
         }
     }
 
-    /// Adds others.
-    pub fn add(&mut self, other: Self) {
-        self.samples += other.samples;
-        self.period = self.period.saturating_add(other.period);
-        self.latency = self.latency.saturating_add(other.latency);
-        for (block, samples) in other.blocks.into_iter().enumerate() {
-            self.count_in(block, samples);
-        }
-        self.addresses.extend(other.addresses);
-    }
-
     fn tally(&self) -> Tally {
         Tally { samples: self.samples, period: self.period }
     }
 }
 
-type Key = (Target, u64, u64, u64);
+type Key = (StructIndex, u64, u64, u64);
 
 /// Takes rows one by one and gives the profile of one recording.
 #[derive(Debug, Default)]
-pub struct Builder {
-    recording: Recording,
+pub(crate) struct Builder {
+    pub(crate) recording: Recording,
     /// Samples by block.
     by_block: Vec<u64>,
     events: Vec<EventCoverage>,
     types: Vec<TypeInfo>,
     functions: Vec<String>,
     accesses: FxHashMap<Key, Access>,
-    cpus: FxHashMap<(Target, u64, u32), (u64, u64)>,
+    cpus: FxHashMap<(StructIndex, u64, u32), (u64, u64)>,
     touched: Vec<(Key, Touched, u64)>,
 }
 
 impl Builder {
-    /// For one recording with these events.
-    #[must_use]
-    pub fn new(recording: Recording, events: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn new(
+        recording: Recording,
+        events: impl IntoIterator<Item = String>,
+        blocks: &Blocks,
+    ) -> Self {
         let coverage = |event| EventCoverage { event, ..EventCoverage::default() };
-        Self { recording, events: events.into_iter().map(coverage).collect(), ..Self::default() }
-    }
-
-    /// Counts samples by block of time as well.
-    #[must_use]
-    pub fn with_blocks(mut self, blocks: &Blocks) -> Self {
-        self.by_block = vec![0; blocks.len()];
-        self
+        let events = events.into_iter().map(coverage).collect();
+        Self { recording, by_block: vec![0; blocks.len()], events, ..Self::default() }
     }
 
     /// Makes a struct known. Give each one once.
-    pub fn add_type(&mut self, info: TypeInfo) -> Target {
+    pub(crate) fn add_type(&mut self, info: TypeInfo) -> StructIndex {
         self.types.push(info);
-        Target(self.types.len() as u32 - 1)
+        StructIndex(self.types.len() as u32 - 1)
     }
 
-    /// Makes a function known. Give each one once.
-    pub fn add_function(&mut self, name: String) -> Function {
+    /// Makes a function known: its index. Give each one once.
+    pub(crate) fn add_function(&mut self, name: String) -> u32 {
         self.functions.push(name);
-        Function(self.functions.len() as u32 - 1)
+        self.functions.len() as u32 - 1
     }
 
-    /// Counts samples.
-    pub fn add(&mut self, row: &Row, counts: &Counts) {
+    pub(crate) fn add(&mut self, row: &Row, counts: &Counts) {
         self.recording.samples += counts.samples;
         for (all, samples) in self.by_block.iter_mut().zip(&counts.blocks) {
             *all += samples;
         }
         self.cover(row, counts);
-        let Outcome::Attributed { target, offset, size } = row.outcome else { return };
+        let SampleOutcome::Attributed { target, offset, size } = row.outcome else { return };
         self.credit(row, counts, target, offset, size);
     }
 
     /// Counts samples for one more struct: one that holds what they touched, or is held by it. The samples themselves are
     /// counted by [`Builder::add`].
-    pub fn credit(&mut self, row: &Row, counts: &Counts, target: Target, offset: u64, size: u64) {
+    pub(crate) fn credit(&mut self, row: &Row, counts: &Counts, target: StructIndex, offset: u64, size: u64) {
         let key = (target, row.ip, offset, size);
         let access = self.accesses.entry(key).or_insert_with(|| Access {
             ip: row.ip,
-            function: row.function.map_or(u32::MAX, |function| function.0),
+            function: row.function.unwrap_or(u32::MAX),
             offset,
             size,
             ..Access::default()
@@ -207,48 +175,31 @@ impl Builder {
         let Some(event) = self.events.get_mut(row.event) else { return };
         event.total.add(counts.tally());
         match row.outcome {
-            Outcome::Attributed { .. } | Outcome::OtherType => event.attributed.add(counts.tally()),
-            Outcome::Unattributed(reason) => {
+            SampleOutcome::Attributed { .. } | SampleOutcome::OtherType => {
+                event.attributed.add(counts.tally())
+            }
+            SampleOutcome::Unattributed(reason) => {
                 event.unattributed.entry(reason.to_owned()).or_default().add(counts.tally());
             }
         }
     }
 
-    /// Counts samples that show functions besides their own.
-    pub fn note_context(&mut self, callchains: u64, branch_stacks: u64) {
-        self.recording.callchains += callchains;
-        self.recording.branch_stacks += branch_stacks;
-    }
-
-    /// Counts runs of instructions whose accesses are counted as samples.
-    pub fn note_runs(&mut self, runs: u64) {
-        self.recording.branch_runs += runs;
-    }
-
     /// Samples of all events that could not be attributed for a reason.
-    #[must_use]
-    pub fn unattributed(&self, reason: &str) -> u64 {
+    pub(crate) fn unattributed(&self, reason: &str) -> u64 {
         self.events.iter().filter_map(|event| event.unattributed.get(reason)).map(|tally| tally.samples).sum()
     }
 
     /// The word that samples have in windows, if their function is known.
-    #[must_use]
-    pub fn word(row: &Row) -> Option<(i32, u32)> {
+    pub(crate) fn word(row: &Row) -> Option<(i32, u32)> {
         let target = match row.outcome {
-            Outcome::Attributed { target, .. } => target.0 as i32,
+            SampleOutcome::Attributed { target, .. } => target.0 as i32,
             _ => -1,
         };
-        Some((target, row.function?.0))
-    }
-
-    /// The recording's lost samples, as the kernel counted them.
-    pub fn set_lost(&mut self, lost: u64) {
-        self.recording.lost = lost;
+        Some((target, row.function?))
     }
 
     /// The profile of the recording, whose samples fell into `windows`; `blind_spots` says what it can't show.
-    #[must_use]
-    pub fn finish(mut self, windows: Windows, blind_spots: Vec<String>) -> AccessProfile {
+    pub(crate) fn finish(mut self, windows: Windows, blind_spots: Vec<String>) -> AccessProfile {
         let order = self.order_of_types();
         let mut objects = self.find_homes();
         let mut profile = AccessProfile::empty();
@@ -266,8 +217,8 @@ impl Builder {
     }
 
     /// Structs with samples, by name.
-    fn order_of_types(&self) -> Vec<Target> {
-        let mut used: Vec<Target> = self.accesses.keys().map(|key| key.0).collect();
+    fn order_of_types(&self) -> Vec<StructIndex> {
+        let mut used: Vec<StructIndex> = self.accesses.keys().map(|key| key.0).collect();
         used.sort_unstable();
         used.dedup();
         used.sort_by_key(|target| {
@@ -276,7 +227,7 @@ impl Builder {
         used
     }
 
-    fn type_profile(&self, target: Target, objects: Option<Objects>) -> TypeProfile {
+    fn type_profile(&self, target: StructIndex, objects: Option<Objects>) -> TypeProfile {
         let objects = objects.unwrap_or_default();
         let of_type = self.accesses.iter().filter(|(key, _)| key.0 == target);
         let mut accesses: Vec<Access> = of_type.map(|(_, access)| access.clone()).collect();
@@ -306,8 +257,8 @@ impl Builder {
     }
 
     /// Finds the home of each object, notes what was done away from it, and counts where objects begin.
-    fn find_homes(&mut self) -> FxHashMap<Target, Objects> {
-        let mut by_target: FxHashMap<Target, Vec<(Key, Touched, u64)>> = FxHashMap::default();
+    fn find_homes(&mut self) -> FxHashMap<StructIndex, Objects> {
+        let mut by_target: FxHashMap<StructIndex, Vec<(Key, Touched, u64)>> = FxHashMap::default();
         for (key, touched, samples) in self.touched.drain(..) {
             by_target.entry(key.0).or_default().push((key, touched, samples));
         }
@@ -359,7 +310,7 @@ mod tests {
     use crate::aggregate::windows::Moment;
     use crate::aggregate::{Blocks, Clock};
 
-    fn row(outcome: Outcome) -> Row {
+    fn row(outcome: SampleOutcome) -> Row {
         Row {
             event: 0,
             ip: 16,
@@ -384,12 +335,12 @@ mod tests {
 
     #[test]
     fn every_sample_is_accounted_for() {
-        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()]);
+        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()], &Blocks::default());
         let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
-        builder.add(&row(Outcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
-        builder.add(&row(Outcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
-        builder.add(&row(Outcome::OtherType), &one(&[]));
-        builder.add(&row(Outcome::Unattributed("stack")), &one(&[]));
+        builder.add(&row(SampleOutcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
+        builder.add(&row(SampleOutcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
+        builder.add(&row(SampleOutcome::OtherType), &one(&[]));
+        builder.add(&row(SampleOutcome::Unattributed("stack")), &one(&[]));
         let profile = builder.finish(no_windows(), Vec::new());
         let event = &profile.coverage[0];
         let lost: u64 = event.unattributed.values().map(|tally| tally.samples).sum();
@@ -407,10 +358,10 @@ mod tests {
         let mut clock = Clock::default();
         (0..200).for_each(|time| clock.note(time));
         let blocks = clock.blocks();
-        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()]).with_blocks(&blocks);
+        let mut builder = Builder::new(Recording::default(), ["loads".to_owned()], &blocks);
         let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
         let function = Some(builder.add_function("walk".to_owned()));
-        let outcome = Outcome::Attributed { target, offset: 8, size: 4 };
+        let outcome = SampleOutcome::Attributed { target, offset: 8, size: 4 };
         let row = Row { function, ..row(outcome) };
         let mut windows = Windows::new(0, blocks.clone(), vec![Builder::word(&row).unwrap()]);
         for time in [5, 7, 9, 195] {

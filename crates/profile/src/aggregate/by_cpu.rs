@@ -7,7 +7,7 @@ const FEW: u32 = 1 << 10;
 
 /// Values by CPU. What a recording names a CPU may be any number.
 #[derive(Clone, Debug)]
-pub struct ByCpu<T> {
+pub(crate) struct ByCpu<T> {
     few: Vec<Option<T>>,
     others: FxHashMap<u32, T>,
 }
@@ -19,9 +19,8 @@ impl<T> Default for ByCpu<T> {
 }
 
 impl<T: Default> ByCpu<T> {
-    /// The value of a CPU.
     #[inline]
-    pub fn of(&mut self, cpu: u32) -> &mut T {
+    pub(crate) fn of(&mut self, cpu: u32) -> &mut T {
         if cpu >= FEW {
             return self.others.entry(cpu).or_default();
         }
@@ -35,8 +34,7 @@ impl<T: Default> ByCpu<T> {
         }
     }
 
-    /// All values.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
         let few = (0..).zip(&mut self.few).filter_map(|(cpu, value)| Some((cpu, value.as_mut()?)));
         few.chain(self.others.iter_mut().map(|(cpu, value)| (*cpu, value)))
     }

@@ -10,7 +10,7 @@ const TOLD_APART: usize = 1 << 18;
 /// Counts times between consecutive samples of one CPU. Which distances count as one depends on what they are, not on
 /// their order.
 #[derive(Debug, Default)]
-pub struct Gaps {
+pub(crate) struct Gaps {
     rounds: Rounds<u64>,
     counted: Counted,
 }
@@ -25,19 +25,18 @@ struct Counted {
 
 impl Gaps {
     /// Takes the time of a CPU's sample in nanoseconds.
-    pub fn push(&mut self, cpu: u32, time: u64) {
+    pub(crate) fn push(&mut self, cpu: u32, time: u64) {
         self.rounds.push(cpu, time);
     }
 
     /// A round of the recorder is over.
-    pub fn end_round(&mut self) {
+    pub(crate) fn end_round(&mut self) {
         let Self { rounds, counted } = self;
         rounds.end_round(&mut |cpu, time| counted.take(cpu, time));
     }
 
     /// The median; 0 of none.
-    #[must_use]
-    pub fn median(self) -> u64 {
+    pub(crate) fn median(self) -> u64 {
         let Self { rounds, mut counted } = self;
         rounds.finish(&mut |cpu, time| counted.take(cpu, time));
         let middle = counted.counts.values().sum::<u64>() / 2;

@@ -4,14 +4,11 @@ use fieldline_access::access::{Away, Homes};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// A sample of a known object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Touched {
+pub(crate) struct Touched {
     /// Where the object begins.
     pub base: u64,
-    /// CPU.
     pub cpu: u32,
-    /// Whether it stored.
     pub is_store: bool,
     /// Whether the line was lost to another CPU before.
     pub is_lost: bool,
@@ -19,8 +16,7 @@ pub struct Touched {
 
 impl Touched {
     /// So many such samples as ones taken away from home.
-    #[must_use]
-    pub fn as_away(&self, samples: u64) -> Away {
+    pub(crate) fn as_away(&self, samples: u64) -> Away {
         Away {
             loads: samples * u64::from(!self.is_store),
             stores: samples * u64::from(self.is_store),
@@ -30,8 +26,9 @@ impl Touched {
 }
 
 /// The home of each object by where it begins, and sums over all, of samples with how many are alike. Of CPUs with equally many samples, the first is home.
-#[must_use]
-pub fn homes<'t>(samples: impl IntoIterator<Item = (&'t Touched, u64)>) -> (FxHashMap<u64, u32>, Homes) {
+pub(crate) fn homes<'t>(
+    samples: impl IntoIterator<Item = (&'t Touched, u64)>,
+) -> (FxHashMap<u64, u32>, Homes) {
     let mut counts: FxHashMap<u64, BTreeMap<u32, u64>> = FxHashMap::default();
     for (touched, samples) in samples {
         *counts.entry(touched.base).or_default().entry(touched.cpu).or_default() += samples;

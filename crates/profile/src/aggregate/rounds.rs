@@ -6,8 +6,7 @@
 
 use super::by_cpu::ByCpu;
 
-/// What has a time in nanoseconds.
-pub trait Timed {
+pub(crate) trait Timed {
     /// The time, and what tells which of several at one time is first.
     fn order(&self) -> (u64, u32);
 }
@@ -20,7 +19,7 @@ impl Timed for u64 {
 
 /// Samples that may not be the next of their CPU. Without marks, all of them.
 #[derive(Debug)]
-pub struct Rounds<T> {
+pub(crate) struct Rounds<T> {
     waiting: ByCpu<Vec<T>>,
     newest: u64,
     /// The newest time when the last round was over.
@@ -36,20 +35,20 @@ impl<T> Default for Rounds<T> {
 impl<T: Timed> Rounds<T> {
     /// Takes a sample of a CPU. Of those in one place the first taken is first.
     #[inline]
-    pub fn push(&mut self, cpu: u32, sample: T) {
+    pub(crate) fn push(&mut self, cpu: u32, sample: T) {
         self.newest = self.newest.max(sample.order().0);
         self.waiting.of(cpu).push(sample);
     }
 
     /// A round is over: `next` is given the samples that have none before them, of each CPU in order of time.
-    pub fn end_round(&mut self, next: &mut impl FnMut(u32, T)) {
+    pub(crate) fn end_round(&mut self, next: &mut impl FnMut(u32, T)) {
         if let Some(before) = self.before.replace(self.newest) {
             self.give(before, next);
         }
     }
 
     /// Gives all that is left.
-    pub fn finish(mut self, next: &mut impl FnMut(u32, T)) {
+    pub(crate) fn finish(mut self, next: &mut impl FnMut(u32, T)) {
         self.give(u64::MAX, next);
     }
 

@@ -15,11 +15,11 @@ const MAX_SAMPLES: usize = 8;
 const GAP_IN_MEDIANS: u64 = 3;
 
 /// What a sample is in a window: its type or -1, and its function.
-pub type Word = (i32, u32);
+pub(crate) type Word = (i32, u32);
 
 /// One sample: when, and the number of its word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub(crate) struct Moment {
     /// Time in nanoseconds.
     pub time: u64,
     /// Index of its word among those given.
@@ -36,7 +36,7 @@ impl Timed for Moment {
 
 /// Cuts moments into windows as they come; equal windows are counted together. A window belongs to the block it begins in.
 #[derive(Debug)]
-pub struct Windows {
+pub(crate) struct Windows {
     rounds: Rounds<Moment>,
     cut: Cut,
 }
@@ -57,7 +57,6 @@ struct Cut {
     with_context: FxHashMap<Vec<Word>, Sum>,
 }
 
-/// The number of no word.
 const NO_WORD: u32 = u32::MAX;
 
 /// How often a window was seen, in all and by block.
@@ -79,34 +78,31 @@ impl Sum {
 impl Windows {
     /// For a recording whose samples of one CPU are apart by `median_gap` nanoseconds as a rule. `words`, in order, are all
     /// that samples have.
-    #[must_use]
-    pub fn new(median_gap: u64, blocks: Blocks, words: Vec<Word>) -> Self {
+    pub(crate) fn new(median_gap: u64, blocks: Blocks, words: Vec<Word>) -> Self {
         let longest = GAP_IN_MEDIANS.saturating_mul(median_gap);
         let (open, sums, whole, with_context) = Default::default();
         let cut = Cut { longest, blocks, words, open, sums, whole, with_context };
         Self { rounds: Rounds::default(), cut }
     }
 
-    /// Takes a moment of a CPU.
     #[inline]
-    pub fn push(&mut self, cpu: u32, moment: Moment) {
+    pub(crate) fn push(&mut self, cpu: u32, moment: Moment) {
         self.rounds.push(cpu, moment);
     }
 
     /// Takes what was seen in one go, and is a window of its own: numbers of words, in order, and functions besides.
-    pub fn push_whole(&mut self, block: Option<u32>, words: &[u32], context: &[u32]) {
+    pub(crate) fn push_whole(&mut self, block: Option<u32>, words: &[u32], context: &[u32]) {
         self.cut.keep_whole(block, words, context);
     }
 
     /// A round of the recorder is over.
-    pub fn end_round(&mut self) {
+    pub(crate) fn end_round(&mut self) {
         let Self { rounds, cut } = self;
         rounds.end_round(&mut |cpu, moment| cut.take(cpu, &moment));
     }
 
     /// All windows. `rename` gives each type its index in the profile.
-    #[must_use]
-    pub fn finish(self, rename: impl Fn(i32) -> i32) -> Vec<Window> {
+    pub(crate) fn finish(self, rename: impl Fn(i32) -> i32) -> Vec<Window> {
         let Self { rounds, mut cut } = self;
         rounds.finish(&mut |cpu, moment| cut.take(cpu, &moment));
         for (_, open) in std::mem::take(&mut cut.open).iter_mut() {

@@ -5,13 +5,11 @@
 
 use crate::objects::evidence::Seen;
 use crate::objects::known::{Cover, Objects};
-use fieldline_typeflow::operands::answers::Answers;
-use fieldline_typeflow::operands::reason::Reason;
-use fieldline_typeflow::operands::target::{Operand, Target, TypeIndex};
+use fieldline_typeflow::operands::{Answers, Operand, Reason, Target, TypeIndex};
 use fieldline_typeflow::types::{Place, Ty};
 
 /// The target of a sample: what the code tells, with what is known of the object at the address.
-pub fn decide(
+pub(crate) fn decide(
     objects: &mut Objects<'_>,
     answers: &mut Answers,
     seen: Seen,
@@ -57,7 +55,6 @@ pub fn decide(
     }
 }
 
-/// Elements of an array.
 #[derive(Clone, Copy)]
 struct Elements {
     offset: u64,

@@ -1,42 +1,33 @@
 //! What sampled addresses show of objects: an address less the offset the code tells is where an object begins.
 
-use fieldline_typeflow::operands::target::{Operand, Target, TypeIndex};
+use fieldline_typeflow::operands::{Operand, Target, TypeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// A sample as far as objects go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// Data address; 0 if there is none.
     pub address: u64,
     /// Time in nanoseconds; 0 if there is none.
     pub time: u64,
-    /// CPU, if it was recorded.
-    pub cpu: Option<u32>,
     /// Whose own data it touches where there is such: the CPU's of a kernel, the thread's of a program.
     pub owner: Option<u32>,
 }
 
 /// A candidate for an object: samples of one type agree that it begins somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Votes {
-    /// Samples.
+pub(crate) struct Votes {
     pub samples: u64,
-    /// Time of the first.
     pub first: u64,
-    /// Time of the last.
     pub last: u64,
-    /// CPUs the samples are of, a bit each; those from 63 on share one.
-    pub cpus: u64,
 }
 
 impl Votes {
-    /// Adds other samples.
-    pub fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
-        self.cpus |= other.cpus;
     }
 }
 
@@ -46,9 +37,8 @@ pub(super) const PAGE: u64 = 4096;
 /// Samples from which on a base is hardly an accident.
 const SURE: u64 = 3;
 
-/// Evidence of one recording.
 #[derive(Debug, Default)]
-pub struct Evidence {
+pub(crate) struct Evidence {
     /// By type and base.
     pub candidates: FxHashMap<(TypeIndex, u64), Votes>,
     /// By CPU (or thread) and offset of its data.
@@ -62,7 +52,7 @@ pub struct Evidence {
 impl Evidence {
     /// Takes samples of one address whose operand the code tells. `owner`: whose own data they touch where there is such:
     /// the CPU's of a kernel, the thread's of a program. `is_struct`: whether a type is a struct.
-    pub fn add_all(
+    pub(crate) fn add_all(
         &mut self,
         address: u64,
         owner: Option<u32>,
@@ -97,7 +87,7 @@ impl Evidence {
     /// How large objects of a type are: as large as the type, unless they lie closer together than that and no
     /// sample ever reached into the next. Kernels allocate some structs without their tail, as far as the processor
     /// does not need it (`arch_task_struct_size`).
-    pub fn size_of(&self, ty: TypeIndex, size: u64) -> u64 {
+    pub(crate) fn size_of(&self, ty: TypeIndex, size: u64) -> u64 {
         let reached = self.reached.get(&ty).copied().unwrap_or(size);
         let sure = self.candidates.iter().filter(|((of, _), votes)| *of == ty && votes.samples >= SURE);
         let mut bases: Vec<u64> = sure.map(|((_, base), _)| *base).collect();
@@ -107,7 +97,7 @@ impl Evidence {
     }
 
     /// Where each CPU's (or thread's) data begins: what most of its samples agree on.
-    pub fn per_cpu_offsets(&self) -> BTreeMap<u32, u64> {
+    pub(crate) fn per_cpu_offsets(&self) -> BTreeMap<u32, u64> {
         let mut best: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
         for ((cpu, offset), samples) in &self.per_cpu {
             let (all, most, _) = best.entry(*cpu).or_default();

@@ -2,31 +2,25 @@
 
 use crate::objects::evidence::{Evidence, PAGE, Votes};
 use crate::objects::slides::Slides;
-use fieldline_typeflow::operands::answers::{Answers, entry};
-use fieldline_typeflow::operands::target::{TypeEntry, TypeIndex};
+use fieldline_typeflow::operands::{Answers, TypeEntry, TypeIndex};
 use fieldline_typeflow::program::Program;
 use fieldline_typeflow::types::{Place, Shape, Ty, TypeSpace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// An instance of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Object {
-    /// Its type.
+pub(crate) struct Object {
     pub ty: TypeIndex,
-    /// Where it begins.
     pub base: u64,
     /// Bytes.
     pub size: u64,
-    /// Samples that agree on it.
     pub votes: Votes,
 }
 
 /// How many times stronger evidence must be to overrule other evidence.
 const OVERRULES: u64 = 4;
 
-/// All objects of one recording.
-pub struct Objects<'a> {
+pub(crate) struct Objects<'a> {
     program: &'a Program<'a>,
     types: TypeSpace<'a, 'a>,
     /// Types of [`Answers`] in the space.
@@ -44,10 +38,8 @@ pub struct Objects<'a> {
     variables: FxHashMap<u64, Option<Place>>,
 }
 
-/// A struct that covers an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cover {
-    /// The struct.
+pub(crate) struct Cover {
     pub ty: Ty,
     /// Bytes from its start to the address.
     pub offset: u64,
@@ -57,7 +49,12 @@ pub struct Cover {
 
 impl<'a> Objects<'a> {
     /// Objects that samples agree on. `slides`: recorded address less address as linked.
-    pub fn new(program: &'a Program<'a>, answers: &Answers, evidence: &Evidence, slides: Slides) -> Self {
+    pub(crate) fn new(
+        program: &'a Program<'a>,
+        answers: &Answers,
+        evidence: &Evidence,
+        slides: Slides,
+    ) -> Self {
         let mut objects = Self {
             program,
             types: program.types(),
@@ -139,30 +136,22 @@ impl<'a> Objects<'a> {
         self.types.contains(Place { ty: outer, offset: offset as i64 }, inner)
     }
 
-    /// The type behind an index.
-    pub fn ty(&self, index: TypeIndex) -> Ty {
+    pub(crate) fn ty(&self, index: TypeIndex) -> Ty {
         self.tys.get(index.0 as usize).copied().unwrap_or(Ty::VOID)
     }
 
-    /// The types.
-    pub fn types(&mut self) -> &mut TypeSpace<'a, 'a> {
+    pub(crate) fn types(&mut self) -> &mut TypeSpace<'a, 'a> {
         &mut self.types
     }
 
     /// The offset of a CPU's (or thread's) data.
-    pub fn per_cpu_offset(&self, owner: u32) -> Option<u64> {
+    pub(crate) fn per_cpu_offset(&self, owner: u32) -> Option<u64> {
         self.per_cpu.get(&owner).copied()
     }
 
     /// Recorded address less address as linked, of the variables in an address's space.
-    pub fn slide(&self, address: u64) -> u64 {
+    pub(crate) fn slide(&self, address: u64) -> u64 {
         self.slides.at(address)
-    }
-
-    /// Objects that samples agree on, in order of address.
-    pub fn into_objects(mut self) -> Vec<Object> {
-        self.objects.sort_unstable_by_key(|object| (object.base, object.size, object.ty));
-        self.objects
     }
 
     /// The variable that covers an address, a per-CPU one too: its type and the offset in it.
@@ -194,7 +183,7 @@ impl<'a> Objects<'a> {
     }
 
     /// Structs that cover an address at a time: a variable, or objects, largest first.
-    pub fn covering(&mut self, address: u64, time: u64) -> Vec<Cover> {
+    pub(crate) fn covering(&mut self, address: u64, time: u64) -> Vec<Cover> {
         if let Some((ty, offset)) = self.variable_at(address) {
             return vec![Cover { ty, offset, samples: None }];
         }
@@ -215,7 +204,7 @@ impl<'a> Objects<'a> {
     }
 
     /// Times from which on another object may be meant by an address, from 0 on; none if there is one answer for all time.
-    pub fn turns(&mut self, address: u64) -> Vec<u64> {
+    pub(crate) fn turns(&mut self, address: u64) -> Vec<u64> {
         let indices = self.pages.get(&(address / PAGE)).map_or(&[][..], Vec::as_slice);
         let on_page = indices.iter().filter_map(|index| self.objects.get(*index as usize));
         let found: Vec<Object> = on_page.filter(|object| object.covers(address)).copied().collect();
@@ -242,21 +231,21 @@ impl<'a> Objects<'a> {
     }
 
     /// Whether an address is in a page that other samples show to hold a stack.
-    pub fn is_stack(&self, address: u64) -> bool {
+    pub(crate) fn is_stack(&self, address: u64) -> bool {
         self.stacks.contains(&(address / PAGE))
     }
 
     /// Whether evidence of an object overrules that of another.
-    pub fn overrules(stronger: Option<u64>, weaker: u64) -> bool {
+    pub(crate) fn overrules(stronger: Option<u64>, weaker: u64) -> bool {
         stronger.is_none_or(|stronger| stronger >= weaker.saturating_mul(OVERRULES))
     }
 
     /// The index of a type, which becomes known to the answers if it is not.
-    pub fn index(&mut self, answers: &mut Answers, ty: Ty) -> TypeIndex {
+    pub(crate) fn index(&mut self, answers: &mut Answers, ty: Ty) -> TypeIndex {
         if let Some(known) = self.indices.get(&ty) {
             return *known;
         }
-        let entry: TypeEntry = entry(&self.types, ty);
+        let entry = TypeEntry::of(&self.types, ty);
         let index = answers.intern(entry);
         self.indices.insert(ty, index);
         if self.tys.len() <= index.0 as usize {

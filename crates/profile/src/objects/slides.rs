@@ -6,7 +6,7 @@ const SPACES: u32 = 1 << 15;
 const SPACE_SHIFT: u32 = 48;
 
 /// An address of data in a space as a number that no other space has. Addresses of the first stay as they are.
-pub fn in_space(address: u64, space: u32) -> u64 {
+pub(crate) fn in_space(address: u64, space: u32) -> u64 {
     match address >> SPACE_SHIFT {
         0 if address != 0 => address | u64::from(space % SPACES) << SPACE_SHIFT,
         _ => address,
@@ -16,7 +16,6 @@ pub fn in_space(address: u64, space: u32) -> u64 {
 /// Recorded address less address as linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Slides {
-    /// The same everywhere.
     One(u64),
     /// By address space, of addresses as [`in_space`] numbers them.
     BySpace(Vec<u64>),

@@ -5,7 +5,7 @@
 //! views of a union repeat each other. Offsets of single accesses can't be had back: a sample counts for the innermost member
 //! that holds it; what only a later view of a union shows, for the bytes that the views before lack.
 
-use super::counts::{Error, Form, Operation, Row, TypeCounts, hexadecimal};
+use super::counts::{Error, Form, MemoryOperation, Row, TypeCounts, hexadecimal};
 use fieldline_access::access::Tally;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -181,7 +181,7 @@ impl Section {
             offset,
             size,
             function: None,
-            operation: Operation::Unknown,
+            operation: MemoryOperation::Unknown,
             tally: Tally { samples, period: 0 },
         };
         rows.extend(self.counted.iter().map(|(offset, (size, samples))| row(Some(*offset), *size, *samples)));

@@ -1,6 +1,5 @@
 //! What perf counted, by event, type and offset.
 
-use super::{annotate, json, report};
 use fieldline_access::access::Tally;
 use std::collections::BTreeMap;
 
@@ -60,7 +59,7 @@ pub enum Form {
 
 /// What samples did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum MemoryOperation {
     /// Loaded.
     Load,
     /// Stored.
@@ -69,7 +68,7 @@ pub enum Operation {
     Unknown,
 }
 
-impl Operation {
+impl MemoryOperation {
     /// As an event's name tells.
     pub(super) fn of_event(event: &str) -> Self {
         let event = event.to_ascii_lowercase();
@@ -101,7 +100,7 @@ pub struct Row {
     /// The function, if told.
     pub function: Option<String>,
     /// What the samples did.
-    pub operation: Operation,
+    pub operation: MemoryOperation,
     /// How many, and what they stand for: periods are 0 where perf tells none.
     pub tally: Tally,
 }
@@ -135,27 +134,6 @@ impl TypeCounts {
     }
 }
 
-/// Reads any of the forms, told by content.
-///
-/// # Errors
-/// If it is none of them, or broken.
-pub fn parse(bytes: &[u8]) -> Result<TypeCounts, Error> {
-    if bytes.len() > SIZE_LIMIT {
-        return Err(Error::TooLarge { size: bytes.len() });
-    }
-    let text = String::from_utf8_lossy(bytes);
-    if text.trim_start().starts_with(['{', '[']) {
-        return json::parse(&text);
-    }
-    let first =
-        text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
-    match () {
-        () if first.starts_with(annotate::HEAD) => annotate::parse(&text),
-        () if text.lines().any(report::is_head) => report::parse(&text),
-        () => Err(Error::Unknown),
-    }
-}
-
 /// A number as perf prints offsets: `0` or `0x1f`.
 pub(super) fn hexadecimal(word: &str) -> Option<u64> {
     match word.strip_prefix("0x") {
@@ -169,19 +147,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_files_are_refused() {
-        for text in ["", "hello", "# Overhead  Symbol\n", "\u{0}\u{1}"] {
-            assert!(matches!(parse(text.as_bytes()), Err(Error::Unknown)), "{text:?}");
-        }
-        assert!(matches!(parse(b"{\"version\": 2, \"dsos\": []}"), Err(Error::Version { found: 2 })));
-        assert!(matches!(parse(b"{\"version\": 1, \"dsos\": 7}"), Err(Error::Json(_))));
-    }
-
-    #[test]
     fn names_of_events_tell_loads_from_stores() {
-        assert_eq!(Operation::of_event("cpu/mem-loads,ldlat=3/P"), Operation::Load);
-        assert_eq!(Operation::of_event("cpu/mem-stores/P"), Operation::Store);
-        assert_eq!(Operation::of_event("ibs_op//"), Operation::Unknown);
-        assert_eq!(Operation::of_event("arm_spe_0/load_filter=1,store_filter=1/"), Operation::Unknown);
+        assert_eq!(MemoryOperation::of_event("cpu/mem-loads,ldlat=3/P"), MemoryOperation::Load);
+        assert_eq!(MemoryOperation::of_event("cpu/mem-stores/P"), MemoryOperation::Store);
+        assert_eq!(MemoryOperation::of_event("ibs_op//"), MemoryOperation::Unknown);
+        assert_eq!(
+            MemoryOperation::of_event("arm_spe_0/load_filter=1,store_filter=1/"),
+            MemoryOperation::Unknown
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The JSON of data-type profiles, version 1: programs, their types, and for each event samples by offset. Unknown keys are
 //! passed over.
 
-use super::counts::{Error, Form, Operation, Row, TypeCounts};
+use super::counts::{Error, Form, MemoryOperation, Row, TypeCounts};
 use fieldline_access::access::Tally;
 use serde::Deserialize;
 
@@ -94,8 +94,8 @@ fn rows(dso: &Dso, of: &Type, event: usize, at: &Samples) -> impl Iterator<Item 
         operation,
         tally: Tally { samples, period },
     };
-    let loads = row(Operation::Load, at.nr_samples_load, at.period_load);
-    let stores = row(Operation::Store, at.nr_samples_store, at.period_store);
+    let loads = row(MemoryOperation::Load, at.nr_samples_load, at.period_load);
+    let stores = row(MemoryOperation::Store, at.nr_samples_store, at.period_store);
     [loads, stores].into_iter().filter(|row| row.tally.samples > 0)
 }
 
@@ -115,9 +115,9 @@ mod tests {
         let counts = parse(&format!("{{\"version\": 1, \"machine\": {{}}, \"dsos\": {DSOS}}}")).unwrap();
         let rows: Vec<_> = counts.rows.iter().map(|row| (row.offset, row.operation, row.tally)).collect();
         let expected = [
-            (Some(8), Operation::Load, Tally { samples: 4, period: 40 }),
-            (Some(8), Operation::Store, Tally { samples: 2, period: 20 }),
-            (Some(16), Operation::Load, Tally { samples: 3, period: 0 }),
+            (Some(8), MemoryOperation::Load, Tally { samples: 4, period: 40 }),
+            (Some(8), MemoryOperation::Store, Tally { samples: 2, period: 20 }),
+            (Some(16), MemoryOperation::Load, Tally { samples: 3, period: 0 }),
         ];
         assert_eq!(rows, expected);
         let row = &counts.rows[0];

@@ -3,7 +3,7 @@
 //! One section an event: comments with its name, a comment with the columns' names, a row a line. Columns stand two blanks
 //! or more apart (`tools/perf/ui/hist.c`).
 
-use super::counts::{Error, Form, Operation, Row, TypeCounts, hexadecimal};
+use super::counts::{Error, Form, MemoryOperation, Row, TypeCounts, hexadecimal};
 use fieldline_access::access::Tally;
 
 const OFFSET: &str = "Data Type Offset";
@@ -57,7 +57,7 @@ pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
             let columns =
                 columns.ok_or_else(|| Error::line(number, "stands in front of the columns' names"))?;
             let index = counts.event(&event);
-            let row = row(line, columns, index, Operation::of_event(&event));
+            let row = row(line, columns, index, MemoryOperation::of_event(&event));
             counts.rows.push(row.map_err(|problem| Error::line(number, problem))?);
         }
     }
@@ -82,7 +82,7 @@ fn row_cells(line: &str) -> Vec<String> {
     found
 }
 
-fn row(line: &str, columns: Columns, event: usize, operation: Operation) -> Result<Row, String> {
+fn row(line: &str, columns: Columns, event: usize, operation: MemoryOperation) -> Result<Row, String> {
     let cells = row_cells(line);
     let cell = |index: usize| cells.get(index).map_or("", String::as_str);
     let number = |index: usize| {
@@ -155,9 +155,9 @@ mod tests {
             .map(|row| (row.event, row.type_name.as_str(), row.offset, row.tally.samples, row.operation))
             .collect();
         let expected = [
-            (0, "(stack operation)", Some(0), 1895, Operation::Load),
-            (0, "struct thing", Some(0x138), 674, Operation::Load),
-            (1, "struct thing", Some(0), 2, Operation::Store),
+            (0, "(stack operation)", Some(0), 1895, MemoryOperation::Load),
+            (0, "struct thing", Some(0x138), 674, MemoryOperation::Load),
+            (1, "struct thing", Some(0), 2, MemoryOperation::Store),
         ];
         assert_eq!(rows, expected);
         let anonymous = TEXT.replace("struct thing  struct thing +0x138", "struct     struct  +0x138");

@@ -1,13 +1,13 @@
 //! Counts of perf to an `AccessProfile`. Nothing is added to what perf says: no instructions, CPUs, times, levels or objects.
 
-use super::counts::{Form, Operation, Row, TypeCounts};
+use super::counts::{Form, MemoryOperation, Row, TypeCounts};
 use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording, Tally, TypeProfile};
 use fieldline_layout::Layout;
 use std::collections::BTreeMap;
 
 /// The counts are of another program than the one given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Mismatch {
+pub enum CountsMismatch {
     /// An offset lies behind the struct's end.
     #[error(
         "{type_name} has {size} bytes in the program given, but was touched at offset {offset}: it is of another build"
@@ -80,7 +80,7 @@ pub fn profile(
     file: &str,
     build_id: Option<&str>,
     layouts: impl FnMut(&str) -> Vec<Layout>,
-) -> Result<AccessProfile, Mismatch> {
+) -> Result<AccessProfile, CountsMismatch> {
     let mut sum = Sum::new(counts);
     let rows: Vec<&Row> = counts.rows.iter().filter(|row| is_of(row, build_id)).collect();
     check_any(counts, &rows, build_id)?;
@@ -105,12 +105,12 @@ fn is_of(row: &Row, build_id: Option<&str>) -> bool {
     }
 }
 
-fn check_any(counts: &TypeCounts, rows: &[&Row], build_id: Option<&str>) -> Result<(), Mismatch> {
+fn check_any(counts: &TypeCounts, rows: &[&Row], build_id: Option<&str>) -> Result<(), CountsMismatch> {
     let Some(given) = build_id.filter(|_| rows.is_empty() && !counts.rows.is_empty()) else { return Ok(()) };
     let mut recorded: Vec<&str> = counts.rows.iter().filter_map(|row| row.build_id.as_deref()).collect();
     recorded.sort_unstable();
     recorded.dedup();
-    Err(Mismatch::BuildId { given: given.to_owned(), recorded: recorded.join(", ") })
+    Err(CountsMismatch::BuildId { given: given.to_owned(), recorded: recorded.join(", ") })
 }
 
 /// The layout of each tag; none for those that are no structs.
@@ -150,7 +150,7 @@ impl Sum {
         Self { coverage: coverage.collect(), ..Self::default() }
     }
 
-    fn add(&mut self, row: &Row) -> Result<(), Mismatch> {
+    fn add(&mut self, row: &Row) -> Result<(), CountsMismatch> {
         self.cover(row);
         let (Some(tag), Some(offset), None) = (tag(&row.type_name), row.offset, reason(row)) else {
             return Ok(());
@@ -165,7 +165,8 @@ impl Sum {
             size: row.size,
             ..Access::default()
         });
-        let tally = if row.operation == Operation::Store { &mut access.stores } else { &mut access.loads };
+        let tally =
+            if row.operation == MemoryOperation::Store { &mut access.stores } else { &mut access.loads };
         add(tally, row.tally);
         Ok(())
     }
@@ -214,13 +215,13 @@ impl Sum {
     }
 }
 
-fn check(row: &Row, offset: u64, size: u64) -> Result<(), Mismatch> {
+fn check(row: &Row, offset: u64, size: u64) -> Result<(), CountsMismatch> {
     let type_name = || row.type_name.clone();
     if offset >= size {
-        return Err(Mismatch::Offset { type_name: type_name(), size, offset });
+        return Err(CountsMismatch::Offset { type_name: type_name(), size, offset });
     }
     match row.type_size.filter(|recorded| *recorded != size) {
-        Some(recorded) => Err(Mismatch::Size { type_name: type_name(), size, recorded }),
+        Some(recorded) => Err(CountsMismatch::Size { type_name: type_name(), size, recorded }),
         None => Ok(()),
     }
 }
@@ -251,7 +252,7 @@ fn blind_spots(counts: &TypeCounts) -> Vec<String> {
         spots.push("offsets are those of members, not of accesses".to_owned());
     }
     let unknown =
-        counts.rows.iter().filter(|row| row.operation == Operation::Unknown && reason(row).is_none());
+        counts.rows.iter().filter(|row| row.operation == MemoryOperation::Unknown && reason(row).is_none());
     let samples = unknown.fold(0_u64, |sum, row| sum.saturating_add(row.tally.samples));
     if samples > 0 {
         spots.push(format!("{samples} samples do not say whether they loaded or stored and count as loads"));
@@ -266,7 +267,7 @@ fn blind_spots(counts: &TypeCounts) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn row(type_name: &str, offset: Option<u64>, samples: u64, operation: Operation) -> Row {
+    fn row(type_name: &str, offset: Option<u64>, samples: u64, operation: MemoryOperation) -> Row {
         Row {
             event: 0,
             dso: None,
@@ -289,30 +290,19 @@ mod tests {
 
     /// A layout of some bytes and no members.
     fn layout(size: u64) -> Layout {
-        Layout {
-            kind: "struct".to_owned(),
-            order: fieldline_layout::types::MemberOrder::default(),
-            name: "thing".to_owned(),
-            size,
-            align: 8,
-            explicit_align: None,
-            file: None,
-            line: 0,
-            members: Vec::new(),
-            items: Vec::new(),
-        }
+        fieldline_layout::testing::layout("thing", size, Vec::new())
     }
 
     #[test]
     fn rows_add_up_and_coverage_is_total() {
         let rows = vec![
-            row("struct thing", Some(8), 3, Operation::Load),
-            row("struct thing", Some(8), 4, Operation::Store),
-            row("struct thing", Some(8), 5, Operation::Unknown),
-            row("struct thing*", Some(0), 6, Operation::Load),
-            row("(stack operation)", Some(0), 7, Operation::Load),
-            row("(unknown)", Some(0), 8, Operation::Load),
-            row("struct thing", None, 9, Operation::Load),
+            row("struct thing", Some(8), 3, MemoryOperation::Load),
+            row("struct thing", Some(8), 4, MemoryOperation::Store),
+            row("struct thing", Some(8), 5, MemoryOperation::Unknown),
+            row("struct thing*", Some(0), 6, MemoryOperation::Load),
+            row("(stack operation)", Some(0), 7, MemoryOperation::Load),
+            row("(unknown)", Some(0), 8, MemoryOperation::Load),
+            row("struct thing", None, 9, MemoryOperation::Load),
         ];
         let found = profile(&counts(rows), "report", None, |_| vec![layout(8), layout(16)]).unwrap();
         let event = &found.coverage[0];
@@ -328,20 +318,20 @@ mod tests {
 
     #[test]
     fn other_builds_are_refused() {
-        let far = counts(vec![row("struct thing", Some(16), 1, Operation::Load)]);
+        let far = counts(vec![row("struct thing", Some(16), 1, MemoryOperation::Load)]);
         assert!(matches!(
             profile(&far, "", None, |_| vec![layout(16)]),
-            Err(Mismatch::Offset { offset: 16, .. })
+            Err(CountsMismatch::Offset { offset: 16, .. })
         ));
-        let mut sized = counts(vec![row("struct thing", Some(8), 1, Operation::Load)]);
+        let mut sized = counts(vec![row("struct thing", Some(8), 1, MemoryOperation::Load)]);
         sized.rows[0].type_size = Some(24);
         assert!(matches!(
             profile(&sized, "", None, |_| vec![layout(16)]),
-            Err(Mismatch::Size { recorded: 24, .. })
+            Err(CountsMismatch::Size { recorded: 24, .. })
         ));
         sized.rows[0].build_id = Some("ab".to_owned());
         let refused = profile(&sized, "", Some("cd"), |_| vec![layout(24)]);
-        assert!(matches!(refused, Err(Mismatch::BuildId { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(CountsMismatch::BuildId { .. })), "{refused:?}");
         assert!(profile(&sized, "", Some("ab00"), |_| vec![layout(24)]).is_ok());
     }
 }

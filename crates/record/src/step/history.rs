@@ -1,7 +1,7 @@
 //! The branches that threads took last, as processors keep them (`struct perf_branch_stack` of
 //! `include/linux/perf_event.h`).
 
-use crate::touches::Step;
+use super::touches::Step;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! The threads that are traced.
 
-use crate::address::Registers;
-use crate::journal::Who;
-use fieldline_machinecode::machine::Access;
+use super::address::Registers;
+use crate::process::journal::Who;
+use fieldline_machinecode::machine::AccessKind;
 use nix::libc::user_regs_struct;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ pub(super) struct Pending {
     pub(super) ip: u64,
     /// It can't sleep in the kernel, so the step is over at once.
     pub(super) is_prompt: bool,
-    pub(super) operands: [Option<(u64, Access)>; 2],
+    pub(super) operands: [Option<(u64, AccessKind)>; 2],
 }
 
 impl Pending {

@@ -6,8 +6,7 @@
 use crate::variants::case;
 use fieldline_layout::abi::{Slot, place, size_of};
 use fieldline_plan::StructPlan;
-use fieldline_plan::groups::Group;
-use fieldline_plan::result::PlacedMember;
+use fieldline_plan::result::{Group, PlacedMember};
 use std::collections::BTreeSet;
 
 /// No scalar has more alignment in bytes.

@@ -4,7 +4,7 @@ use super::elsewhere;
 use crate::header::{self, Declaration, Header};
 use crate::idiom::options::{AlignGroups, IdiomOptions};
 use anyhow::{Result, bail};
-use fieldline_plan::groups::{Alignment, Group, Kind, Padding};
+use fieldline_plan::result::{Group, GroupAlignment, GroupKind, Padding};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use fieldline_source::startup::Assertion;
 use fieldline_source::{Edit, Edits, Marking, Refusal};
@@ -191,7 +191,7 @@ fn marking(of: &StructPlan, named: &Named<'_>) -> Option<Marking> {
 /// Groups worth a marker: touched, and of several members.
 fn told_groups(of: &StructPlan) -> Vec<(usize, &Group)> {
     let all = of.groups.iter().enumerate();
-    all.filter(|(_, group)| group.kind != Kind::Cold && group.members.len() > 1).collect()
+    all.filter(|(_, group)| group.kind != GroupKind::Cold && group.members.len() > 1).collect()
 }
 
 fn named<'g>(
@@ -203,7 +203,7 @@ fn named<'g>(
     let groups = told_groups(of);
     let paths = args.group_paths.iter().find(|given| given.name == of.name);
     let heat = |group: &Group| if group.visits >= HOT { "hot" } else { "warm" };
-    let access = |group: &Group| if group.kind == Kind::HotReadMostly { "read" } else { "write" };
+    let access = |group: &Group| if group.kind == GroupKind::HotReadMostly { "read" } else { "write" };
     let stem = |number: usize, group: &Group| {
         let given = paths.and_then(|given| given.paths.get(number)).map(String::as_str);
         format!("{}_{}_{}", of.name, access(group), given.unwrap_or(heat(group)))
@@ -228,7 +228,7 @@ fn named<'g>(
 /// line size. What several cost together the plan doesn't say.
 fn always(of: &StructPlan, asked: AlignGroups) -> Option<usize> {
     let is_free = |group: &&(usize, &Group)| {
-        group.1.alignment == Alignment::Aligned && group.1.padding.iter().all(|row| row.aligned == 0)
+        group.1.alignment == GroupAlignment::Aligned && group.1.padding.iter().all(|row| row.aligned == 0)
     };
     let free = told_groups(of).into_iter().filter(|group| is_free(&group));
     let best = free.max_by(|one, other| one.1.visits.total_cmp(&other.1.visits));
@@ -246,7 +246,7 @@ fn alignment(
     let Some(group) = of.groups.get(index) else { return (Align::Never, None) };
     let wanted = match asked {
         AlignGroups::None => return (Align::Never, None),
-        AlignGroups::Plan if group.alignment == Alignment::None => return (Align::Never, None),
+        AlignGroups::Plan if group.alignment == GroupAlignment::None => return (Align::Never, None),
         AlignGroups::Plan if is_always => Align::Always,
         AlignGroups::Plan => Align::Where(line),
         AlignGroups::Where(bytes) => Align::Where(bytes),

@@ -1,23 +1,6 @@
 use super::*;
 use fieldline_layout::constraint::{LineKind, Pin};
-use fieldline_layout::layout::Role;
-
-fn member(name: &str, offset: u64, size: u64) -> Member {
-    Member {
-        name: (!name.is_empty()).then(|| name.to_owned()),
-        type_name: "long".to_owned(),
-        bit_offset: offset * 8,
-        bit_size: size * 8,
-        bit_field_storage: None,
-        align: 8,
-        explicit_align: None,
-        aligned_type: false,
-        role: Role::Plain,
-        line: 0,
-        members: Vec::new(),
-        is_union: false,
-    }
-}
+use fieldline_layout::testing;
 
 fn layout() -> Layout {
     let places = [
@@ -29,21 +12,9 @@ fn layout() -> Layout {
         ("tail", 96, 8),
     ];
     let mut members: Vec<Member> =
-        places.iter().map(|(name, offset, size)| member(name, *offset, *size)).collect();
-    members[4].members = vec![member("inner", 0, 8)];
-    let empty = Layout {
-        kind: "struct".to_owned(),
-        order: fieldline_layout::types::MemberOrder::default(),
-        name: "queue".to_owned(),
-        size: 104,
-        align: 8,
-        explicit_align: None,
-        file: None,
-        line: 0,
-        members: Vec::new(),
-        items: Vec::new(),
-    };
-    Layout::from_members(&empty, members, 104)
+        places.iter().map(|(name, offset, size)| testing::member(name, *offset, *size, 8)).collect();
+    members[4].members = vec![testing::member("inner", 0, 8, 8)];
+    testing::layout("queue", 104, members)
 }
 
 fn wishes(text: &str) -> Result<Wishes> {

@@ -1,59 +1,46 @@
 //! What an analysed function passes on: pointers in the arguments of calls, and callbacks it puts into structs.
 
-use crate::flow::address::Spot;
-use crate::flow::code::Code;
-use crate::flow::solve::Solution;
-use crate::flow::state::State;
-use crate::flow::value::Value;
-use crate::flow::world::World;
+use crate::flow::{Code, Solution, Spot, State, Value, World};
 use crate::types::{Place, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_machinecode::architecture::MAX_ARGUMENTS;
-use fieldline_machinecode::machine::{Address, Callee, Effect, Flow, Instruction, Source};
+use fieldline_machinecode::machine::{Address, Callee, Effect, Flow, Instruction, ValueSource};
 
 /// A place in a struct that other units understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Shown {
+pub(crate) struct SharedPlace {
     /// A DIE that defines the struct.
     pub die: DieRef,
-    /// Bytes from its start.
     pub offset: i64,
 }
 
-/// What is passed in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Passed {
-    /// Nothing is known.
+pub(crate) enum Passed {
     Unknown,
     /// No pointer, or a null one.
     Nothing,
-    /// A pointer.
-    Pointer(Shown),
+    Pointer(SharedPlace),
 }
 
-/// What a function does to another.
 #[expect(clippy::large_enum_variant, reason = "nearly all uses are calls")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Use {
-    /// Calls it with arguments.
+pub(crate) enum FunctionUse {
     Call([Passed; MAX_ARGUMENTS]),
     /// Puts its address there: it will be called with what the place is in.
-    Callback(Shown),
+    Callback(SharedPlace),
     /// Takes its address, and nobody knows for what.
     Address,
 }
 
-/// A use of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Export {
+pub(crate) struct Export {
     /// The function that is used, by its entry.
     pub function: u64,
-    /// How.
-    pub usage: Use,
+    pub usage: FunctionUse,
 }
 
 /// The uses a function makes of others. `is_function` tells whether an address is the entry of one that matters.
-pub fn exports(
+pub(crate) fn exports(
     world: &mut World<'_>,
     code: &Code,
     solution: &Solution<'_>,
@@ -67,7 +54,7 @@ pub fn exports(
             for (argument, register) in arguments.iter_mut().zip(world.program.architecture.arguments()) {
                 *argument = passed(world, state.register(*register));
             }
-            found.push(Export { function, usage: Use::Call(arguments) });
+            found.push(Export { function, usage: FunctionUse::Call(arguments) });
         }
         let registered = found.len();
         callbacks(world, state, instruction, is_function, &mut found);
@@ -100,9 +87,9 @@ fn passed(world: &mut World<'_>, value: Value) -> Passed {
     }
 }
 
-fn shown(types: &TypeSpace<'_, '_>, place: Place) -> Option<Shown> {
+fn shown(types: &TypeSpace<'_, '_>, place: Place) -> Option<SharedPlace> {
     let die = types.die(place.ty).filter(|_| types.is_aggregate(place.ty))?;
-    Some(Shown { die, offset: place.offset })
+    Some(SharedPlace { die, offset: place.offset })
 }
 
 /// Callbacks that an instruction stores into a struct or passes along with one.
@@ -115,9 +102,9 @@ fn callbacks(
 ) {
     for (from, address) in stored(instruction) {
         let stored = match from {
-            Source::Number(number) => Value::Number(number as u64),
-            Source::Register(register) => state.register(register),
-            Source::Memory | Source::System(_) => Value::UNKNOWN,
+            ValueSource::Number(number) => Value::Number(number as u64),
+            ValueSource::Register(register) => state.register(register),
+            ValueSource::Memory | ValueSource::System(_) => Value::UNKNOWN,
         };
         if let Value::Number(function) = stored
             && is_function(function)
@@ -127,8 +114,9 @@ fn callbacks(
                 spot @ Spot::Fixed { .. } => world.place(spot),
                 _ => None,
             };
-            let usage =
-                place.and_then(|place| shown(&world.types, place)).map_or(Use::Address, Use::Callback);
+            let usage = place
+                .and_then(|place| shown(&world.types, place))
+                .map_or(FunctionUse::Address, FunctionUse::Callback);
             found.push(Export { function, usage });
         }
     }
@@ -137,8 +125,7 @@ fn callbacks(
     }
 }
 
-/// What an instruction stores, and where.
-fn stored(instruction: &Instruction) -> Vec<(Source, Address)> {
+fn stored(instruction: &Instruction) -> Vec<(ValueSource, Address)> {
     let Some(address) = instruction.operand().map(|memory| memory.address) else {
         return Vec::new();
     };
@@ -169,7 +156,7 @@ fn passed_along(
     if functions.is_empty() {
         return;
     }
-    let pointers: Vec<Shown> = values
+    let pointers: Vec<SharedPlace> = values
         .into_iter()
         .filter_map(|value| match passed(world, value) {
             Passed::Pointer(shown) => Some(shown),
@@ -177,10 +164,10 @@ fn passed_along(
         })
         .collect();
     for function in functions {
-        let usages = pointers.iter().map(|shown| Use::Callback(*shown));
+        let usages = pointers.iter().map(|shown| FunctionUse::Callback(*shown));
         found.extend(usages.map(|usage| Export { function, usage }));
         if pointers.is_empty() {
-            found.push(Export { function, usage: Use::Address });
+            found.push(Export { function, usage: FunctionUse::Address });
         }
     }
 }
@@ -192,29 +179,31 @@ fn addresses(
     is_function: &(dyn Fn(u64) -> bool + Sync),
 ) -> Option<Export> {
     let number = match instruction.effect {
-        Effect::Move { from: Source::Number(number), .. } | Effect::Push { from: Source::Number(number) } => {
-            number as u64
-        }
+        Effect::Move { from: ValueSource::Number(number), .. }
+        | Effect::Push { from: ValueSource::Number(number) } => number as u64,
         Effect::Lea { address, .. } if address.base.is_none() && address.index.is_none() => {
             address.displacement as u64
         }
         // The rest of an address, of which the page is known.
-        Effect::Add { of, from: Source::Number(rest), subtract: false, .. } => match state.register(of) {
-            Value::Number(page) => page.wrapping_add(rest as u64),
-            _ => return None,
-        },
+        Effect::Add { of, from: ValueSource::Number(rest), subtract: false, .. } => {
+            match state.register(of) {
+                Value::Number(page) => page.wrapping_add(rest as u64),
+                _ => return None,
+            }
+        }
         _ => return None,
     };
-    is_function(number).then_some(Export { function: number, usage: Use::Address })
+    is_function(number).then_some(Export { function: number, usage: FunctionUse::Address })
 }
 
 /// Where a function is known to put an address, taking it is explained.
 fn forget_explained(found: Vec<Export>) -> Vec<Export> {
     let explained: Vec<u64> = found
         .iter()
-        .filter(|export| matches!(export.usage, Use::Callback(_)))
+        .filter(|export| matches!(export.usage, FunctionUse::Callback(_)))
         .map(|export| export.function)
         .collect();
-    let keeps = |export: &Export| export.usage != Use::Address || !explained.contains(&export.function);
+    let keeps =
+        |export: &Export| export.usage != FunctionUse::Address || !explained.contains(&export.function);
     found.into_iter().filter(keeps).collect()
 }

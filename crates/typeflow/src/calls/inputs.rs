@@ -1,14 +1,12 @@
 //! What a function is given by all its callers.
 
-use super::exports::{Passed, Shown, Use};
-use crate::flow::code::Code;
-use crate::flow::solve::Arguments;
-use crate::flow::world::World;
+use super::exports::{FunctionUse, Passed, SharedPlace};
+use crate::flow::{Arguments, Code, World};
 use crate::types::{Place, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 
 /// The arguments that all uses of a function agree on. Nothing is known of an argument that some use leaves open.
-pub fn arguments(world: &mut World<'_>, code: &Code, uses: &[Use]) -> Arguments {
+pub(crate) fn arguments(world: &mut World<'_>, code: &Code, uses: &[FunctionUse]) -> Arguments {
     let parameters: Vec<Ty> =
         code.scopes.parameters.iter().map(|die| pointee(&mut world.types, *die)).collect();
     let mut arguments = Arguments::default();
@@ -24,18 +22,18 @@ fn pointee(types: &mut TypeSpace<'_, '_>, die: Option<DieRef>) -> Ty {
     types.pointee(ty).unwrap_or(Ty::VOID)
 }
 
-fn agreed(types: &mut TypeSpace<'_, '_>, index: usize, parameter: Ty, uses: &[Use]) -> Option<Place> {
+fn agreed(types: &mut TypeSpace<'_, '_>, index: usize, parameter: Ty, uses: &[FunctionUse]) -> Option<Place> {
     let mut agreed: Option<Place> = None;
     for usage in uses {
         let given = match usage {
-            Use::Address => return None,
-            Use::Call(passed) => match passed.get(index)? {
+            FunctionUse::Address => return None,
+            FunctionUse::Call(passed) => match passed.get(index)? {
                 Passed::Unknown => return None,
                 Passed::Nothing => continue,
                 Passed::Pointer(shown) => read(types, *shown),
             },
             // A call may be given more structs than the one it hands on.
-            Use::Callback(shown) => match holder(types, *shown, parameter) {
+            FunctionUse::Callback(shown) => match holder(types, *shown, parameter) {
                 Some(place) => place,
                 None => continue,
             },
@@ -51,12 +49,12 @@ fn agreed(types: &mut TypeSpace<'_, '_>, index: usize, parameter: Ty, uses: &[Us
     agreed
 }
 
-fn read(types: &mut TypeSpace<'_, '_>, shown: Shown) -> Place {
+fn read(types: &mut TypeSpace<'_, '_>, shown: SharedPlace) -> Place {
     Place { ty: types.of_die(shown.die), offset: shown.offset }
 }
 
 /// The struct a callback is called with: that of its parameter's type which holds the place the callback was put in.
-fn holder(types: &mut TypeSpace<'_, '_>, shown: Shown, parameter: Ty) -> Option<Place> {
+fn holder(types: &mut TypeSpace<'_, '_>, shown: SharedPlace, parameter: Ty) -> Option<Place> {
     if !types.is_aggregate(parameter) {
         return None;
     }

@@ -1,39 +1,10 @@
 //! Where an address leads: what values mean when they are added up.
 
 use super::state::State;
-use super::value::{Pointer, Value, is_null};
+use super::value::{Pointer, Spot, Value, is_null};
 use super::world::World;
 use crate::types::{Place, Shape};
 use fieldline_machinecode::machine::Address;
-
-/// Where an address leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
-    /// Nobody knows.
-    Unknown,
-    /// To a fixed address, of a per-CPU variable if `per_cpu`.
-    Fixed {
-        /// The address as linked.
-        address: u64,
-        /// Whether each CPU has its own.
-        per_cpu: bool,
-    },
-    /// To the stack, at a distance from the canonical frame address.
-    Stack(i64),
-    /// Somewhere on the stack.
-    Frame,
-    /// Into something, with nothing added that is not known.
-    Pointer(Pointer),
-    /// To some element behind a fixed address: the index is not known.
-    FixedElement {
-        /// Address of the first.
-        address: u64,
-        /// Whether each CPU has its own.
-        per_cpu: bool,
-    },
-    /// To some element behind a pointer: the index is not known.
-    Element(Pointer),
-}
 
 impl World<'_> {
     /// Where an address leads in a state.

@@ -3,30 +3,21 @@
 use super::facts::{Facts, Schedule};
 use super::graph::{Graph, index_of};
 use super::world::World;
-use crate::program::Program;
 use crate::types::Ty;
-use fieldline_debuginfo::dwarf::scopes::{ScopeReader, Scopes};
-use fieldline_debuginfo::dwarf::survey::Function;
+use fieldline_debuginfo::dwarf::code::Function;
+use fieldline_debuginfo::dwarf::code::{ScopeReader, Scopes};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction, Registers};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::ops::Range;
 use std::rc::Rc;
 
-/// Longest function that is analysed, in bytes; longer ones are no functions.
-const MAX_BYTES: u64 = 1 << 20;
-
-/// A function, decoded.
-pub struct Code {
+pub(crate) struct Code {
     /// Instructions by address.
     pub instructions: Vec<Instruction>,
     /// Index of the instruction that is entered first.
     pub entry: u32,
-    /// Blocks.
     pub graph: Graph,
-    /// Variables.
     pub facts: Facts,
-    /// When facts apply.
     pub schedule: Schedule,
     /// Scopes, variables and calls as DWARF has them.
     pub scopes: Scopes,
@@ -44,14 +35,14 @@ pub struct Code {
 
 impl Code {
     /// Reads a function of the world's unit; `None` if its DIE can't be read or it has no code.
-    pub fn read(
+    pub(crate) fn read(
         world: &mut World<'_>,
         scopes: &ScopeReader<'_, '_>,
         reader: &mut InstructionReader,
         function: &Function,
     ) -> Option<Self> {
         let scopes = scopes.read(function.die).ok()?;
-        let instructions = instructions(world.program, reader, &function.ranges);
+        let instructions = world.program.instructions(reader, &function.ranges);
         if instructions.is_empty() {
             return None;
         }
@@ -79,43 +70,13 @@ impl Code {
     }
 
     /// Whether an instruction of it is at an address.
-    pub fn has(&self, address: u64) -> bool {
+    pub(crate) fn has(&self, address: u64) -> bool {
         index_of(&self.instructions, address).is_some()
     }
 
-    /// Registers that a call may change.
-    pub fn clobbered(&self, call: &Instruction) -> Registers {
+    pub(crate) fn clobbered(&self, call: &Instruction) -> Registers {
         self.clobbered.get(&call.address).copied().unwrap_or(self.clobbered_in_general)
     }
-}
-
-/// The instructions of a function with some ranges of code, by address, as the kernel may have patched them.
-pub fn instructions(
-    program: &Program<'_>,
-    reader: &mut InstructionReader,
-    ranges: &[Range<u64>],
-) -> Vec<Instruction> {
-    let mut ranges = ranges.to_vec();
-    ranges.sort_by_key(|range| range.start);
-    let mut instructions: Vec<Instruction> = Vec::new();
-    for range in ranges {
-        // Ranges of one function that overlap are none a compiler writes.
-        let apart = instructions.last().is_none_or(|last| last.end() <= range.start);
-        if apart && range.end - range.start <= MAX_BYTES {
-            let code = program.image.code(range.start, range.end);
-            instructions.extend(reader.read_all(range.start, code));
-        }
-    }
-    for instruction in &mut instructions {
-        *instruction = program.helpers.resolve(*instruction);
-        instruction.flow = match instruction.flow {
-            Flow::Stop if program.patches.only_warns(instruction.address) => Flow::Next,
-            // What may be patched not to jump is followed both ways.
-            Flow::Jump(target) if program.patches.may_be_gone(instruction.address) => Flow::Branch(target),
-            flow => flow,
-        };
-    }
-    instructions
 }
 
 fn schedule(facts: &Facts, instructions: &[Instruction], graph: &Graph) -> Schedule {
@@ -143,7 +104,6 @@ fn has_all_parameters(world: &World<'_>, callee: Callee) -> bool {
     symbol.is_some_and(|symbol| !symbol.name.contains('.'))
 }
 
-/// What is known of a function's calls.
 #[derive(Default)]
 struct Calls {
     returned: FxHashMap<u64, Option<Ty>>,

@@ -2,15 +2,15 @@
 
 use super::value::{Origin, Pointer, Value};
 use crate::types::{Place, Shape, Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::locations::{Place as VariablePlace, PlaceRange};
-use fieldline_debuginfo::dwarf::scopes::{Scopes, Variable};
+use fieldline_debuginfo::dwarf::code::{PlaceRange, VariablePlace};
+use fieldline_debuginfo::dwarf::code::{Scopes, Variable};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::machine::Register;
 use std::collections::BTreeSet;
 
 /// Where a fact is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum FactSubject {
     /// A register.
     Register(Register),
     /// Memory at a register's value plus a distance.
@@ -27,7 +27,7 @@ pub struct Fact {
     /// First address behind.
     pub end: u64,
     /// Where the pointer is.
-    pub subject: Subject,
+    pub subject: FactSubject,
     /// What it points to.
     pub place: Place,
     /// Bytes of the type it points to: of two facts about one pointer that of the larger type tells more.
@@ -42,7 +42,7 @@ pub struct Region {
     /// First address behind.
     pub end: u64,
     /// Where the variable is.
-    pub subject: Subject,
+    pub subject: FactSubject,
     /// Its type.
     pub ty: Ty,
 }
@@ -113,13 +113,13 @@ impl Facts {
         let pointee = types.pointee(ty);
         let subject = match range.place {
             VariablePlace::Value { register, .. } => {
-                self.architecture.of_dwarf(register).map(Subject::Register)
+                self.architecture.of_dwarf(register).map(FactSubject::Register)
             }
             VariablePlace::Memory { register, offset } => {
                 let register = self.architecture.of_dwarf(register);
-                register.map(|register| Subject::Memory(register, offset))
+                register.map(|register| FactSubject::Memory(register, offset))
             }
-            VariablePlace::Frame { offset } => Some(Subject::Frame(offset)),
+            VariablePlace::Frame { offset } => Some(FactSubject::Frame(offset)),
             VariablePlace::Static { address } => {
                 self.statics.push((address, ty));
                 None
@@ -154,7 +154,7 @@ fn is_telling(types: &TypeSpace<'_, '_>, target: Ty) -> bool {
 
 /// A value with a fact applied, and what the fact taught about where the value was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refined {
+pub(crate) struct Refined {
     /// The value.
     pub value: Value,
     /// If the fact knew more: the origin, and what the value is a place of.
@@ -164,7 +164,7 @@ pub struct Refined {
 /// Applies a fact to a value. What shows the larger whole wins: a variable of a generic type (`struct list_head *`)
 /// does not hide that the data flow knows what it is embedded in, and the other way round. Where neither is part of
 /// the other the program has cast, and the variable is believed.
-pub fn refine(types: &mut TypeSpace<'_, '_>, value: Value, fact: Place) -> Refined {
+pub(crate) fn refine(types: &mut TypeSpace<'_, '_>, value: Value, fact: Place) -> Refined {
     let taken = |origin| Value::to(fact, origin);
     let keep = Refined { value, learned: None };
     match value {
@@ -201,7 +201,7 @@ fn refine_pointer(types: &mut TypeSpace<'_, '_>, pointer: Pointer, fact: Place) 
 
 /// Facts to apply before each instruction: those that begin there, and at instructions marked fresh all that hold.
 #[derive(Clone, Debug, Default)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     /// For each instruction where its facts begin in `facts`; one more at the end.
     starts: Vec<u32>,
     facts: Vec<u32>,
@@ -209,7 +209,7 @@ pub struct Schedule {
 
 impl Schedule {
     /// `addresses` of instructions, sorted, and whether all facts that hold must be applied anew.
-    pub fn new(facts: &[Fact], addresses: impl Iterator<Item = (u64, bool)>) -> Self {
+    pub(crate) fn new(facts: &[Fact], addresses: impl Iterator<Item = (u64, bool)>) -> Self {
         let mut schedule = Self::default();
         let (mut active, mut next): (Vec<u32>, usize) = (Vec::new(), 0);
         for (address, is_fresh) in addresses {
@@ -238,7 +238,7 @@ impl Schedule {
     }
 
     /// Indices of the facts to apply before an instruction.
-    pub fn at(&self, instruction: usize) -> &[u32] {
+    pub(crate) fn at(&self, instruction: usize) -> &[u32] {
         let range = self.starts.get(instruction).zip(self.starts.get(instruction + 1));
         range.and_then(|(first, past)| self.facts.get(*first as usize..*past as usize)).unwrap_or(&[])
     }
@@ -253,7 +253,7 @@ mod tests {
         let fact = |begin, end| Fact {
             begin,
             end,
-            subject: Subject::Frame(0),
+            subject: FactSubject::Frame(0),
             place: Place { ty: Ty::VOID, offset: 0 },
             size: 0,
         };

@@ -4,18 +4,17 @@ use fieldline_machinecode::machine::{Flow, Instruction};
 
 /// A run of instructions that is entered at its first only.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub(crate) struct Block {
     /// Index of its first instruction.
     pub first: u32,
     /// Index behind its last.
     pub past: u32,
-    /// Blocks that may come next.
     pub successors: Vec<u32>,
 }
 
 /// Blocks in order of address, and in the order in which to visit them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Graph {
+pub(crate) struct Graph {
     /// Blocks in order of address.
     pub blocks: Vec<Block>,
     /// Every block once, as far as possible after those that lead to it (reverse postorder).
@@ -28,7 +27,7 @@ impl Graph {
     /// The graph of instructions sorted by address, of which that at `entry` is entered first. `jumps` tells where
     /// an instruction may jump besides what it says (it may be patched), `stops` whether it is a call that never
     /// returns.
-    pub fn new(
+    pub(crate) fn new(
         instructions: &[Instruction],
         entry: u64,
         jumps: impl Fn(u64) -> Vec<u64>,
@@ -58,8 +57,7 @@ impl Graph {
         graph
     }
 
-    /// The block that holds an instruction.
-    pub fn block_of(&self, instruction: u32) -> Option<u32> {
+    pub(crate) fn block_of(&self, instruction: u32) -> Option<u32> {
         let past = self.blocks.partition_point(|block| block.first <= instruction);
         past.checked_sub(1).map(|block| block as u32)
     }
@@ -143,7 +141,7 @@ fn falls_through(instruction: &Instruction) -> bool {
 }
 
 /// The index of the instruction at an address.
-pub fn index_of(instructions: &[Instruction], address: u64) -> Option<u32> {
+pub(crate) fn index_of(instructions: &[Instruction], address: u64) -> Option<u32> {
     let found = instructions.binary_search_by_key(&address, |instruction| instruction.address);
     found.ok().map(|index| index as u32)
 }
@@ -161,7 +159,6 @@ fn targets(
     all.filter_map(|target| index_of(instructions, target)).collect()
 }
 
-/// Indices of instructions that begin a block.
 fn leaders(instructions: &[Instruction], targets: &[Vec<u32>], ends: &[bool], entry: u64) -> Vec<u32> {
     let mut leads = vec![false; instructions.len()];
     let mut lead = |index: u32| {

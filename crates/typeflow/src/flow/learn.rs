@@ -16,18 +16,16 @@ use std::collections::BTreeMap;
 
 /// A fact knew more of a value than was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lesson {
+pub(crate) struct Lesson {
     /// Where the value was made.
     pub origin: Origin,
-    /// The value as it was known.
     pub old: Value,
     /// What it is a place of.
     pub place: Place,
 }
 
-/// All lessons of a function.
 #[derive(Debug, Default)]
-pub struct Lessons {
+pub(crate) struct Lessons {
     architecture: Architecture,
     /// Block in which it was learned, and the lesson.
     lessons: Vec<(u32, Lesson)>,
@@ -46,12 +44,12 @@ fn offset(value: Value) -> i64 {
 
 impl Lessons {
     /// None, of a function of an architecture.
-    pub fn new(architecture: Architecture) -> Self {
+    pub(crate) fn new(architecture: Architecture) -> Self {
         Self { architecture, ..Self::default() }
     }
 
     /// Values as they come together at the start of a block.
-    pub fn met(&mut self, block: u32, state: &State) {
+    pub(crate) fn met(&mut self, block: u32, state: &State) {
         for (location, value) in state.locations() {
             let origin = value.origin();
             if origin != 0 && origin == origin_of_meeting(block, location) {
@@ -61,7 +59,7 @@ impl Lessons {
     }
 
     /// The state behind the instruction before: what that made is seen here first.
-    pub fn made_before(&mut self, code: &Code, index: usize, state: &State) {
+    pub(crate) fn made_before(&mut self, code: &Code, index: usize, state: &State) {
         let Some(before) = index.checked_sub(1) else {
             for register in self.architecture.arguments().iter().copied() {
                 self.made.insert(origin_of_argument(register), offset(state.register(register)));
@@ -83,12 +81,12 @@ impl Lessons {
     }
 
     /// What facts taught in a block.
-    pub fn learned(&mut self, block: u32, lessons: &[Lesson]) {
+    pub(crate) fn learned(&mut self, block: u32, lessons: &[Lesson]) {
         self.lessons.extend(lessons.iter().map(|lesson| (block, *lesson)));
     }
 
     /// A state flows into another where values come together. `zero`: a register that is zero on the way.
-    pub fn flows(&mut self, block: u32, from: &State, met: &State, zero: Option<Register>) {
+    pub(crate) fn flows(&mut self, block: u32, from: &State, met: &State, zero: Option<Register>) {
         for register in (0..Register::COUNT).filter_map(Register::new) {
             if zero == Some(register) {
                 continue;
@@ -110,7 +108,12 @@ impl Lessons {
     }
 
     /// Adds what may be told to what is known by origin; whether that is news.
-    pub fn apply(&self, world: &mut World<'_>, code: &Code, refined: &mut FxHashMap<Origin, Place>) -> bool {
+    pub(crate) fn apply(
+        &self,
+        world: &mut World<'_>,
+        code: &Code,
+        refined: &mut FxHashMap<Origin, Place>,
+    ) -> bool {
         let mut told: BTreeMap<Origin, Option<Place>> = BTreeMap::new();
         let mut queue: Vec<(Origin, Place, Ty)> = Vec::new();
         for (block, lesson) in &self.lessons {

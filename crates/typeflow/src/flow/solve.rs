@@ -1,7 +1,7 @@
 //! States at all instructions of a function.
 
 use super::code::Code;
-use super::facts::{Subject, refine};
+use super::facts::{FactSubject, refine};
 use super::graph::Block;
 use super::learn::{Lesson, Lessons};
 use super::state::{Location, State};
@@ -21,10 +21,9 @@ const MAX_ROUNDS: u32 = 4096;
 const MAX_LESSONS: u32 = 3;
 
 /// What is known at the entry: for each argument register what it points to.
-pub type Arguments = [Option<Place>; MAX_ARGUMENTS];
+pub(crate) type Arguments = [Option<Place>; MAX_ARGUMENTS];
 
-/// The states of a function.
-pub struct Solution<'c> {
+pub(crate) struct Solution<'c> {
     code: &'c Code,
     /// At the start of each block; `None` if it never runs.
     blocks: Vec<Option<State>>,
@@ -35,8 +34,7 @@ pub struct Solution<'c> {
 }
 
 impl<'c> Solution<'c> {
-    /// Solves a function.
-    pub fn new(world: &mut World<'_>, code: &'c Code, arguments: &Arguments) -> Self {
+    pub(crate) fn new(world: &mut World<'_>, code: &'c Code, arguments: &Arguments) -> Self {
         world.turn_to(&code.facts);
         let mut solution =
             Self { code, blocks: Vec::new(), refined: FxHashMap::default(), was_taught: false };
@@ -84,7 +82,6 @@ impl<'c> Solution<'c> {
         }
     }
 
-    /// The state at the entry.
     fn entry(&self, world: &World<'_>) -> State {
         let architecture = world.program.architecture;
         let mut state = State::entry(architecture);
@@ -206,7 +203,7 @@ impl<'c> Solution<'c> {
     }
 
     /// Shows the state before each instruction that may run, in order of address.
-    pub fn walk(&self, world: &mut World<'_>, observe: &mut dyn FnMut(&mut World<'_>, usize, &State)) {
+    pub(crate) fn walk(&self, world: &mut World<'_>, observe: &mut dyn FnMut(&mut World<'_>, usize, &State)) {
         world.turn_to(&self.code.facts);
         for (block, start) in self.code.graph.blocks.iter().zip(&self.blocks) {
             if let Some(start) = start {
@@ -259,19 +256,17 @@ fn zero_on_the_way(code: &Code, block: &Block, successor: u32) -> Option<Registe
 
 /// How far the search for states has come, by block.
 struct Progress {
-    /// How often a block's state changed.
     visits: Vec<u32>,
-    /// Blocks to look at again.
     pending: Vec<bool>,
     /// Blocks whose states must stay as they are.
     frozen: Vec<bool>,
 }
 
 /// Applies a fact; what it teaches about where the value was made.
-fn apply(world: &mut World<'_>, state: &mut State, subject: Subject, place: Place) -> Option<Lesson> {
+fn apply(world: &mut World<'_>, state: &mut State, subject: FactSubject, place: Place) -> Option<Lesson> {
     let location = match subject {
         // DWARF says of a register either that it holds the pointer, or that the variable lies where it points to.
-        Subject::Register(register) => Location::Register(register),
+        FactSubject::Register(register) => Location::Register(register),
         subject => Location::Slot(frame_offset(state, subject)?),
     };
     let old = state.get(location);

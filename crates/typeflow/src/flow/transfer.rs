@@ -1,13 +1,12 @@
 //! What an instruction does to a state.
 
-use super::address::Spot;
-use super::facts::{Region, Subject};
+use super::facts::{FactSubject, Region};
 use super::state::{Location, State};
-use super::value::{Origin, Value};
+use super::value::{Origin, Spot, Value, join};
 use super::world::World;
 use crate::types::{Place, Ty};
 use fieldline_machinecode::machine::{
-    Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, Source,
+    Address, Callee, Effect, Flow, Instruction, Memory, Register, Registers, ValueSource,
 };
 use rustc_hash::FxHashMap;
 
@@ -27,7 +26,6 @@ pub struct Context<'c> {
 pub const FIRST_ARGUMENT: Origin = 0x1000_0000;
 /// The first origin of a value that comes together.
 const FIRST_MEETING: Origin = 0x2000_0000;
-/// Bits of a register's number.
 const REGISTER_BITS: u32 = Register::COUNT.ilog2();
 
 /// The origin of a value an instruction makes.
@@ -57,43 +55,6 @@ pub fn meeting_of(origin: Origin) -> Option<(u32, Register)> {
 }
 
 impl World<'_> {
-    /// What 8 bytes of memory hold.
-    pub fn load(
-        &mut self,
-        state: &State,
-        spot: Spot,
-        at: u64,
-        context: &Context<'_>,
-        origin: Origin,
-    ) -> Value {
-        if let Some(place) = context.refined.get(&origin).filter(|_| origin != 0) {
-            return Value::to(*place, origin);
-        }
-        if self.is_per_cpu_offset(spot) {
-            return Value::PerCpuOffset;
-        }
-        if let Spot::Stack(offset) = spot {
-            let slot = state.get(Location::Slot(offset));
-            // What a variable is declared to be goes before a null it was initialised with: otherwise less would be
-            // known before anything is stored there than after.
-            let tells_less = matches!(slot, Value::Word(_)) || slot.is_null();
-            if !tells_less {
-                return slot;
-            }
-            let place = region_at(state, context.regions, at, offset);
-            let place = place.filter(|place| self.types.is_inside(*place));
-            return match self.load_place(place, origin) {
-                Value::Word(_) if slot != Value::UNKNOWN => slot,
-                loaded => loaded,
-            };
-        }
-        if let Some(variable) = self.behind_table(spot) {
-            return Value::to(variable, origin);
-        }
-        let place = self.place(spot);
-        self.load_place(place, origin)
-    }
-
     fn load_place(&mut self, place: Option<Place>, origin: Origin) -> Value {
         let place = place.map(|place| self.around(place).unwrap_or(place));
         let leaf = place.and_then(|place| self.types.leaf(place, 8));
@@ -108,13 +69,10 @@ impl World<'_> {
         match spot {
             Spot::Fixed { address, per_cpu: true } => per_cpu.own_offset == Some(address),
             Spot::FixedElement { address, per_cpu: false } => per_cpu.offsets == Some(address),
-            Spot::Fixed { address, per_cpu: false } => match per_cpu.offsets {
-                // With a known CPU: no kernel has more than 8192 (NR_CPUS of MAXSMP).
-                Some(first) => {
-                    address >= first && address - first < 8 * 8192 && !per_cpu.range.contains(&address)
-                }
-                None => false,
-            },
+            // With a known CPU: no kernel has more than 8192 (NR_CPUS of MAXSMP).
+            Spot::Fixed { address, per_cpu: false } => per_cpu.offsets.is_some_and(|first| {
+                address >= first && address - first < 8 * 8192 && !per_cpu.range.contains(&address)
+            }),
             _ => false,
         }
     }
@@ -127,272 +85,267 @@ impl World<'_> {
         instruction: &Instruction,
         context: &Context<'_>,
     ) {
-        let origin = origin_of(index);
-        self.compute(state, instruction, context, origin);
-        self.touch(state, instruction, context, origin);
+        let mut step = Step { world: self, state, instruction, context, origin: origin_of(index) };
+        step.compute();
+        step.touch();
         if let Some((base, distance)) = instruction.moves_on {
-            let moved = self.add(state.register(base), Value::Number(distance as u64));
-            state.set(Location::Register(base), moved);
+            let moved = step.add(base, distance as u64);
+            step.set(base, moved);
         }
         if let Flow::Call(callee) = instruction.flow {
-            self.call(state, instruction, callee, context, origin);
+            step.call(callee);
         }
+    }
+}
+
+/// An instruction that runs.
+struct Step<'s, 'a> {
+    world: &'s mut World<'a>,
+    state: &'s mut State,
+    instruction: &'s Instruction,
+    context: &'s Context<'s>,
+    /// Of what it makes.
+    origin: Origin,
+}
+
+impl Step<'_, '_> {
+    fn set(&mut self, register: Register, value: Value) {
+        self.state.set(Location::Register(register), value);
+    }
+
+    /// A register's value and a number.
+    fn add(&mut self, register: Register, number: u64) -> Value {
+        self.world.add(self.state.register(register), Value::Number(number))
+    }
+
+    /// Registers get values nobody knows.
+    fn clobber(&mut self, written: Registers, origin: Origin) {
+        written.iter().for_each(|register| self.set(register, Value::Word(origin)));
+    }
+
+    /// What 8 bytes of memory hold.
+    fn load(&mut self, spot: Spot, origin: Origin) -> Value {
+        if let Some(place) = self.context.refined.get(&origin).filter(|_| origin != 0) {
+            return Value::to(*place, origin);
+        }
+        if self.world.is_per_cpu_offset(spot) {
+            return Value::PerCpuOffset;
+        }
+        if let Spot::Stack(offset) = spot {
+            let slot = self.state.get(Location::Slot(offset));
+            // What a variable is declared to be goes before a null it was initialised with: otherwise less would be
+            // known before anything is stored there than after.
+            let tells_less = matches!(slot, Value::Word(_)) || slot.is_null();
+            if !tells_less {
+                return slot;
+            }
+            let place = region_at(self.state, self.context.regions, self.instruction.address, offset);
+            let place = place.filter(|place| self.world.types.is_inside(*place));
+            return match self.world.load_place(place, origin) {
+                Value::Word(_) if slot != Value::UNKNOWN => slot,
+                loaded => loaded,
+            };
+        }
+        if let Some(variable) = self.world.behind_table(spot) {
+            return Value::to(variable, origin);
+        }
+        let place = self.world.place(spot);
+        self.world.load_place(place, origin)
     }
 
     /// What an instruction makes of registers alone, or loads into one.
-    fn compute(
-        &mut self,
-        state: &mut State,
-        instruction: &Instruction,
-        context: &Context<'_>,
-        origin: Origin,
-    ) {
-        let (to, value) = match instruction.effect {
+    fn compute(&mut self) {
+        let origin = self.origin;
+        let (to, value) = match self.instruction.effect {
             Effect::Move { to, from, is_narrow } => {
-                let value = self.source(state, from, instruction, context, origin);
+                let value = self.source(from, origin);
                 (to, if is_narrow { narrowed(value, origin) } else { value })
             }
-            Effect::Lea { to, address } => (to, self.address_of(state, &address)),
+            Effect::Lea { to, address } => (to, self.world.address_of(self.state, &address)),
             Effect::Add { to, of, from, subtract } => {
-                let value = self.source(state, from, instruction, context, 0);
-                let sum = self.sum(state.register(of), value, subtract);
+                let value = self.source(from, 0);
+                let sum = self.sum(self.state.register(of), value, subtract);
                 (to, if sum == Value::UNKNOWN { Value::Word(origin) } else { sum })
             }
-            Effect::And { to, of, mask } => (to, masked(state.register(of), mask, origin)),
-            Effect::Insert { to, mask, bits } => (to, inserted(state.register(to), mask, bits, origin)),
+            Effect::And { to, of, mask } => (to, masked(self.state.register(of), mask, origin)),
+            Effect::Insert { to, mask, bits } => (to, inserted(self.state.register(to), mask, bits, origin)),
             Effect::Choose { to, either, or } => {
-                let either = self.source(state, either, instruction, context, 0);
-                let or = self.source(state, or, instruction, context, 0);
-                (to, self.either(either, or, origin))
+                let (either, or) = (self.source(either, 0), self.source(or, 0));
+                (to, self.either(either, or))
             }
             _ => return,
         };
-        state.set(Location::Register(to), value);
+        self.set(to, value);
     }
 
     /// What an instruction does to memory, to several registers, or in a way nobody follows.
-    fn touch(&mut self, state: &mut State, instruction: &Instruction, context: &Context<'_>, origin: Origin) {
+    fn touch(&mut self) {
+        let Self { instruction, origin, .. } = *self;
         match instruction.effect {
             Effect::Other => {
-                self.spoil_written_memory(state, instruction);
-                clobber(state, instruction.written, origin);
+                self.spoil_written_memory();
+                self.clobber(instruction.written, origin);
             }
             Effect::Swap { a, b } => {
-                let (of_a, of_b) = (state.register(a), state.register(b));
-                state.set(Location::Register(a), of_b);
-                state.set(Location::Register(b), of_a);
+                let (of_a, of_b) = (self.state.register(a), self.state.register(b));
+                self.set(a, of_b);
+                self.set(b, of_a);
             }
             Effect::Exchange { register, is_plain } => {
-                let loaded = self.source(state, Source::Memory, instruction, context, origin);
-                let stored = if is_plain { state.register(register) } else { Value::UNKNOWN };
-                self.store(state, instruction.operand(), stored);
-                clobber(state, instruction.written, origin);
-                state.set(Location::Register(register), loaded);
+                let loaded = self.source(ValueSource::Memory, origin);
+                let stored = if is_plain { self.state.register(register) } else { Value::UNKNOWN };
+                self.store(instruction.operand(), stored);
+                self.clobber(instruction.written, origin);
+                self.set(register, loaded);
             }
             Effect::Store { from } => {
                 let value = match from {
-                    Source::Memory => Value::UNKNOWN,
-                    _ => self.source(state, from, instruction, context, 0),
+                    ValueSource::Memory => Value::UNKNOWN,
+                    _ => self.source(from, 0),
                 };
-                self.store(state, instruction.operand(), value);
-                clobber(state, instruction.written, origin);
+                self.store(instruction.operand(), value);
+                self.clobber(instruction.written, origin);
             }
-            Effect::LoadPair { first, second } => {
-                self.load_pair(state, instruction, [first, second], context, origin);
-            }
+            Effect::LoadPair { first, second } => self.load_pair([first, second]),
             Effect::StorePair { first, second } => {
-                self.store_pair(state, instruction, [first, second], context);
-                clobber(state, instruction.written, origin);
+                for (source, half) in [first, second].into_iter().zip(halves(instruction)) {
+                    let value = self.source(source, 0);
+                    self.store(half.as_ref(), value);
+                }
+                self.clobber(instruction.written, origin);
             }
-            Effect::Push { from } => self.push(state, from, instruction, context),
-            Effect::Pop { to } => self.pop(state, to, instruction.address, context, origin),
+            Effect::Push { from } => self.push(from),
+            Effect::Pop { to } => self.pop(to),
             Effect::Leave => {
-                let frame = state.register(Register::RBP);
-                state.set(Location::Register(Register::RSP), frame);
-                self.pop(state, Some(Register::RBP), instruction.address, context, origin);
+                let frame = self.state.register(Register::RBP);
+                self.set(Register::RSP, frame);
+                self.pop(Some(Register::RBP));
             }
             _ => {}
         }
     }
 
-    fn load_pair(
-        &mut self,
-        state: &mut State,
-        instruction: &Instruction,
-        registers: [Option<Register>; 2],
-        context: &Context<'_>,
-        origin: Origin,
-    ) {
+    fn load_pair(&mut self, registers: [Option<Register>; 2]) {
         // Only one of both values can be told of where it was made.
-        let origins = [origin, 0];
+        let origins = [self.origin, 0];
         let mut values = [Value::UNKNOWN; 2];
-        for ((value, half), origin) in values.iter_mut().zip(halves(instruction)).zip(origins) {
+        for ((value, half), origin) in values.iter_mut().zip(halves(self.instruction)).zip(origins) {
             if let Some(half) = half {
-                let spot = self.spot(state, &half.address);
-                *value = self.load(state, spot, instruction.address, context, origin);
+                let spot = self.world.spot(self.state, &half.address);
+                *value = self.load(spot, origin);
             }
         }
         for (register, value) in registers.into_iter().zip(values) {
             if let Some(register) = register {
-                state.set(Location::Register(register), value);
+                self.set(register, value);
             }
         }
     }
 
-    fn store_pair(
-        &mut self,
-        state: &mut State,
-        instruction: &Instruction,
-        sources: [Source; 2],
-        context: &Context<'_>,
-    ) {
-        for (source, half) in sources.into_iter().zip(halves(instruction)) {
-            let value = self.source(state, source, instruction, context, 0);
-            self.store(state, half.as_ref(), value);
-        }
-    }
-
     /// Only x86 has it.
-    fn push(&mut self, state: &mut State, from: Source, instruction: &Instruction, context: &Context<'_>) {
-        let value = self.source(state, from, instruction, context, 0);
-        let top = self.add(state.register(Register::RSP), Value::Number(8_u64.wrapping_neg()));
-        state.set(Location::Register(Register::RSP), top);
+    fn push(&mut self, from: ValueSource) {
+        let value = self.source(from, 0);
+        let top = self.add(Register::RSP, 8_u64.wrapping_neg());
+        self.set(Register::RSP, top);
         if let Value::Stack(offset) = top {
-            state.set(Location::Slot(offset), value);
+            self.state.set(Location::Slot(offset), value);
         }
     }
 
     /// Only x86 has it.
-    fn pop(
-        &mut self,
-        state: &mut State,
-        to: Option<Register>,
-        at: u64,
-        context: &Context<'_>,
-        origin: Origin,
-    ) {
-        let top = state.register(Register::RSP);
+    fn pop(&mut self, to: Option<Register>) {
+        let top = self.state.register(Register::RSP);
         let value = match top {
-            Value::Stack(offset) => self.load(state, Spot::Stack(offset), at, context, origin),
-            _ => Value::Word(origin),
+            Value::Stack(offset) => self.load(Spot::Stack(offset), self.origin),
+            _ => Value::Word(self.origin),
         };
         if let Some(to) = to {
-            state.set(Location::Register(to), value);
+            self.set(to, value);
         }
-        let next = self.add(top, Value::Number(8));
         if to != Some(Register::RSP) {
-            state.set(Location::Register(Register::RSP), next);
+            let next = self.world.add(top, Value::Number(8));
+            self.set(Register::RSP, next);
         }
     }
 
-    fn either(&mut self, a: Value, b: Value, origin: Origin) -> Value {
-        let (a, b) = if a == b { (a, b) } else { (self.as_pointer(a), self.as_pointer(b)) };
-        super::value::join(&mut self.types, a, b, origin)
+    fn either(&mut self, a: Value, b: Value) -> Value {
+        let (a, b) = if a == b { (a, b) } else { (self.world.as_pointer(a), self.world.as_pointer(b)) };
+        join(&mut self.world.types, a, b, self.origin)
     }
 
     fn sum(&mut self, a: Value, b: Value, subtract: bool) -> Value {
-        if !subtract {
-            return self.add(a, b);
-        }
         match b {
-            Value::Number(number) => self.add(a, Value::Number(number.wrapping_neg())),
+            _ if !subtract => self.world.add(a, b),
+            Value::Number(number) => self.world.add(a, Value::Number(number.wrapping_neg())),
             _ => Value::UNKNOWN,
         }
     }
 
-    fn source(
-        &mut self,
-        state: &State,
-        from: Source,
-        instruction: &Instruction,
-        context: &Context<'_>,
-        origin: Origin,
-    ) -> Value {
+    fn source(&mut self, from: ValueSource, origin: Origin) -> Value {
         match from {
-            Source::Register(register) => state.register(register),
-            Source::Number(number) => Value::Number(number as u64),
-            Source::System(system) => self.system(system, origin),
-            Source::Memory => match instruction.operand() {
+            ValueSource::Register(register) => self.state.register(register),
+            ValueSource::Number(number) => Value::Number(number as u64),
+            ValueSource::System(system) => self.world.system(system, origin),
+            ValueSource::Memory => match self.instruction.operand() {
                 Some(memory) => {
-                    let spot = self.spot(state, &memory.address);
-                    self.load(state, spot, instruction.address, context, origin)
+                    let spot = self.world.spot(self.state, &memory.address);
+                    self.load(spot, origin)
                 }
                 None => Value::Word(origin),
             },
         }
     }
 
-    fn store(&mut self, state: &mut State, memory: Option<&Memory>, value: Value) {
+    fn store(&mut self, memory: Option<&Memory>, value: Value) {
         let Some(memory) = memory else { return };
-        if let Spot::Stack(offset) = self.spot(state, &memory.address) {
+        if let Spot::Stack(offset) = self.world.spot(self.state, &memory.address) {
             if memory.size == 8 {
-                state.set(Location::Slot(offset), value);
+                self.state.set(Location::Slot(offset), value);
             } else {
-                state.spoil(offset, u64::from(memory.size.max(1)));
+                self.state.spoil(offset, u64::from(memory.size.max(1)));
             }
         }
     }
 
     /// Memory an instruction writes in a way nobody follows.
-    fn spoil_written_memory(&mut self, state: &mut State, instruction: &Instruction) {
-        for memory in instruction.memory().filter(|memory| memory.access.is_write() && !memory.is_implicit) {
-            self.store(state, Some(memory), Value::UNKNOWN);
+    fn spoil_written_memory(&mut self) {
+        let written = |memory: &&Memory| memory.access.is_write() && !memory.is_implicit;
+        for memory in self.instruction.memory().filter(written) {
+            self.store(Some(memory), Value::UNKNOWN);
         }
     }
 
-    fn call(
-        &mut self,
-        state: &mut State,
-        instruction: &Instruction,
-        callee: Callee,
-        context: &Context<'_>,
-        origin: Origin,
-    ) {
-        let target = match context.returned.get(&instruction.address) {
+    fn call(&mut self, callee: Callee) {
+        let Self { context, origin, .. } = *self;
+        let target = match context.returned.get(&self.instruction.address) {
             Some(target) => *target,
-            None => self.indirect_target(state, instruction, callee, context),
+            None => self.indirect_target(callee),
         };
-        spoil_reachable(state, self.program.architecture.arguments());
-        clobber(state, (context.clobbered)(instruction), 0);
+        let architecture = self.world.program.architecture;
+        // A callee may change what its arguments point to.
+        for register in architecture.arguments() {
+            if let Value::Stack(offset) = self.state.register(*register) {
+                self.state.spoil(offset, 64);
+            }
+        }
+        self.clobber((context.clobbered)(self.instruction), 0);
         let refined = context.refined.get(&origin).copied();
         let returned =
             refined.or_else(|| target.filter(|ty| *ty != Ty::VOID).map(|ty| Place { ty, offset: 0 }));
         let value = returned.map_or(Value::Word(origin), |place| Value::to(place, origin));
-        state.set(Location::Register(self.program.architecture.result()), value);
+        self.set(architecture.result(), value);
     }
 
     /// What a call through a pointer returns, by the type of the pointer.
-    fn indirect_target(
-        &mut self,
-        state: &State,
-        instruction: &Instruction,
-        callee: Callee,
-        context: &Context<'_>,
-    ) -> Option<Ty> {
+    fn indirect_target(&mut self, callee: Callee) -> Option<Ty> {
         let pointer = match callee {
             Callee::Direct(_) => return None,
-            Callee::Register(register) => state.register(register),
-            Callee::Memory => self.source(state, Source::Memory, instruction, context, 0),
+            Callee::Register(register) => self.state.register(register),
+            Callee::Memory => self.source(ValueSource::Memory, 0),
         };
         match pointer {
-            Value::Pointer(pointer) => self.returns(pointer.ty),
+            Value::Pointer(pointer) => self.world.returns(pointer.ty),
             _ => None,
-        }
-    }
-}
-
-/// Registers get values nobody knows.
-fn clobber(state: &mut State, written: Registers, origin: Origin) {
-    for register in written.iter() {
-        state.set(Location::Register(register), Value::Word(origin));
-    }
-}
-
-/// A callee may change what its arguments point to.
-fn spoil_reachable(state: &mut State, arguments: &[Register]) {
-    for register in arguments {
-        if let Value::Stack(offset) = state.register(*register) {
-            state.spoil(offset, 64);
         }
     }
 }
@@ -446,13 +399,13 @@ pub fn region_at(state: &State, regions: &[Region], at: u64, offset: i64) -> Opt
 }
 
 /// Where memory is that a fact or region is about, as a distance from the canonical frame address.
-pub fn frame_offset(state: &State, subject: Subject) -> Option<i64> {
+pub fn frame_offset(state: &State, subject: FactSubject) -> Option<i64> {
     match subject {
-        Subject::Frame(offset) => Some(offset),
-        Subject::Memory(register, distance) => match state.register(register) {
+        FactSubject::Frame(offset) => Some(offset),
+        FactSubject::Memory(register, distance) => match state.register(register) {
             Value::Stack(offset) => offset.checked_add(distance),
             _ => None,
         },
-        Subject::Register(_) => None,
+        FactSubject::Register(_) => None,
     }
 }

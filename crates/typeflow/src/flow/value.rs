@@ -41,6 +41,35 @@ pub struct Pointer {
     pub origin: Origin,
 }
 
+/// Where an address leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// Nobody knows.
+    Unknown,
+    /// To a fixed address, of a per-CPU variable if `per_cpu`.
+    Fixed {
+        /// The address as linked.
+        address: u64,
+        /// Whether each CPU has its own.
+        per_cpu: bool,
+    },
+    /// To the stack, at a distance from the canonical frame address.
+    Stack(i64),
+    /// Somewhere on the stack.
+    Frame,
+    /// Into something, with nothing added that is not known.
+    Pointer(Pointer),
+    /// To some element behind a fixed address: the index is not known.
+    FixedElement {
+        /// Address of the first.
+        address: u64,
+        /// Whether each CPU has its own.
+        per_cpu: bool,
+    },
+    /// To some element behind a pointer: the index is not known.
+    Element(Pointer),
+}
+
 impl Value {
     /// Nothing is known.
     pub const UNKNOWN: Self = Self::Word(0);
@@ -61,16 +90,6 @@ impl Value {
             Self::Word(origin) => origin,
             Self::Pointer(pointer) => pointer.origin,
             _ => 0,
-        }
-    }
-
-    /// The same value, made elsewhere.
-    #[must_use]
-    pub fn with_origin(self, origin: Origin) -> Self {
-        match self {
-            Self::Word(_) => Self::Word(origin),
-            Self::Pointer(pointer) => Self::Pointer(Pointer { origin, ..pointer }),
-            other => other,
         }
     }
 

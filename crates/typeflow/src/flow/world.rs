@@ -1,13 +1,12 @@
 //! What the functions of a unit share: types, variables by address, and what callees return.
 
-use super::address::Spot;
 use super::facts::Facts;
-use super::value::{Origin, Value};
+use super::value::{Origin, Spot, Value};
 use crate::program::Program;
 use crate::types::{Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
-use fieldline_debuginfo::dwarf::survey::Kind;
-use fieldline_machinecode::machine::{Segment, System};
+use fieldline_debuginfo::dwarf::code::NameKind;
+use fieldline_machinecode::machine::{AddressSegment, System};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -25,7 +24,6 @@ pub struct Declared {
     pub parameters: Rc<[Ty]>,
 }
 
-/// The struct of what a kernel runs.
 const TASK: &str = "task_struct";
 
 /// A unit's view of the program.
@@ -101,7 +99,7 @@ impl<'a> World<'a> {
             return self.variable(to);
         }
         let survey = self.program.survey(self.unit)?;
-        let declared = survey.named(self.program.dwarf, Kind::Variable, name.as_bytes())?;
+        let declared = survey.named(self.program.dwarf, NameKind::Variable, name.as_bytes())?;
         let ty = self.types.of_die(self.program.dwarf.type_die(declared)?);
         (ty != Ty::VOID).then_some(Place { ty, offset: 0 })
     }
@@ -115,7 +113,7 @@ impl<'a> World<'a> {
 
     /// What a register of the system holds.
     pub fn system(&mut self, system: System, origin: Origin) -> Value {
-        let of_threads = self.program.per_cpu.segment == Segment::Fs;
+        let of_threads = self.program.per_cpu.segment == AddressSegment::Fs;
         match system {
             System::Thread if of_threads => Value::PerCpuOffset,
             System::CpuOffset if !of_threads => Value::PerCpuOffset,
@@ -163,7 +161,6 @@ impl<'a> World<'a> {
         declared
     }
 
-    /// The struct that a type points to.
     fn struct_behind(&mut self, die: Option<DieRef>) -> Ty {
         let ty = die.map_or(Ty::VOID, |die| self.types.of_die(die));
         let target = self.types.pointee(ty);
@@ -179,7 +176,8 @@ impl<'a> World<'a> {
     pub fn function_die(&self, address: u64) -> Option<DieRef> {
         let mut symbols = self.program.symbols.at(address).filter(|symbol| symbol.is_function);
         let survey = self.program.survey(self.unit)?;
-        symbols.find_map(|symbol| survey.named(self.program.dwarf, Kind::Function, symbol.name.as_bytes()))
+        symbols
+            .find_map(|symbol| survey.named(self.program.dwarf, NameKind::Function, symbol.name.as_bytes()))
     }
 
     /// Whether the function at an address is of this unit.

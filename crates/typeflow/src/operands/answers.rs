@@ -1,32 +1,12 @@
 //! Targets of sampled instructions: every function that was sampled is analysed once, in parallel.
 
-use crate::flow::world::World;
-use crate::operands::reason::Reason;
-use crate::operands::rounds::Rounds;
-use crate::operands::sampled::Sampled;
-use crate::operands::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
-use crate::operands::typing::Typed;
+use super::part::{TypedFunction, TypedPart};
+use super::reason::Reason;
+use super::rounds::Rounds;
+use super::sampled::Sampled;
+use super::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
 use crate::program::Program;
-use crate::types::{Shape, Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::DieRef;
-use fieldline_debuginfo::dwarf::survey::Function;
 use rustc_hash::FxHashMap;
-use std::ops::Range;
-
-/// A function and what its instructions touch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TypedFunction {
-    /// Its name.
-    pub name: String,
-    /// Its DIE.
-    pub die: DieRef,
-    /// Its code.
-    pub ranges: Vec<Range<u64>>,
-    /// All its instructions that touch memory, by address.
-    pub instructions: Vec<Typed<TypeIndex>>,
-    /// Why there are none, if the function could not be read.
-    pub unread: bool,
-}
 
 /// What the code tells of all sampled functions.
 #[derive(Clone, Debug, Default)]
@@ -167,76 +147,4 @@ impl<'a> Answer<'a> {
             None => Target::Unknown(Reason::NoMemoryOperand),
         }
     }
-}
-
-/// A function with types of its own.
-#[derive(Clone, Debug)]
-pub(crate) struct TypedPart {
-    pub(crate) types: Vec<TypeEntry>,
-    pub(crate) function: TypedFunction,
-}
-
-impl TypedPart {
-    /// A function's operands as others understand them; `None`: it could not be read.
-    pub(crate) fn new(world: &World<'_>, function: &Function, typed: Option<Vec<Typed<Ty>>>) -> Self {
-        let mut names = Names::default();
-        let unread = typed.is_none();
-        let instructions = typed.unwrap_or_default().into_iter().map(|typed| Typed {
-            address: typed.address,
-            length: typed.length,
-            operands: typed.operands.iter().map(|operand| names.operand(&world.types, operand)).collect(),
-        });
-        let function = TypedFunction {
-            name: name(world.program, function.die),
-            die: function.die,
-            ranges: function.ranges.clone(),
-            instructions: instructions.collect(),
-            unread,
-        };
-        Self { types: names.entries, function }
-    }
-}
-
-fn name(program: &Program<'_>, die: DieRef) -> String {
-    let name = program.dwarf.name_of(die);
-    name.map_or_else(String::new, |name| String::from_utf8_lossy(name).into_owned())
-}
-
-/// Types of a function as they are shown to others.
-#[derive(Default)]
-struct Names {
-    entries: Vec<TypeEntry>,
-    known: FxHashMap<Ty, TypeIndex>,
-}
-
-impl Names {
-    fn operand(&mut self, types: &TypeSpace<'_, '_>, operand: &Operand<Ty>) -> Operand<TypeIndex> {
-        Operand {
-            access: operand.access,
-            size: operand.size,
-            is_implicit: operand.is_implicit,
-            target: operand.target.map(|ty| self.index(types, ty)),
-            fixed: operand.fixed,
-        }
-    }
-
-    fn index(&mut self, types: &TypeSpace<'_, '_>, ty: Ty) -> TypeIndex {
-        if let Some(known) = self.known.get(&ty) {
-            return *known;
-        }
-        let index = TypeIndex(self.entries.len() as u32);
-        self.entries.push(entry(types, ty));
-        self.known.insert(ty, index);
-        index
-    }
-}
-
-/// A type as it is shown to others.
-pub fn entry(types: &TypeSpace<'_, '_>, ty: Ty) -> TypeEntry {
-    let kind = match types.shape(ty) {
-        Shape::Aggregate { kind, .. } => Some(*kind),
-        _ => None,
-    };
-    let name = types.name(ty).map_or_else(|| types.spelled(ty), str::to_owned);
-    TypeEntry { name: TypeName { name, size: types.size(ty), kind }, die: types.die(ty) }
 }

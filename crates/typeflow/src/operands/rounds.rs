@@ -4,21 +4,17 @@
 //! analysed too, and theirs in turn. Each is analysed knowing nothing of its arguments but their declared types. What
 //! all callers agree on is then known at the callee's entry, and those that are told something new are analysed again.
 
-use crate::calls::exports::{Export, Passed, Shown, Use, exports};
-use crate::calls::inputs::arguments;
-use crate::calls::references::References;
-use crate::flow::code::Code;
-use crate::flow::solve::{Arguments, Solution};
-use crate::flow::world::World;
-use crate::operands::answers::TypedPart;
-use crate::operands::reason::Reason;
-use crate::operands::sampled::Sampled;
-use crate::operands::target::Target;
-use crate::operands::typing::{Typed, typed};
+use super::part::TypedPart;
+use super::reason::Reason;
+use super::sampled::Sampled;
+use super::target::Target;
+use super::typing::{Typed, typed};
+use crate::calls::{Export, FunctionUse, Passed, References, SharedPlace, arguments, exports};
+use crate::flow::{Arguments, Code, Solution, World};
 use crate::program::Program;
 use crate::types::Ty;
-use fieldline_debuginfo::dwarf::scopes::ScopeReader;
-use fieldline_debuginfo::dwarf::survey::Function;
+use fieldline_debuginfo::dwarf::code::Function;
+use fieldline_debuginfo::dwarf::code::ScopeReader;
 use fieldline_machinecode::insn::InstructionReader;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,13 +28,11 @@ const MAX_LEVELS: u8 = 3;
 const MAX_REFERENCES: usize = 64;
 /// From how many units.
 const MAX_UNITS: usize = 3;
-/// How often functions are analysed again.
 const MAX_ROUNDS: u32 = 5;
 
 /// A function: unit and offset of its DIE.
 type Key = (u32, usize);
 
-/// A function under analysis.
 #[derive(Debug)]
 struct Item {
     function: Function,
@@ -47,14 +41,13 @@ struct Item {
     /// Whether all that use it are known.
     is_closed: bool,
     /// How it is used, as of the last analysis.
-    uses: Vec<Use>,
+    uses: Vec<FunctionUse>,
     exports: Vec<Export>,
     part: Option<TypedPart>,
     /// Whether callers may know more of what it touches, or of what it passes on.
     is_curious: bool,
 }
 
-/// All functions under analysis.
 pub(crate) struct Rounds<'a, 's> {
     program: &'a Program<'a>,
     items: BTreeMap<Key, Item>,
@@ -62,12 +55,10 @@ pub(crate) struct Rounds<'a, 's> {
     entries: FxHashSet<u64>,
     /// Entries of those whose uses do matter.
     wanted: FxHashSet<u64>,
-    /// Instructions that were sampled.
     sampled: &'s Sampled,
 }
 
 impl<'a, 's> Rounds<'a, 's> {
-    /// The functions around some instructions.
     pub(crate) fn new(program: &'a Program<'a>, sampled: &'s Sampled) -> Self {
         let mut rounds = Self {
             program,
@@ -145,7 +136,7 @@ impl<'a, 's> Rounds<'a, 's> {
     }
 
     /// How the function around an instruction is used, if all its users are known.
-    pub(crate) fn uses_at(&self, address: u64) -> Option<&[Use]> {
+    pub(crate) fn uses_at(&self, address: u64) -> Option<&[FunctionUse]> {
         let unit = self.program.unit_at(address)?;
         let function = self.program.survey(unit)?.function_at(address)?;
         let item = self.items.get(&(unit, function.die.offset))?;
@@ -186,7 +177,7 @@ impl<'a, 's> Rounds<'a, 's> {
 
     /// Functions that are used in another way than was known when they were analysed.
     fn news(&mut self) -> Vec<Key> {
-        let mut uses: FxHashMap<u64, Vec<Use>> = FxHashMap::default();
+        let mut uses: FxHashMap<u64, Vec<FunctionUse>> = FxHashMap::default();
         for export in self.items.values().flat_map(|item| &item.exports) {
             uses.entry(export.function).or_default().push(export.usage);
         }
@@ -263,23 +254,22 @@ impl<'a, 's> Rounds<'a, 's> {
 }
 
 /// Whether what is passed may be part of something larger.
-fn is_partial(world: &mut World<'_>, usage: &Use) -> bool {
-    let mut may_be_part = |shown: &Shown| {
+fn is_partial(world: &mut World<'_>, usage: &FunctionUse) -> bool {
+    let mut may_be_part = |shown: &SharedPlace| {
         let ty = world.types.of_die(shown.die);
         world.types.may_be_part(ty)
     };
     match usage {
-        Use::Call(passed) => passed.iter().any(|passed| match passed {
+        FunctionUse::Call(passed) => passed.iter().any(|passed| match passed {
             Passed::Unknown => true,
             Passed::Nothing => false,
             Passed::Pointer(shown) => may_be_part(shown),
         }),
-        Use::Callback(shown) => may_be_part(shown),
-        Use::Address => false,
+        FunctionUse::Callback(shown) => may_be_part(shown),
+        FunctionUse::Address => false,
     }
 }
 
-/// What an analysis of a function gives.
 #[derive(Default)]
 struct Found {
     exports: Vec<Export>,

@@ -1,9 +1,10 @@
 //! What an operand in memory is, as far as the code tells.
 
-use crate::operands::reason::Reason;
+use super::reason::Reason;
+use crate::types::{Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
-use fieldline_machinecode::machine::{Access, Memory};
+use fieldline_machinecode::machine::{AccessKind, Memory};
 
 /// Index of a type in [`crate::operands::answers::Answers::types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +28,18 @@ pub struct TypeEntry {
     pub name: TypeName,
     /// A DIE that defines it.
     pub die: Option<DieRef>,
+}
+
+impl TypeEntry {
+    /// A type of a space.
+    pub fn of(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
+        let kind = match types.shape(ty) {
+            Shape::Aggregate { kind, .. } => Some(*kind),
+            _ => None,
+        };
+        let name = types.name(ty).map_or_else(|| types.spelled(ty), str::to_owned);
+        Self { name: TypeName { name, size: types.size(ty), kind }, die: types.die(ty) }
+    }
 }
 
 /// What an operand is.
@@ -60,6 +73,16 @@ pub enum Target<T> {
 }
 
 impl<T> Target<T> {
+    /// Why it is no place.
+    pub fn reason(&self) -> Option<Reason> {
+        match self {
+            Self::Place { .. } => None,
+            Self::Within { .. } => Some(Reason::UnknownOffset),
+            Self::Element { .. } => Some(Reason::UnknownIndex),
+            Self::Unknown(reason) => Some(*reason),
+        }
+    }
+
     /// The same with the type renamed.
     pub fn map<U>(self, rename: impl FnOnce(T) -> U) -> Target<U> {
         match self {
@@ -86,7 +109,7 @@ pub struct Fixed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand<T> {
     /// What is done to it.
-    pub access: Access,
+    pub access: AccessKind,
     /// Bytes.
     pub size: u16,
     /// Whether it goes with the instruction rather than being written in it.

@@ -1,13 +1,8 @@
 //! Targets of all instructions of a function.
 
-use crate::flow::address::Spot;
-use crate::flow::code::Code;
-use crate::flow::solve::Solution;
-use crate::flow::state::State;
-use crate::flow::transfer::region_at;
-use crate::flow::world::World;
-use crate::operands::reason::Reason;
-use crate::operands::target::{Fixed, Operand, Target};
+use super::reason::Reason;
+use super::target::{Fixed, Operand, Target};
+use crate::flow::{Code, Solution, Spot, State, World, region_at};
 use crate::types::{Place, Shape, Ty};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Instruction, Memory};
@@ -24,7 +19,7 @@ pub struct Typed<T> {
 }
 
 /// The operands of all instructions of a function that touch memory, by address.
-pub fn typed(
+pub(super) fn typed(
     world: &mut World<'_>,
     code: &Code,
     solution: &Solution<'_>,

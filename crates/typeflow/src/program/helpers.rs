@@ -3,7 +3,9 @@
 
 use super::symbols::Symbols;
 use fieldline_machinecode::architecture::Architecture;
-use fieldline_machinecode::machine::{Access, Address, Callee, Flow, Instruction, Memory, Register, Segment};
+use fieldline_machinecode::machine::{
+    AccessKind, Address, AddressSegment, Callee, Flow, Instruction, Memory, Register,
+};
 use rustc_hash::FxHashMap;
 
 /// What a helper does.
@@ -24,10 +26,10 @@ const RETURN_ADDRESS: Memory = Memory {
         index: None,
         scale: 1,
         displacement: 0,
-        segment: Segment::Flat,
+        segment: AddressSegment::Flat,
     },
     size: 8,
-    access: Access::Read,
+    access: AccessKind::Read,
     is_implicit: true,
 };
 

@@ -102,7 +102,6 @@ fn jump_table(elf: &Elf<'_>, symbols: &Symbols<'_>) -> Option<(u64, u64)> {
     })
 }
 
-/// Address and bytes of a table.
 fn table<'d>(elf: &Elf<'d>, range: Option<(u64, u64)>) -> (u64, &'d [u8]) {
     let content = range.and_then(|(address, size)| Some((address, elf.bytes_at(address, size)?)));
     content.unwrap_or((0, &[]))

@@ -5,17 +5,21 @@ use super::image::Image;
 use super::patches::Patches;
 use super::symbols::{Named, Symbols};
 use crate::types::{Definitions, Place, Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::addresses::UnitMap;
-use fieldline_debuginfo::dwarf::survey::{Kind, Survey};
+use fieldline_debuginfo::dwarf::code::UnitMap;
+use fieldline_debuginfo::dwarf::code::{NameKind, Survey};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
 use fieldline_debuginfo::{Elf, Error, Machine, Result};
 use fieldline_machinecode::architecture::Architecture;
-use fieldline_machinecode::machine::Segment;
+use fieldline_machinecode::insn::InstructionReader;
+use fieldline_machinecode::machine::{AddressSegment, Flow, Instruction};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::OnceLock;
+
+/// Longest function that is analysed, in bytes; longer ones are no functions.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A program.
 pub struct Program<'a> {
@@ -57,7 +61,7 @@ pub struct PerCpu {
     /// The array of all CPUs' offsets.
     pub offsets: Option<u64>,
     /// The segment through which a CPU (or thread) reaches its own.
-    pub segment: Segment,
+    pub segment: AddressSegment,
     /// What addresses in that segment are less than the symbols' values: the segment of a thread begins behind its data.
     pub bias: u64,
 }
@@ -82,7 +86,7 @@ impl PerCpu {
             // Variant I: two words, then the data.
             Architecture::AArch64 => (None, 16_u64.next_multiple_of(align.clamp(1, 1 << 32)).wrapping_neg()),
         };
-        Self { range: 0..size, own_offset, offsets: None, segment: Segment::Fs, bias }
+        Self { range: 0..size, own_offset, offsets: None, segment: AddressSegment::Fs, bias }
     }
 
     fn new(symbols: &Symbols<'_>) -> Self {
@@ -92,7 +96,7 @@ impl PerCpu {
             range: range.map_or(0..0, |(start, end)| start..end),
             own_offset: address("this_cpu_off"),
             offsets: address("__per_cpu_offset"),
-            segment: Segment::Gs,
+            segment: AddressSegment::Gs,
             bias: 0,
         }
     }
@@ -178,6 +182,31 @@ impl<'a> Program<'a> {
         TypeSpace::new(self.dwarf, &self.definitions)
     }
 
+    /// The instructions of a function with some ranges of code, by address, as the kernel may have patched them.
+    pub fn instructions(&self, reader: &mut InstructionReader, ranges: &[Range<u64>]) -> Vec<Instruction> {
+        let mut ranges = ranges.to_vec();
+        ranges.sort_by_key(|range| range.start);
+        let mut instructions: Vec<Instruction> = Vec::new();
+        for range in ranges {
+            // Ranges of one function that overlap are none a compiler writes.
+            let apart = instructions.last().is_none_or(|last| last.end() <= range.start);
+            if apart && range.end - range.start <= MAX_BYTES {
+                let code = self.image.code(range.start, range.end);
+                instructions.extend(reader.read_all(range.start, code));
+            }
+        }
+        for instruction in &mut instructions {
+            *instruction = self.helpers.resolve(*instruction);
+            instruction.flow = match instruction.flow {
+                Flow::Stop if self.patches.only_warns(instruction.address) => Flow::Next,
+                // What may be patched not to jump is followed both ways.
+                Flow::Jump(target) if self.patches.may_be_gone(instruction.address) => Flow::Branch(target),
+                flow => flow,
+            };
+        }
+        instructions
+    }
+
     /// Tables that list functions without anybody calling them by it: places to trace
     /// (`__mcount_loc`, include/asm-generic/vmlinux.lds.h) and functions that must not be probed.
     pub fn listing_tables(&self) -> Vec<Range<u64>> {
@@ -224,7 +253,7 @@ impl<'a> Program<'a> {
                 || self.dwarf.linkage_name_of(*die) == Some(name)
         });
         defined.or_else(|| {
-            let named = survey.named(self.dwarf, Kind::Variable, name)?;
+            let named = survey.named(self.dwarf, NameKind::Variable, name)?;
             survey.address_of(named).is_none_or(|address| address == symbol.address).then_some(named)
         })
     }

@@ -1,6 +1,6 @@
 //! Where structs are defined that a unit only declares.
 
-use fieldline_debuginfo::dwarf::survey::{Kind, Survey, name_hash};
+use fieldline_debuginfo::dwarf::code::{NameKind, Survey, name_hash};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,7 +20,7 @@ impl Definitions {
         let mut embedded = FxHashSet::default();
         for survey in surveys {
             embedded.extend(survey.embedded());
-            for (hash, die) in survey.names(Kind::Aggregate) {
+            for (hash, die) in survey.names(NameKind::Aggregate) {
                 let first = by_name.entry(hash).or_insert(die);
                 *first = die.min(*first);
             }

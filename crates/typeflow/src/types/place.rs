@@ -1,6 +1,7 @@
 //! What lies at an offset of a type, and what encloses what.
 
-use super::space::{Member, Shape, Ty, TypeSpace};
+use super::shape::{Place, Shape, Ty, TypeMember};
+use super::space::TypeSpace;
 use std::rc::Rc;
 
 /// How deep aggregates held by value are followed.
@@ -13,15 +14,6 @@ const MAX_POSITION_STEPS: u32 = 20_000;
 const MAX_LINK_SIZE: u64 = 64;
 /// How many members of one level may cover a place; more than one do in unions.
 const MAX_WIDTH: usize = 32;
-
-/// A place in a type: bytes from its start. Outside of it if negative.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// The type.
-    pub ty: Ty,
-    /// Bytes from its start.
-    pub offset: i64,
-}
 
 /// An array that covers a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -317,11 +309,11 @@ impl TypeSpace<'_, '_> {
 }
 
 /// Members that cover an offset; of a flexible array everything behind its start.
-fn covering(members: &Rc<[Member]>, offset: i64) -> impl Iterator<Item = &Member> {
+fn covering(members: &Rc<[TypeMember]>, offset: i64) -> impl Iterator<Item = &TypeMember> {
     let offset = u64::try_from(offset).unwrap_or(u64::MAX);
     let past = members.partition_point(|member| member.offset <= offset);
     let last = members.len().checked_sub(1);
-    let covers = move |(index, member): (usize, &Member)| {
+    let covers = move |(index, member): (usize, &TypeMember)| {
         let flexible = member.size == 0 && Some(index) == last;
         offset - member.offset < member.size || flexible
     };

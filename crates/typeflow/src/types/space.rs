@@ -4,80 +4,14 @@
 //! of several units speak of the same type.
 
 use super::definitions::Definitions;
-use super::place::Place;
+use super::shape::{Place, Shape, Ty, TypeMember};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf, TypeReader};
-use fieldline_layout::types::{AggregateKind, Type, TypeId, split_path};
+use fieldline_layout::types::{Type, TypeId, split_path};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// How deep pointers and functions may nest until the rest does not matter.
 const MAX_DEPTH: u32 = 12;
-
-/// A canonical type of a [`TypeSpace`]. Types of different spaces must not be mixed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ty(u32);
-
-impl Ty {
-    /// `void`, and what could not be read.
-    pub const VOID: Self = Self(0);
-}
-
-/// What a type is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Shape {
-    /// Nothing that is known.
-    Void,
-    /// A number.
-    Word {
-        /// Name.
-        name: Rc<str>,
-        /// Bytes.
-        size: u64,
-    },
-    /// A pointer.
-    Pointer {
-        /// What it points to.
-        target: Ty,
-        /// Bytes.
-        size: u64,
-    },
-    /// Elements one behind the other; of several dimensions, of the inner ones.
-    Array {
-        /// Type of an element.
-        element: Ty,
-        /// How many, if it is known.
-        count: Option<u64>,
-    },
-    /// A struct, union or class; see [`TypeSpace::members`].
-    Aggregate {
-        /// struct, union or class.
-        kind: AggregateKind,
-        /// Its tag, or the typedef of an anonymous one.
-        name: Option<Rc<str>>,
-        /// Bytes; 0 if it is nowhere defined.
-        size: u64,
-        /// Tells anonymous ones apart: the DIE.
-        anonymous: Option<DieRef>,
-    },
-    /// Code.
-    Function {
-        /// What it returns.
-        returns: Ty,
-    },
-}
-
-/// A member of an aggregate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Member {
-    /// Where it begins, in bytes.
-    pub offset: u64,
-    /// Bytes; of a bit-field the bytes that hold a bit of it.
-    pub size: u64,
-    /// Its type.
-    pub ty: Ty,
-    /// Whether it is a bit-field.
-    pub is_bit_field: bool,
-}
 
 /// Canonical types of a program.
 pub struct TypeSpace<'a, 's> {
@@ -90,7 +24,7 @@ pub struct TypeSpace<'a, 's> {
     of_dies: FxHashMap<DieRef, Ty>,
     /// Where aggregates are defined.
     dies: FxHashMap<Ty, DieRef>,
-    members: FxHashMap<Ty, Rc<[Member]>>,
+    members: FxHashMap<Ty, Rc<[TypeMember]>>,
     aligns: FxHashMap<Ty, u64>,
     pub(super) contained: FxHashMap<(Ty, i64, Ty), bool>,
     pub(super) positions: FxHashMap<(Ty, Ty), Rc<[i64]>>,
@@ -217,16 +151,16 @@ impl<'a, 's> TypeSpace<'a, 's> {
     }
 
     /// Members of an aggregate by offset. Empty for anything else.
-    pub fn members(&mut self, ty: Ty) -> Rc<[Member]> {
+    pub fn members(&mut self, ty: Ty) -> Rc<[TypeMember]> {
         if let Some(known) = self.members.get(&ty) {
             return Rc::clone(known);
         }
-        let members: Rc<[Member]> = self.read_members(ty).into();
+        let members: Rc<[TypeMember]> = self.read_members(ty).into();
         self.members.insert(ty, Rc::clone(&members));
         members
     }
 
-    fn read_members(&mut self, ty: Ty) -> Vec<Member> {
+    fn read_members(&mut self, ty: Ty) -> Vec<TypeMember> {
         let Some(die) = self.die(ty) else {
             return Vec::new();
         };
@@ -242,7 +176,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
             .filter(|member| !member.is_static)
             .map(|member| (member.bit_offset, member.bit_field, member.ty))
             .collect();
-        let mut members: Vec<Member> = places
+        let mut members: Vec<TypeMember> = places
             .into_iter()
             .map(|(bit_offset, bit_field, id)| self.member(bit_offset, bit_field, id))
             .collect();
@@ -250,14 +184,14 @@ impl<'a, 's> TypeSpace<'a, 's> {
         members
     }
 
-    fn member(&mut self, bit_offset: u64, bit_field: Option<u64>, id: TypeId) -> Member {
+    fn member(&mut self, bit_offset: u64, bit_field: Option<u64>, id: TypeId) -> TypeMember {
         let ty = self.of_id(id, MAX_DEPTH);
         let offset = bit_offset / 8;
         let size = match bit_field {
             Some(width) => (bit_offset % 8).saturating_add(width).div_ceil(8),
             None => self.size(ty),
         };
-        Member { offset, size, ty, is_bit_field: bit_field.is_some() }
+        TypeMember { offset, size, ty, is_bit_field: bit_field.is_some() }
     }
 
     fn of_id(&mut self, id: TypeId, depth: u32) -> Ty {

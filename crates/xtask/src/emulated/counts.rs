@@ -6,7 +6,7 @@ use crate::rank;
 use crate::shell::say;
 use anyhow::Result;
 use fieldline_perfdata::perf_data::Error;
-use fieldline_profile::run::Attribution;
+use fieldline_profile::attribute::Attribution;
 use fieldline_typeflow::operands::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

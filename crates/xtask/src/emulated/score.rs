@@ -2,7 +2,7 @@
 
 use crate::shell::say;
 use anyhow::{Context, Result, ensure};
-use fieldline_profile::run::Attributed;
+use fieldline_profile::attribute::Attributed;
 use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::operands::target::Target;
 use std::collections::{BTreeMap, BTreeSet};

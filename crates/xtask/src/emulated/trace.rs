@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
+use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::ops::Range;
@@ -53,8 +53,8 @@ impl Trace {
         Ok(self.loaded..self.loaded + code.size)
     }
 
-    fn begin(&self, program: &Path, events: &[(&str, Attr)]) -> Result<(Recording, Vec<EventIndex>)> {
-        let mut recording = Recording::new(Endian::Little);
+    fn begin(&self, program: &Path, events: &[(&str, Attr)]) -> Result<(RecordingWriter, Vec<EventIndex>)> {
+        let mut recording = RecordingWriter::new(Endian::Little);
         recording.hostname("emulated");
         recording.arch("aarch64");
         let add = |((name, attr), id): (&(&str, Attr), u64)| recording.event(name, attr.clone(), &[id]);
@@ -140,7 +140,7 @@ fn attr() -> Attr {
 }
 
 /// The mapping of the program's code, which was loaded at an address.
-fn map(recording: &mut Recording, program: &Path, loaded: u64) -> Result<()> {
+fn map(recording: &mut RecordingWriter, program: &Path, loaded: u64) -> Result<()> {
     let file = FileBytes::open(program)?;
     let elf = Elf::parse(&file)?;
     let code = elf.segments().into_iter().find(|segment| segment.is_code).context("no code")?;
@@ -158,7 +158,7 @@ fn map(recording: &mut Recording, program: &Path, loaded: u64) -> Result<()> {
     Ok(())
 }
 
-fn sample(recording: &mut Recording, (event, id): (EventIndex, u64), [ip, addr, cpu, time]: [u64; 4]) {
+fn sample(recording: &mut RecordingWriter, (event, id): (EventIndex, u64), [ip, addr, cpu, time]: [u64; 4]) {
     let operation = if id == 2 { 4 } else { 2 };
     let values = SampleValues {
         cpu_mode: CpuMode::User,

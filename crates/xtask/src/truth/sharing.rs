@@ -5,7 +5,7 @@ use super::table::{Bound, Table};
 use anyhow::{Context, Result};
 use fieldline_access::access::AccessProfile;
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::false_sharing::contended;
+use fieldline_plan::cost::false_sharing::contended;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -6,7 +6,7 @@ use crate::output::{self, Outcome};
 use crate::report::color::Paint;
 use crate::report::explain_text;
 use anyhow::{Context, Result, bail};
-use fieldline_debuginfo::dwarf::sections::open_alt_link;
+use fieldline_debuginfo::dwarf::open_alt_link;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;

@@ -6,7 +6,7 @@ use crate::output::{self, Outcome};
 use crate::report::profile;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
-use fieldline_debuginfo::dwarf::sections::hex;
+use fieldline_debuginfo::hex;
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;

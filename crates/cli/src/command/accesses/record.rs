@@ -6,7 +6,7 @@ mod watch;
 use crate::args::RecordArgs;
 use crate::output::{self, Outcome};
 use anyhow::{Context, Result};
-use fieldline_record::{Limits, StepOptions, Taken, Target};
+use fieldline_record::{RecordLimits, RecordTarget, StepOptions, Taken};
 use std::path::Path;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
         gap: args.gap,
         every: args.every,
         branches: args.branch_stacks,
-        limits: Limits { time: args.time, samples: args.max_samples },
+        limits: RecordLimits { time: args.time, samples: args.max_samples },
     };
     output::note(&forecast(&options));
     let mut taken = fieldline_record::record_steps(&target(args)?, &options)?;
@@ -49,14 +49,14 @@ fn hold(args: &RecordArgs) -> Outcome {
     Outcome::Held(error.raw_os_error().and_then(|number| u8::try_from(number).ok()).unwrap_or(1))
 }
 
-fn target(args: &RecordArgs) -> Result<Target> {
+fn target(args: &RecordArgs) -> Result<RecordTarget> {
     if let Some(pid) = args.pid {
-        return Ok(Target::Process(pid));
+        return Ok(RecordTarget::Process(pid));
     }
     let (program, rest) = args.command.split_first().context("no program was given")?;
     let ourselves = std::env::current_exe().context("cannot find the path of fieldline itself")?;
     let holder = vec![ourselves.into_os_string(), "record".into(), "--hold".into(), "--".into()];
-    Ok(Target::Program { holder, program: program.clone(), args: rest.to_vec() })
+    Ok(RecordTarget::Program { holder, program: program.clone(), args: rest.to_vec() })
 }
 
 /// What it will cost.

@@ -8,7 +8,7 @@ use crate::output::{self, Outcome};
 use crate::report::color::Paint;
 use crate::report::findings::{github, junit, sarif, summary, text};
 use anyhow::{Context, Result, bail};
-use fieldline_check::Level;
+use fieldline_check::FindingLevel;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome> {
     let loaded = targets::read(&config)?;
     let verdict = judge_all(&config, &loaded, profile.as_ref())?;
     write(&verdict, &args.format)?;
-    Ok(if verdict.count(Level::Error) > 0 { Outcome::No } else { Outcome::Done })
+    Ok(if verdict.count(FindingLevel::Error) > 0 { Outcome::No } else { Outcome::Done })
 }
 
 /// Writes each form to its place; the text goes to standard output unless another form does.

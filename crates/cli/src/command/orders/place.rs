@@ -12,8 +12,8 @@ use fieldline_debuginfo::types::{self, Types};
 use fieldline_layout::constraint::Wishes;
 use fieldline_layout::spec::MemberSpec;
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::Options;
-use fieldline_plan::place::{self, Addition, Place};
+use fieldline_plan::PlanOptions;
+use fieldline_plan::place::{self, Addition, PlaceReport};
 use fieldline_tree::builds::BuildMachine;
 use fieldline_tree::header::{self, Declaration};
 use fieldline_tree::limits;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
     Ok(if place.refusal.is_some() { Outcome::No } else { Outcome::Done })
 }
 
-fn answer(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<Place> {
+fn answer(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<PlaceReport> {
     let spec = MemberSpec::parse(&args.member).with_context(|| format!("--member '{}'", args.member))?;
     let machine = BuildMachine::of(&args.vmlinux)?;
     let (layout, member) = types::with_types(&args.vmlinux, None, None, |types| {
@@ -40,7 +40,8 @@ fn answer(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<Place> {
     }
     let (wishes, refusal) = limits::wishes(args.tree.as_deref(), &layout)?;
     let guards = guards(args.tree.as_deref(), &layout, &wishes)?;
-    let options = Options { lines: args.lines.clone(), build_line: machine.line, ..Options::default() };
+    let options =
+        PlanOptions { lines: args.lines.clone(), build_line: machine.line, ..PlanOptions::default() };
     let with = with(&layout, &args.with)?;
     let addition = Addition {
         layout: &layout,

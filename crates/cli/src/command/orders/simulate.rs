@@ -11,10 +11,10 @@ use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{Wishes, constraints};
-use fieldline_plan::model::Model;
+use fieldline_plan::cost::model::Model;
 use fieldline_plan::simulate::{
-    Counts, GAP, Interval, Machine, Object, Population, Rearrangement, Simulation, Subject, change, sampled,
-    simulate,
+    GAP, Interval, Population, Rearrangement, ReplayCounts, SimulatedMachine, SimulatedStruct, Simulation,
+    TraceObject, change, sampled, simulate,
 };
 use fieldline_plan::{Plan, StructPlan};
 use rayon::prelude::*;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
     let (cpus, accesses) = input.trace.extent();
     let declared: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::declared).collect();
     let chosen: Vec<Rearrangement> = plan.structs.iter().map(Rearrangement::chosen).collect();
-    let machine = |line| Machine {
+    let machine = |line| SimulatedMachine {
         cpus: cpus.max(1),
         line,
         sizes: [args.l1, args.l2, args.llc].map(|kilobytes| kilobytes << 10),
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
 
 struct Input {
     trace: Trace,
-    objects: Vec<Object>,
+    objects: Vec<TraceObject>,
     gap: u64,
     /// What the accesses are, if they were not recorded.
     note: Option<String>,
@@ -99,7 +99,7 @@ impl Input {
                 constraints(layout, &Wishes::default()).with_context(|| format!("struct {}", layout.name))?;
             subjects.push((Model::new(&held, layout, &units, plan.build_line), layout, units));
         }
-        let subjects: Vec<Subject<'_>> =
+        let subjects: Vec<SimulatedStruct<'_>> =
             subjects.iter().map(|(model, layout, units)| (model, *layout, units)).collect();
         let population = Population { objects: from.population as usize, visits: from.visits as usize };
         let drawn = sampled(&held, &subjects, population);
@@ -120,7 +120,7 @@ impl Input {
 }
 
 /// Objects of another size are of another kernel than the plan.
-fn check_sizes(place: &Path, structs: &[StructPlan], objects: &[Object]) -> Result<()> {
+fn check_sizes(place: &Path, structs: &[StructPlan], objects: &[TraceObject]) -> Result<()> {
     for object in objects {
         let Some(of) = structs.get(object.of) else { continue };
         if object.size != of.declared.size {
@@ -137,7 +137,12 @@ fn check_sizes(place: &Path, structs: &[StructPlan], objects: &[Object]) -> Resu
     Ok(())
 }
 
-fn table(machine: &Machine, structs: &[StructPlan], before: &Simulation, after: &Simulation) -> Table {
+fn table(
+    machine: &SimulatedMachine,
+    structs: &[StructPlan],
+    before: &Simulation,
+    after: &Simulation,
+) -> Table {
     let mut rows: Vec<Row> = Vec::new();
     for (index, of) in structs.iter().enumerate() {
         let sizes = Some((of.declared.size, of.chosen.size));
@@ -152,14 +157,14 @@ fn table(machine: &Machine, structs: &[StructPlan], before: &Simulation, after: 
 }
 
 fn row(name: &str, sizes: Option<(u64, u64)>, before: &Simulation, after: &Simulation, of: &[usize]) -> Row {
-    let sum = |block: &Vec<Counts>| {
-        let mut sum = Counts::default();
+    let sum = |block: &Vec<ReplayCounts>| {
+        let mut sum = ReplayCounts::default();
         of.iter().filter_map(|index| block.get(*index)).for_each(|counts| sum.add(counts));
         sum
     };
-    let sides = [before, after].map(|run| run.blocks.iter().map(sum).collect::<Vec<Counts>>());
+    let sides = [before, after].map(|run| run.blocks.iter().map(sum).collect::<Vec<ReplayCounts>>());
     let totals = [before, after].map(|run| sum(&run.totals()));
-    let metric = |name, count: fn(&Counts) -> (f64, f64)| {
+    let metric = |name, count: fn(&ReplayCounts) -> (f64, f64)| {
         let blocks: Vec<[(f64, f64); 2]> =
             sides[0].iter().zip(&sides[1]).map(|(one, other)| [count(one), count(other)]).collect();
         let interval: Option<Interval> = change(&blocks, machine_seed(name));

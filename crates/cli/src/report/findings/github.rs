@@ -2,14 +2,14 @@
 
 use super::{file, subject};
 use crate::gate::verdict::{Found, Verdict};
-use fieldline_check::Level;
+use fieldline_check::FindingLevel;
 use std::fmt::Write;
 
 /// A line a finding that counts, a notice a remark.
 pub(crate) fn draw(verdict: &Verdict) -> String {
     let mut out = String::new();
     for found in verdict.findings.iter().filter(|found| found.suppressed.is_none()) {
-        let command = if found.level == Level::Error { "error" } else { "warning" };
+        let command = if found.level == FindingLevel::Error { "error" } else { "warning" };
         let text = format!("{}: {}: {}", found.target, subject(found), found.finding.message);
         let _ = writeln!(out, "::{command} {}::{}", properties(found), data(&text));
     }

@@ -1,7 +1,7 @@
 //! JUnit XML: a suite a target, a case a type. A finding at `error` is a failure, others are output.
 
 use crate::gate::verdict::{Found, Verdict};
-use fieldline_check::Level;
+use fieldline_check::FindingLevel;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub(crate) fn draw(verdict: &Verdict) -> String {
 }
 
 fn cases(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&Found]) {
-    let fails = |name: &str| found.iter().any(|found| found.ty == name && found.is_at(Level::Error));
+    let fails = |name: &str| found.iter().any(|found| found.ty == name && found.is_at(FindingLevel::Error));
     let failures = names.iter().filter(|name| fails(name)).count();
     let suite = escape(target);
     let _ = writeln!(
@@ -43,12 +43,12 @@ fn cases(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&Found
                 .map(|found| format!("{}: {}", found.finding.rule.id(), found.finding.message))
                 .collect::<Vec<_>>()
         };
-        let errors = text(&|found| found.is_at(Level::Error));
+        let errors = text(&|found| found.is_at(FindingLevel::Error));
         if let Some(first) = errors.first() {
             let (message, all) = (escape(first), escape(&errors.join("\n")));
             let _ = writeln!(out, "      <failure message=\"{message}\">{all}</failure>");
         }
-        let others = text(&|found| !found.is_at(Level::Error));
+        let others = text(&|found| !found.is_at(FindingLevel::Error));
         if !others.is_empty() {
             let _ = writeln!(out, "      <system-out>{}</system-out>", escape(&others.join("\n")));
         }

@@ -2,7 +2,7 @@
 
 use super::{file, subject};
 use crate::gate::verdict::{Found, Verdict};
-use fieldline_check::{Level, Rule};
+use fieldline_check::{FindingLevel, Rule};
 use serde_json::{Map, Value, json};
 
 /// The document: one run, its rules, a result a finding. Findings that don't count carry their suppression.
@@ -25,11 +25,11 @@ pub(crate) fn document(verdict: &Verdict) -> Value {
     })
 }
 
-fn level(of: Level) -> &'static str {
+fn level(of: FindingLevel) -> &'static str {
     match of {
-        Level::Error => "error",
-        Level::Warn => "warning",
-        Level::Off => "none",
+        FindingLevel::Error => "error",
+        FindingLevel::Warn => "warning",
+        FindingLevel::Off => "none",
     }
 }
 

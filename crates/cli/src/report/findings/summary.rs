@@ -2,7 +2,7 @@
 
 use super::{file, subject};
 use crate::gate::verdict::{Found, Verdict};
-use fieldline_check::Level;
+use fieldline_check::FindingLevel;
 use std::fmt::Write;
 
 /// Findings shown: a page of a job holds a mebibyte.
@@ -47,8 +47,8 @@ fn targets(out: &mut String, verdict: &Verdict) {
             cell(&format!("{}{label}", target.name)),
             cell(target.against.as_deref().unwrap_or("nothing")),
             target.types.len(),
-            count(Level::Error),
-            count(Level::Warn)
+            count(FindingLevel::Error),
+            count(FindingLevel::Warn)
         );
     }
 }

@@ -3,7 +3,7 @@
 use super::{file, subject};
 use crate::gate::verdict::{Found, Verdict};
 use crate::report::color::Paint;
-use fieldline_check::Level;
+use fieldline_check::FindingLevel;
 use std::fmt::Write;
 
 /// The text: findings by target, what is suppressed, what was not looked at, a summary.
@@ -11,7 +11,7 @@ pub(crate) fn draw(verdict: &Verdict, paint: Paint) -> String {
     let mut out = String::new();
     for found in verdict.findings.iter().filter(|found| found.suppressed.is_none()) {
         let level = match found.level {
-            Level::Error => paint.warn("error"),
+            FindingLevel::Error => paint.warn("error"),
             _ => paint.gap("warning"),
         };
         let _ = writeln!(out, "{level}: {}: {}: {}", found.target, subject(found), found.finding.message);
@@ -48,7 +48,7 @@ fn summary(verdict: &Verdict) -> String {
     format!(
         "{types} types of {} targets checked: {} errors, {} warnings, {suppressed} suppressed",
         verdict.targets.len(),
-        verdict.count(Level::Error),
-        verdict.count(Level::Warn)
+        verdict.count(FindingLevel::Error),
+        verdict.count(FindingLevel::Warn)
     )
 }

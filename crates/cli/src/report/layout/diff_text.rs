@@ -2,7 +2,7 @@
 
 use crate::report::color::Paint;
 use fieldline_check::SetDiff;
-use fieldline_check::change::{MemberChange, Spot, Step, TypeChange, What};
+use fieldline_check::change::{FigureChange, MemberChange, MemberSpot, TypeChange, What};
 use std::fmt::Write;
 
 /// How many names of new or removed types a line shows.
@@ -24,7 +24,7 @@ pub(crate) fn draw(diff: &SetDiff, paint: Paint) -> String {
 
 /// How many types did what.
 pub(crate) fn summary(diff: &SetDiff) -> String {
-    let count = |holds: fn(&Step) -> bool| diff.changed.iter().filter(|of| holds(&of.size)).count();
+    let count = |holds: fn(&FigureChange) -> bool| diff.changed.iter().filter(|of| holds(&of.size)).count();
     format!(
         "{} types changed ({} grew, {} shrank), {} new, {} gone, {} unchanged",
         diff.changed.len(),
@@ -60,7 +60,7 @@ fn draw_type(out: &mut String, change: &TypeChange, paint: Paint) {
 
 /// The figures of a type that changed.
 pub(crate) fn facts(change: &TypeChange) -> Vec<String> {
-    let step = |of: Step| format!("{} -> {}", of.before, of.after);
+    let step = |of: FigureChange| format!("{} -> {}", of.before, of.after);
     let mut facts = Vec::new();
     match change.size.differs() {
         true => facts.push(format!("{} bytes", step(change.size))),
@@ -69,7 +69,7 @@ pub(crate) fn facts(change: &TypeChange) -> Vec<String> {
     for lines in change.cachelines.iter().filter(|lines| lines.count.differs()) {
         facts.push(format!("{} cachelines of {} B", step(lines.count), lines.line));
     }
-    let bytes = |of: Step| match (of.before % 8, of.after % 8) {
+    let bytes = |of: FigureChange| match (of.before % 8, of.after % 8) {
         (0, 0) => format!("{} -> {} B", of.before / 8, of.after / 8),
         _ => format!("{} -> {} bits", of.before, of.after),
     };
@@ -141,11 +141,11 @@ fn row(member: &MemberChange) -> Row {
     Row { what, text: parts.join(", "), warning: warning(member) }
 }
 
-fn declared(member: &MemberChange, spot: &Spot) -> String {
+fn declared(member: &MemberChange, spot: &MemberSpot) -> String {
     format!("{} ({})", member.member, spot.type_name)
 }
 
-fn differences(member: &MemberChange, before: &Spot, after: &Spot) -> Vec<String> {
+fn differences(member: &MemberChange, before: &MemberSpot, after: &MemberSpot) -> Vec<String> {
     let has = |what| member.what.contains(&what);
     let name = match &member.was {
         Some(was) => format!("{was} -> {}", member.member),
@@ -196,14 +196,14 @@ fn word(what: What) -> &'static str {
     }
 }
 
-fn place(spot: &Spot) -> String {
+fn place(spot: &MemberSpot) -> String {
     match spot.bit_offset % 8 {
         0 => (spot.bit_offset / 8).to_string(),
         bits => format!("{}:{bits}", spot.bit_offset / 8),
     }
 }
 
-fn size(spot: &Spot) -> String {
+fn size(spot: &MemberSpot) -> String {
     match spot.bit_size % 8 {
         0 if spot.bit_size == 8 => "1 byte".to_owned(),
         0 => format!("{} bytes", spot.bit_size / 8),

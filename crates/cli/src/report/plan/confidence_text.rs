@@ -2,7 +2,8 @@
 
 use super::member_name;
 use fieldline_plan::StructPlan;
-use fieldline_plan::confidence::{Confidence, Interval, OutOfFold, STABLE};
+use fieldline_plan::judge::confidence::STABLE;
+use fieldline_plan::result::{Confidence, Interval, OutOfFold};
 use std::fmt::Write;
 
 /// Appends the figures that hold on samples left out, and what comes again in resamples.

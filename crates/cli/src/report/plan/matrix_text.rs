@@ -2,14 +2,12 @@
 
 use super::member_name;
 use fieldline_plan::StructPlan;
-use fieldline_plan::elsewhere::{BuildNote, Judged};
-use fieldline_plan::groups::{Alignment, Group, Kind};
-use fieldline_plan::result::Embedding;
+use fieldline_plan::result::{BuildJudged, BuildNote, Embedding, Group, GroupAlignment, GroupKind};
 use std::fmt::Write;
 
 /// The head of a column for a build: its number among those judged, in brackets, unless it is the recorded one.
 pub(crate) fn mark(of: &StructPlan, build: Option<&str>) -> String {
-    let judged = of.builds.iter().filter(|note| note.judged == Judged::Yes);
+    let judged = of.builds.iter().filter(|note| note.judged == BuildJudged::Yes);
     let place = build.and_then(|build| judged.map(|note| note.build.as_str()).position(|name| name == build));
     place.map_or_else(String::new, |place| format!("[{}] ", place + 1))
 }
@@ -20,9 +18,9 @@ pub(crate) fn draw_builds(out: &mut String, of: &StructPlan) {
         let head = format!("  {}{}", mark(of, Some(&note.build)), note.build);
         let reason = note.reason.as_deref().unwrap_or_default();
         let _ = match note.judged {
-            Judged::Yes => writeln!(out, "{head}: {}", facts(of, note)),
-            Judged::Alike => writeln!(out, "{head}: places every order like {reason}"),
-            Judged::No => writeln!(out, "{head}: not judged, {reason}"),
+            BuildJudged::Yes => writeln!(out, "{head}: {}", facts(of, note)),
+            BuildJudged::Alike => writeln!(out, "{head}: places every order like {reason}"),
+            BuildJudged::No => writeln!(out, "{head}: not judged, {reason}"),
         };
     }
 }
@@ -56,14 +54,14 @@ pub(crate) fn draw_groups(out: &mut String, of: &StructPlan) {
 
 fn draw_group(out: &mut String, of: &StructPlan, group: &Group) {
     let kind = match group.kind {
-        Kind::HotReadMostly => "hot, read-mostly",
-        Kind::HotWritten => "hot, written",
-        Kind::Cold => "cold",
+        GroupKind::HotReadMostly => "hot, read-mostly",
+        GroupKind::HotWritten => "hot, written",
+        GroupKind::Cold => "cold",
     };
     let advice = match group.alignment {
-        Alignment::None => "no alignment",
-        Alignment::Aligned => "align",
-        Alignment::Conditional => "align conditionally",
+        GroupAlignment::None => "no alignment",
+        GroupAlignment::Aligned => "align",
+        GroupAlignment::Conditional => "align conditionally",
     };
     let names: Vec<&str> = group.members.iter().map(|index| member_name(of, *index)).collect();
     let _ = write!(out, "  {kind:<16} {:>5} +{:<4} {advice:<19}", group.first_offset, group.bytes);

@@ -1,12 +1,12 @@
 //! Places for a new member, for eyes.
 
 use crate::report::color::Paint;
-use fieldline_plan::place::{Place, Spot};
+use fieldline_plan::place::{PlaceReport, RankedPlace};
 use fieldline_plan::result::Basis;
 use std::fmt::Write;
 
 /// Appends the table of the best places, and why each is one.
-pub(crate) fn draw(out: &mut String, place: &Place, paint: Paint) {
+pub(crate) fn draw(out: &mut String, place: &PlaceReport, paint: Paint) {
     let title = paint.bold(&format!("struct {}", place.name));
     let size = match place.member.bit_size % 8 {
         0 => format!("{} bytes", place.member.bit_size / 8),
@@ -54,7 +54,7 @@ pub(crate) fn draw(out: &mut String, place: &Place, paint: Paint) {
 }
 
 /// Rows of equal columns.
-fn table(out: &mut String, place: &Place) {
+fn table(out: &mut String, place: &PlaceReport) {
     let mut rows = vec![head(place)];
     rows.extend((1..).zip(&place.spots).map(|(number, spot)| cells(place, number, spot)));
     let columns = rows.first().map_or(0, Vec::len);
@@ -71,7 +71,7 @@ fn table(out: &mut String, place: &Place) {
     }
 }
 
-fn head(place: &Place) -> Vec<String> {
+fn head(place: &PlaceReport) -> Vec<String> {
     let mut head: Vec<String> = ["", "after", "offset", "hole"].map(str::to_owned).into();
     let sizes = place.spots.first().map_or(&[][..], |spot| &spot.sizes);
     head.extend(sizes.iter().map(|size| format!("{} B lines", size.build_line)));
@@ -83,7 +83,7 @@ fn head(place: &Place) -> Vec<String> {
     head
 }
 
-fn cells(place: &Place, number: usize, spot: &Spot) -> Vec<String> {
+fn cells(place: &PlaceReport, number: usize, spot: &RankedPlace) -> Vec<String> {
     let after = spot.after.as_deref().unwrap_or("(the start)");
     let line = if spot.line > 0 { format!("{after}, line {}", spot.line) } else { after.to_owned() };
     let offset = match spot.bit_offset.filter(|bits| bits % 8 > 0) {

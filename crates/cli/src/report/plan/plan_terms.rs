@@ -52,7 +52,7 @@ fn one(term: &Term, before: f64, after: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_plan::result::Change;
+    use fieldline_plan::result::BeforeAfter;
 
     #[test]
     fn terms_are_shares_of_the_declared_cost() {
@@ -62,7 +62,7 @@ mod tests {
             build_line: Some(64),
             cost_before,
             cost_after,
-            amount: Change { before: 3.0, after: 2.0 },
+            amount: BeforeAfter { before: 3.0, after: 2.0 },
         };
         let terms = [
             term(TermKind::Lines, Some(128), 900, 600),

@@ -1,7 +1,7 @@
 //! Simulated costs of layouts, for eyes and as a document.
 
 use crate::report::color::Paint;
-use fieldline_plan::simulate::{Interval, Machine};
+use fieldline_plan::simulate::{Interval, SimulatedMachine};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -25,13 +25,13 @@ pub(crate) struct Row {
 
 /// What was counted at one line size.
 pub(crate) struct Table {
-    pub(crate) machine: Machine,
+    pub(crate) machine: SimulatedMachine,
     pub(crate) rows: Vec<Row>,
 }
 
 pub(crate) fn draw(out: &mut String, tables: &[Table], paint: Paint) {
     for table in tables {
-        let Machine { cpus, line, sizes, gap, .. } = table.machine;
+        let SimulatedMachine { cpus, line, sizes, gap, .. } = table.machine;
         let [first, second, shared] = sizes.map(|bytes| bytes >> 10);
         let title = paint.bold(&format!("{line} B lines"));
         let _ = writeln!(
@@ -73,7 +73,7 @@ pub(crate) fn document(tables: &[Table], drawn: Option<&str>) -> Value {
     let tables: Vec<Value> = tables
         .iter()
         .map(|table| {
-            let Machine { cpus, line, sizes, gap, .. } = table.machine;
+            let SimulatedMachine { cpus, line, sizes, gap, .. } = table.machine;
             let rows: Vec<Value> = table.rows.iter().map(row_document).collect();
             json!({"line": line, "cpus": cpus, "cache_bytes": sizes, "gap": gap, "rows": rows})
         })

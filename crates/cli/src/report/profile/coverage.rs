@@ -3,7 +3,7 @@
 use crate::report::color::Paint;
 use crate::report::profile::heat_text::percent;
 use fieldline_access::access::{AccessProfile, EventCoverage};
-use fieldline_profile::run::DsoCoverage;
+use fieldline_profile::sums::DsoCoverage;
 use std::fmt::Write;
 
 /// Appends recordings, coverage by samples and by period, reasons, blind spots.

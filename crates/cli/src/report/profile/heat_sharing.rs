@@ -3,7 +3,7 @@
 use crate::report::profile::heat_text::Options;
 use fieldline_access::access::TypeProfile;
 use fieldline_layout::layout::Layout;
-use fieldline_plan::false_sharing::{Contended, contended};
+use fieldline_plan::cost::false_sharing::{Contended, contended};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -2,7 +2,7 @@
 
 use fieldline_perfdata::perf_data::{Attr, Endian, EventIndex, PerfFile, Record};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
+use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -249,8 +249,8 @@ impl Default for Case {
 }
 
 impl Case {
-    fn recording(&self) -> Recording {
-        let mut recording = Recording::new(Endian::Little);
+    fn recording(&self) -> RecordingWriter {
+        let mut recording = RecordingWriter::new(Endian::Little);
         let event = recording.event(self.name, self.attr.clone(), &[]);
         recording.cpus(4, 4);
         recording.arch(self.arch);
@@ -375,7 +375,7 @@ fn losses_and_a_trace_without_samples_name_the_command_that_helps() {
     let (code, judged) = judge(&recording.to_file(), &[]);
     assert_eq!((code, findings(&judged)), (Some(0), vec![("lost", "limits"), ("throttled", "limits")]));
     assert_eq!(judged["findings"][0]["command"], "perf mem record --ldlat=3 -a -m 16M -- sleep 10");
-    let mut trace = Recording::new(Endian::Little);
+    let mut trace = RecordingWriter::new(Endian::Little);
     trace.event("arm_spe_0//", Attr { kind: 11, sample_type: fields(), ..Attr::default() }, &[]);
     trace.pmus(&[(11, "arm_spe_0")]);
     trace.aux_trace(b"sixteen bytes...");
@@ -453,7 +453,7 @@ fn recordings_of_a_kernel_are_judged_as_they_are_known_to_be() {
 /// The demo's recording, the first so many samples of it.
 fn start_of_demo(samples: usize) -> Vec<u8> {
     let file = PerfFile::open(&fixture("demo/shaper.perf.data")).unwrap();
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     for event in &file.facts().events {
         recording.event(&event.name, event.attr.clone(), &event.ids);
     }

@@ -4,7 +4,7 @@ use crate::built::{Built, compiler};
 use fieldline_debuginfo::{Elf, FileBytes, module};
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{Mapping, Recording, SampleValues};
+use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -43,7 +43,7 @@ fn text(path: &Path) -> &str {
 fn record(path: &Path, program: &Path, functions: &[&str], build_id: Option<BuildId>) {
     let bytes = FileBytes::open(program).unwrap();
     let elf = Elf::parse(&bytes).unwrap();
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     let fields = SampleFields::IP.0 | SampleFields::TID.0 | SampleFields::TIME.0 | SampleFields::CPU.0;
     let event = recording.event("mem", Attr { sample_type: SampleFields(fields), ..Attr::default() }, &[1]);
     for segment in elf.segments().into_iter().filter(|segment| segment.is_code) {
@@ -172,7 +172,7 @@ fn rows_of_module(file: &Path, functions: &[&str]) -> Vec<String> {
     let bytes = module::linked(&FileBytes::open(file).unwrap()).unwrap().unwrap();
     let elf = Elf::parse(&bytes).unwrap();
     let text_begin = elf.text_sections().iter().map(|(_, address, _)| *address).min().unwrap();
-    let mut recording = Recording::new(Endian::Little);
+    let mut recording = RecordingWriter::new(Endian::Little);
     let fields = SampleFields::IP.0 | SampleFields::TID.0;
     let event = recording.event("mem", Attr { sample_type: SampleFields(fields), ..Attr::default() }, &[1]);
     let mapping = Mapping {

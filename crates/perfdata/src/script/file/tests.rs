@@ -1,6 +1,7 @@
 //! Texts of our own writing in the forms that perf 6.12 prints.
 
 use super::*;
+use crate::sample::CpuMode;
 use crate::testing::Random;
 
 fn script(text: &str) -> Script {
@@ -56,9 +57,9 @@ fn every_field_of_a_line() {
 #[test]
 fn landmarks_are_symbols_at_their_run_time_addresses() {
     let script = script(FULL);
-    let kernel = &script.landmarks()[&Space::Kernel].symbols;
+    let kernel = &script.landmarks()[&AddressSpace::Kernel].symbols;
     assert_eq!(kernel.get("walk"), Some(&Some(0xffff_ffff_8100_0000)));
-    let program = &script.landmarks()[&Space::Program(7, "/bin/a".to_owned())].symbols;
+    let program = &script.landmarks()[&AddressSpace::Program(7, "/bin/a".to_owned())].symbols;
     assert_eq!(program.get("main"), Some(&Some(0x4000)));
 }
 

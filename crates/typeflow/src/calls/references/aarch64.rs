@@ -3,15 +3,28 @@
 //! A branch names its target. An address is made of a page (`adrp`) and the rest (`add`), which compilers put anywhere
 //! behind: the page alone counts as naming all functions in it.
 
-use super::Wanted;
+use super::wanted::Wanted;
+use crate::program::Program;
+use rayon::prelude::*;
 
-/// Bytes of an instruction.
 const LENGTH: usize = 4;
 /// Bytes of what `adrp` names.
 const PAGE: u64 = 4096;
 
+const CHUNK: usize = 1 << 20;
+
+pub(super) fn in_aarch64(wanted: &Wanted, program: &Program<'_>) -> Vec<(u64, u64)> {
+    let pieces = program.image.sections().iter().flat_map(|(address, bytes)| {
+        let begins = (0u64..).step_by(CHUNK);
+        begins.map(|begin| address.wrapping_add(begin)).zip(bytes.chunks(CHUNK))
+    });
+    let pieces: Vec<(u64, &[u8])> = pieces.collect();
+    let code = pieces.par_iter().flat_map_iter(|(address, bytes)| in_code(wanted, *address, bytes));
+    code.collect()
+}
+
 /// Entries that instructions name, with where these stand.
-pub(super) fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
+fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     let words = bytes.chunks_exact(LENGTH).filter_map(|word| Some(u32::from_le_bytes(word.try_into().ok()?)));
     for (index, word) in (0u64..).zip(words) {
@@ -28,10 +41,8 @@ pub(super) fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, 
     found
 }
 
-/// What an instruction names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
-    /// An address.
     Address(u64),
     /// Some address of a page.
     Page(u64),

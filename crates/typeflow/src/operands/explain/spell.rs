@@ -1,19 +1,16 @@
 //! Places, values and operands in words.
 
-use crate::flow::facts::Subject;
-use crate::flow::value::Value;
+use crate::flow::{FactSubject, Value};
 use crate::operands::target::Target;
 use crate::types::{Place, Ty, TypeSpace};
 use fieldline_machinecode::architecture::Architecture;
-use fieldline_machinecode::machine::{Address, Memory, Segment};
+use fieldline_machinecode::machine::{Address, AddressSegment, Memory};
 use std::fmt::Write;
 
-/// What something holds.
 pub(super) fn holds(what: &str, value: &str) -> String {
     format!("{what} = {value}")
 }
 
-/// A pointer's target.
 pub(super) fn place(types: &TypeSpace<'_, '_>, place: Place) -> String {
     match place.offset {
         0 => format!("-> {}", types.spelled(place.ty)),
@@ -21,16 +18,14 @@ pub(super) fn place(types: &TypeSpace<'_, '_>, place: Place) -> String {
     }
 }
 
-/// What a variable's place is.
-pub(super) fn subject(architecture: Architecture, subject: Subject) -> String {
+pub(super) fn subject(architecture: Architecture, subject: FactSubject) -> String {
     match subject {
-        Subject::Register(register) => architecture.name(register).to_owned(),
-        Subject::Memory(register, offset) => format!("{offset:#x}({})", architecture.name(register)),
-        Subject::Frame(offset) => format!("{offset:+}(cfa)"),
+        FactSubject::Register(register) => architecture.name(register).to_owned(),
+        FactSubject::Memory(register, offset) => format!("{offset:#x}({})", architecture.name(register)),
+        FactSubject::Frame(offset) => format!("{offset:+}(cfa)"),
     }
 }
 
-/// A register's value.
 pub(super) fn value(types: &TypeSpace<'_, '_>, value: Value) -> String {
     match value {
         Value::Word(_) => "unknown".to_owned(),
@@ -75,9 +70,9 @@ fn bracketed(address: &Address) -> String {
 fn at_and_t(address: &Address) -> String {
     let name = |register| Architecture::X86_64.name(register);
     let mut text = match address.segment {
-        Segment::Flat => String::new(),
-        Segment::Fs => "%fs:".to_owned(),
-        Segment::Gs => "%gs:".to_owned(),
+        AddressSegment::Flat => String::new(),
+        AddressSegment::Fs => "%fs:".to_owned(),
+        AddressSegment::Gs => "%gs:".to_owned(),
     };
     if address.displacement != 0 || (address.base.is_none() && address.index.is_none()) {
         let sign = if address.displacement < 0 { "-" } else { "" };
@@ -96,7 +91,6 @@ fn at_and_t(address: &Address) -> String {
     text
 }
 
-/// What an operand is.
 pub(super) fn target(types: &TypeSpace<'_, '_>, target: Target<Ty>) -> String {
     match target {
         Target::Place { ty, offset } => format!("{} +{offset}", types.spelled(ty)),

@@ -1,15 +1,16 @@
 //! The way by which a register got what it holds.
 
-use crate::flow::value::Value;
-use crate::operands::explain::{Step, View, spell};
-use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, Source};
+use super::spell;
+use super::view::View;
+use super::words::WayStep;
+use crate::flow::Value;
+use fieldline_machinecode::machine::{Effect, Flow, Instruction, Register, ValueSource};
 
-/// Longest way that is shown.
 const MAX_STEPS: usize = 16;
 
 impl View<'_, '_> {
     /// How a register got what it holds before an instruction, first things first.
-    pub(super) fn way(&self, index: usize, register: Register) -> Vec<Step> {
+    pub(super) fn way(&self, index: usize, register: Register) -> Vec<WayStep> {
         let mut steps = Vec::new();
         let (mut index, mut register) = (index, register);
         while steps.len() < MAX_STEPS && register != self.architecture().stack() {
@@ -38,9 +39,9 @@ impl View<'_, '_> {
         steps
     }
 
-    fn step(&self, address: u64, text: String, register: Register, value: Value) -> Step {
+    fn step(&self, address: u64, text: String, register: Register, value: Value) -> WayStep {
         let value = spell::value(self.types(), value);
-        Step { address, text, value: spell::holds(self.register(register), &value) }
+        WayStep { address, text, value: spell::holds(self.register(register), &value) }
     }
 
     fn value(&self, index: usize, register: Register) -> Value {
@@ -87,11 +88,9 @@ impl View<'_, '_> {
     }
 }
 
-/// Who gave a register its value.
 enum Made {
     /// An instruction, an index.
     By(usize),
-    /// The caller.
     ByCaller,
     /// One of several, before the ways to an address meet.
     AtMeeting(u64),
@@ -105,10 +104,10 @@ fn source(instruction: &Instruction, made: Register) -> Option<Register> {
         return Some(made);
     }
     let in_memory = || instruction.operand().and_then(|memory| memory.address.base);
-    let of = |from: Source| match from {
-        Source::Register(register) => Some(register),
-        Source::Memory => in_memory(),
-        Source::Number(_) | Source::System(_) => None,
+    let of = |from: ValueSource| match from {
+        ValueSource::Register(register) => Some(register),
+        ValueSource::Memory => in_memory(),
+        ValueSource::Number(_) | ValueSource::System(_) => None,
     };
     match instruction.effect {
         Effect::Move { from, .. } => of(from),

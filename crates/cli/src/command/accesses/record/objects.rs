@@ -1,7 +1,7 @@
 //! Objects to watch: which bytes their members are, by symbols and debug info.
 
 use anyhow::{Context, Result, bail};
-use fieldline_debuginfo::dwarf::sections::hex;
+use fieldline_debuginfo::hex;
 use fieldline_debuginfo::{Elf, FileBytes, types};
 use fieldline_layout::Layout;
 use fieldline_layout::layout::Member;

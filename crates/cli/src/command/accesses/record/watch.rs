@@ -4,7 +4,7 @@ use super::objects::{self, Bytes, Home, NotMapped};
 use crate::args::{RecordArgs, cpus};
 use crate::output::{self, Outcome};
 use anyhow::{Context, Result, bail};
-use fieldline_record::{Caught, Kernel, Limits, Rotation, WatchOptions, Watched};
+use fieldline_record::{Caught, Kernel, RecordLimits, Rotation, WatchOptions, Watched};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread::sleep;
@@ -43,7 +43,7 @@ fn end(child: &mut Child) {
 }
 
 fn watch(args: &RecordArgs, child: Option<&Child>) -> Result<Caught> {
-    let limits = Limits { time: args.time, samples: args.max_samples };
+    let limits = RecordLimits { time: args.time, samples: args.max_samples };
     let (watched, bytes) = match &args.vmlinux {
         Some(vmlinux) => in_kernel(args, vmlinux)?,
         None => in_process(args, child)?,

@@ -3,9 +3,8 @@
 use super::printer::{MAX_DECLARATION, MAX_TEXT};
 use super::*;
 use fieldline_debuginfo::btf;
-use fieldline_layout::types::{
-    Aggregate, AggregateKind, Base, Encoding, MemberDecl, PointerKind, Prototype, Target, Type,
-};
+use fieldline_layout::testing::{declared, pointer, signed, structure};
+use fieldline_layout::types::{Aggregate, Prototype, TargetMachine, Type};
 use std::path::Path;
 
 const OPTIONS: Options = Options { cacheline_size: 64, from_btf: false };
@@ -16,46 +15,12 @@ fn text_of(table: &TypeTable, id: TypeId) -> String {
     out
 }
 
-fn member(name: Option<&str>, ty: TypeId, bit_offset: u64) -> MemberDecl {
-    MemberDecl {
-        name: name.map(Into::into),
-        ty,
-        bit_offset,
-        bit_field: None,
-        align: None,
-        line: 0,
-        is_static: false,
-        is_base: false,
-    }
-}
-
-fn aggregate(name: Option<&str>, size: u64, members: Vec<MemberDecl>) -> Type {
-    Type::Aggregate(Aggregate {
-        kind: AggregateKind::Struct,
-        name: name.map(Into::into),
-        size,
-        align: None,
-        members,
-        is_declaration: false,
-        decl: None,
-        order: fieldline_layout::types::MemberOrder::default(),
-    })
-}
-
-fn base(table: &mut TypeTable, name: &str, size: u64) -> TypeId {
-    table.push(Type::Base(Base { name: name.into(), size, encoding: Encoding::Signed }))
-}
-
-fn pointer(table: &mut TypeTable, target: TypeId) -> TypeId {
-    table.push(Type::Pointer { kind: PointerKind::Pointer, target, size: 8 })
-}
-
 #[test]
 fn anonymous_structs_that_hold_each_other_end() {
-    let mut table = TypeTable::new(Target::default());
+    let mut table = TypeTable::new(TargetMachine::default());
     let inner = table.push(Type::Void);
-    table.set(inner, aggregate(None, 16, vec![member(None, inner, 0), member(None, inner, 64)]));
-    let outer = table.push(aggregate(Some("outer"), 16, vec![member(Some("x"), inner, 0)]));
+    table.set(inner, structure("", 16, vec![declared("", inner, 0), declared("", inner, 64)]));
+    let outer = table.push(structure("outer", 16, vec![declared("x", inner, 0)]));
     let text = text_of(&table, outer);
     assert!(text.contains('…'));
     assert!(text.len() < 2 * MAX_TEXT, "{} bytes", text.len());
@@ -63,52 +28,51 @@ fn anonymous_structs_that_hold_each_other_end() {
 
 #[test]
 fn an_anonymous_struct_that_points_to_itself_ends() {
-    let mut table = TypeTable::new(Target::default());
+    let mut table = TypeTable::new(TargetMachine::default());
     let inner = table.push(Type::Void);
     let to_inner = pointer(&mut table, inner);
-    table.set(inner, aggregate(None, 8, vec![member(Some("next"), to_inner, 0)]));
-    let outer = table.push(aggregate(Some("outer"), 8, vec![member(Some("first"), to_inner, 0)]));
+    table.set(inner, structure("", 8, vec![declared("next", to_inner, 0)]));
+    let outer = table.push(structure("outer", 8, vec![declared("first", to_inner, 0)]));
     assert!(text_of(&table, outer).contains('…'));
 }
 
 #[test]
 fn an_array_of_itself_ends() {
-    let mut table = TypeTable::new(Target::default());
+    let mut table = TypeTable::new(TargetMachine::default());
     let array = table.push(Type::Void);
     table.set(array, Type::Array { element: array, dimensions: vec![Some(2)], is_vector: false });
-    let outer = table.push(aggregate(Some("outer"), 8, vec![member(Some("x"), array, 0)]));
+    let outer = table.push(structure("outer", 8, vec![declared("x", array, 0)]));
     assert!(text_of(&table, outer).contains("…[2]"));
 }
 
 #[test]
 fn prototypes_that_take_each_other_twice_end() {
-    let mut table = TypeTable::new(Target::default());
-    let mut taken = base(&mut table, "int", 4);
+    let mut table = TypeTable::new(TargetMachine::default());
+    let mut taken = signed(&mut table, "int", 4);
     for _ in 0..200 {
         let parameters = vec![(None, taken), (None, taken), (None, taken)];
         let function = table.push(Type::Function(Prototype { returns: taken, parameters, variadic: false }));
         taken = pointer(&mut table, function);
     }
-    let outer = table.push(aggregate(Some("outer"), 8, vec![member(Some("call"), taken, 0)]));
+    let outer = table.push(structure("outer", 8, vec![declared("call", taken, 0)]));
     assert!(text_of(&table, outer).len() < 4 * MAX_DECLARATION);
 }
 
 #[test]
 fn sizes_and_offsets_at_their_limits_are_printed() {
-    let mut table = TypeTable::new(Target::default());
-    let huge = base(&mut table, "huge", u64::MAX);
-    let small = base(&mut table, "small", 1);
-    let members =
-        vec![member(Some("a"), huge, u64::MAX), member(Some("b"), small, 0), member(Some("c"), huge, 8)];
-    let outer = table.push(aggregate(Some("outer"), u64::MAX, members));
+    let mut table = TypeTable::new(TargetMachine::default());
+    let huge = signed(&mut table, "huge", u64::MAX);
+    let small = signed(&mut table, "small", 1);
+    let members = vec![declared("a", huge, u64::MAX), declared("b", small, 0), declared("c", huge, 8)];
+    let outer = table.push(structure("outer", u64::MAX, members));
     assert!(text_of(&table, outer).starts_with("struct outer {\n"));
 }
 
 #[test]
 fn padding_beyond_16_bits_is_printed_as_it_is() {
-    let mut table = TypeTable::new(Target::default());
-    let small = base(&mut table, "char", 1);
-    let Type::Aggregate(wide) = aggregate(Some("wide"), 131_072, vec![member(Some("a"), small, 0)]) else {
+    let mut table = TypeTable::new(TargetMachine::default());
+    let small = signed(&mut table, "char", 1);
+    let Type::Aggregate(wide) = structure("wide", 131_072, vec![declared("a", small, 0)]) else {
         unreachable!("a struct");
     };
     let wide = table.push(Type::Aggregate(Aggregate { align: Some(131_072), ..wide }));
@@ -118,12 +82,12 @@ fn padding_beyond_16_bits_is_printed_as_it_is() {
 
 #[test]
 fn a_struct_is_packed_if_one_printed_before_holds_it_at_an_odd_offset() {
-    let mut table = TypeTable::new(Target::default());
-    let (int, char) = (base(&mut table, "int", 4), base(&mut table, "char", 1));
-    let inner = table.push(aggregate(Some("inner"), 4, vec![member(Some("x"), int, 0)]));
+    let mut table = TypeTable::new(TargetMachine::default());
+    let (int, char) = (signed(&mut table, "int", 4), signed(&mut table, "char", 1));
+    let inner = table.push(structure("inner", 4, vec![declared("x", int, 0)]));
     // The hole at the end keeps the outer one from being packed itself.
-    let members = vec![member(Some("c"), char, 0), member(Some("in"), inner, 8)];
-    let outer = table.push(aggregate(Some("outer"), 8, members));
+    let members = vec![declared("c", char, 0), declared("in", inner, 8)];
+    let outer = table.push(structure("outer", 8, members));
     assert!(!text_of(&table, inner).contains("__packed__"));
     let mut printer = Printer::new(&table, OPTIONS);
     let mut out = String::new();

@@ -1,0 +1,314 @@
+//! Units and where they begin; DIEs by offset.
+
+use super::sections::{DebugSections, R};
+use crate::error::{Error, Result};
+use fieldline_layout::types::TargetMachine;
+use gimli::{
+    Abbreviations, DebuggingInformationEntry, Section, UnitHeader, UnitOffset, UnitSectionOffset, UnitType,
+};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, OnceLock};
+
+/// The DWARF of one file.
+pub struct Dwarf<'s> {
+    pub(crate) inner: gimli::Dwarf<R<'s>>,
+    pub(crate) units: Vec<UnitEntry<'s>>,
+    signatures: OnceLock<FxHashMap<u64, DieRef>>,
+    file: &'s str,
+    /// The machine it is for.
+    pub target: TargetMachine,
+}
+
+/// A unit and what was parsed of it so far.
+pub(crate) struct UnitEntry<'s> {
+    pub(crate) header: UnitHeader<R<'s>>,
+    pub(crate) space: UnitSection,
+    abbreviations: OnceLock<Arc<Abbreviations>>,
+    /// Offset of each type that is in a namespace or class, and in what; sorted. Told once somebody asked.
+    pub(crate) paths: OnceLock<Vec<(usize, Arc<str>)>>,
+}
+
+/// The section an offset counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum UnitSection {
+    /// .debug_info
+    Info,
+    /// .debug_types (DWARF 4)
+    Types,
+    /// .debug_info of the supplementary file
+    Supplementary,
+}
+
+/// A DIE: its unit (index in file order) and its offset from the start of the section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DieRef {
+    /// Index of the unit.
+    pub unit: u32,
+    /// Offset from the start of the unit.
+    pub offset: usize,
+}
+
+impl<'s> Dwarf<'s> {
+    /// Finds the units by their headers.
+    ///
+    /// # Errors
+    /// If a header is broken or of an unknown version, or types are in `.dwo` files.
+    pub fn new(sections: &'s DebugSections<'_>) -> Result<Self> {
+        let mut dwarf = Self::head(sections, usize::MAX)?;
+        dwarf.find_type_units()?;
+        dwarf.find_supplementary_units()?;
+        Ok(dwarf)
+    }
+
+    /// The first units of .debug_info, as if there were no others.
+    ///
+    /// # Errors
+    /// If a header is broken or of an unknown version, or types are in `.dwo` files.
+    pub(crate) fn head(sections: &'s DebugSections<'_>, count: usize) -> Result<Self> {
+        let inner = sections.borrow();
+        let mut dwarf = Self {
+            units: Vec::new(),
+            signatures: OnceLock::new(),
+            file: &sections.file,
+            target: TargetMachine {
+                pointer_size: sections.pointer_size,
+                big_endian: sections.is_big_endian(),
+            },
+            inner,
+        };
+        let mut headers = dwarf.inner.units();
+        let mut at = 0;
+        while dwarf.units.len() < count {
+            let header = headers.next().map_err(|error| dwarf.error(".debug_info", at, &error))?;
+            let Some(header) = header else { break };
+            at = header_offset(&header) + header.length_including_self();
+            dwarf.refuse_split(&header)?;
+            dwarf.add(header, UnitSection::Info);
+        }
+        Ok(dwarf)
+    }
+
+    fn add(&mut self, header: UnitHeader<R<'s>>, space: UnitSection) {
+        self.units.push(UnitEntry { header, space, abbreviations: OnceLock::new(), paths: OnceLock::new() });
+    }
+
+    fn find_type_units(&mut self) -> Result<()> {
+        let mut headers = self.inner.type_units();
+        let mut at = 0;
+        while let Some(header) = headers.next().map_err(|error| self.error(".debug_types", at, &error))? {
+            at = header_offset(&header) + header.length_including_self();
+            self.add(header, UnitSection::Types);
+        }
+        Ok(())
+    }
+
+    fn find_supplementary_units(&mut self) -> Result<()> {
+        let Some(mut headers) = self.inner.sup().map(gimli::Dwarf::units) else { return Ok(()) };
+        let mut at = 0;
+        while let Some(header) =
+            headers.next().map_err(|error| self.error("supplementary .debug_info", at, &error))?
+        {
+            at = header_offset(&header) + header.length_including_self();
+            self.add(header, UnitSection::Supplementary);
+        }
+        Ok(())
+    }
+
+    /// Skeleton units point to `.dwo` files; we say so instead of showing an empty file.
+    fn refuse_split(&self, header: &UnitHeader<R<'s>>) -> Result<()> {
+        let split = matches!(header.type_(), UnitType::Skeleton(_));
+        let split = split || (header.version() < 5 && self.has_dwo_name(header)?);
+        if !split {
+            return Ok(());
+        }
+        Err(Error::Dwarf {
+            file: self.file.to_owned(),
+            place: format!("unit at .debug_info+{:#x}", header_offset(header)),
+            what:
+                "split DWARF: its types are in .dwo files, which are not read; build without -gsplit-dwarf \
+                   (CONFIG_DEBUG_INFO_SPLIT=n)"
+                    .to_owned(),
+        })
+    }
+
+    /// GNU split DWARF 4 marks the unit's root. Only the first unit's root tells enough: compilers don't mix.
+    fn has_dwo_name(&self, header: &UnitHeader<R<'s>>) -> Result<bool> {
+        if header_offset(header) != 0 {
+            return Ok(false);
+        }
+        let place = header_offset(header);
+        let error = |error| self.error(".debug_info", place, &error);
+        let abbreviations = self.inner.abbreviations(header).map_err(error)?;
+        let root = header.entry(&abbreviations, header.root_offset()).map_err(error)?;
+        Ok(root.has_attr(gimli::DW_AT_GNU_dwo_name))
+    }
+
+    /// The file's name, for messages.
+    pub fn file(&self) -> &'s str {
+        self.file
+    }
+
+    /// How many units there are.
+    pub fn unit_count(&self) -> usize {
+        self.units.len()
+    }
+
+    pub(crate) fn error(&self, section: &str, offset: usize, source: &gimli::Error) -> Error {
+        Error::Dwarf {
+            file: self.file.to_owned(),
+            place: format!("{section}+{offset:#x}"),
+            what: self.inner.format_error(*source),
+        }
+    }
+
+    /// An error at a DIE.
+    pub(crate) fn error_at(&self, die: DieRef, source: &gimli::Error) -> Error {
+        let what = self.inner.format_error(*source);
+        Error::Dwarf { file: self.file.to_owned(), place: self.place_in_unit(die), what }
+    }
+
+    /// A DIE that cannot be stepped over.
+    pub(crate) fn broken(&self, unit: u32, offset: usize) -> Error {
+        let die = DieRef { unit, offset };
+        let tag = match self.die(die) {
+            Err(error) => return error,
+            Ok(entry) => entry.tag(),
+        };
+        let (file, place) = (self.file.to_owned(), self.place_in_unit(die));
+        Error::Dwarf { file, place, what: format!("{tag}: attributes, children or types can't be followed") }
+    }
+
+    fn place_in_unit(&self, DieRef { unit, offset }: DieRef) -> String {
+        match self.units.get(unit as usize) {
+            Some(entry) => {
+                let begin = header_offset(&entry.header);
+                format!("unit {:?}+{begin:#x}+{offset:#x}", entry.space)
+            }
+            None => format!("unit #{unit}+{offset:#x}"),
+        }
+    }
+
+    pub(crate) fn entry(&self, unit: u32) -> Result<&UnitEntry<'s>> {
+        self.units.get(unit as usize).ok_or_else(|| Error::Dwarf {
+            file: self.file.to_owned(),
+            place: ".debug_info".to_owned(),
+            what: format!("there is no unit {unit}"),
+        })
+    }
+
+    pub(crate) fn dwarf_of(&self, space: UnitSection) -> &gimli::Dwarf<R<'s>> {
+        match space {
+            UnitSection::Supplementary => self.inner.sup().unwrap_or(&self.inner),
+            _ => &self.inner,
+        }
+    }
+
+    pub(crate) fn abbreviations(&self, unit: u32) -> Result<&Arc<Abbreviations>> {
+        let entry = self.entry(unit)?;
+        if let Some(known) = entry.abbreviations.get() {
+            return Ok(known);
+        }
+        let parsed = self.dwarf_of(entry.space).abbreviations(&entry.header);
+        let parsed = parsed
+            .map_err(|error| self.error(".debug_abbrev", entry.header.debug_abbrev_offset().0, &error))?;
+        Ok(entry.abbreviations.get_or_init(|| parsed))
+    }
+
+    /// All bytes of a unit, its header included, so that offsets in the unit index them.
+    pub(crate) fn unit_bytes(&self, entry: &UnitEntry<'s>) -> &'s [u8] {
+        let dwarf = self.dwarf_of(entry.space);
+        let section = match entry.space {
+            UnitSection::Types => dwarf.debug_types.reader().slice(),
+            _ => dwarf.debug_info.reader().slice(),
+        };
+        let start = header_offset(&entry.header);
+        let end = start.saturating_add(entry.header.length_including_self());
+        section.get(start..end).unwrap_or(&[])
+    }
+
+    /// Where a unit's abbreviations stand: .debug_abbrev, the offset, and the encoding their forms have there.
+    pub(crate) fn abbreviation_bytes(&self, entry: &UnitEntry<'s>) -> (&'s [u8], usize, gimli::Encoding) {
+        let section = self.dwarf_of(entry.space).debug_abbrev.reader().slice();
+        (section, entry.header.debug_abbrev_offset().0, entry.header.encoding())
+    }
+
+    /// A unit with its line program header and bases.
+    pub(crate) fn unit(&self, unit: u32) -> Result<gimli::Unit<R<'s>>> {
+        let entry = self.entry(unit)?;
+        let abbreviations = Arc::clone(self.abbreviations(unit)?);
+        gimli::Unit::new_with_abbreviations(self.dwarf_of(entry.space), entry.header, abbreviations)
+            .map_err(|error| self.error(".debug_info", header_offset(&entry.header), &error))
+    }
+
+    /// The DIE alone, without its children.
+    pub(crate) fn die(&self, die: DieRef) -> Result<DebuggingInformationEntry<R<'s>>> {
+        let abbreviations = self.abbreviations(die.unit)?;
+        let header = &self.entry(die.unit)?.header;
+        header.entry(abbreviations, UnitOffset(die.offset)).map_err(|error| self.error_at(die, &error))
+    }
+
+    /// The direct children of a DIE.
+    pub(crate) fn children(&self, die: DieRef) -> Result<Vec<DebuggingInformationEntry<R<'s>>>> {
+        let abbreviations = self.abbreviations(die.unit)?;
+        let header = &self.entry(die.unit)?.header;
+        let error = |error| self.error_at(die, &error);
+        let mut entries = header.entries_raw(abbreviations, Some(UnitOffset(die.offset))).map_err(error)?;
+        let mut children = Vec::new();
+        let mut entry = DebuggingInformationEntry::null();
+        entries.read_entry(&mut entry).map_err(error)?;
+        if !entry.has_children() {
+            return Ok(children);
+        }
+        while entries.next_depth() > 0 && !entries.is_empty() {
+            let depth = entries.next_depth();
+            let present = entries.read_entry(&mut entry).map_err(error)?;
+            if present && depth == 1 {
+                children.push(entry.clone());
+            }
+        }
+        Ok(children)
+    }
+
+    /// The unit that holds an offset of a section, with the offset inside it.
+    pub(crate) fn locate(&self, space: UnitSection, offset: usize) -> Option<DieRef> {
+        let first = self.units.partition_point(|unit| unit.space < space);
+        let past = self.units.partition_point(|unit| unit.space <= space);
+        let units = self.units.get(first..past)?;
+        let index = units.partition_point(|unit| header_offset(&unit.header) <= offset).checked_sub(1)?;
+        let start = header_offset(&units.get(index)?.header);
+        let inside = offset - start < units[index].header.length_including_self();
+        inside.then_some(DieRef { unit: (first + index) as u32, offset: offset - start })
+    }
+
+    /// The DIE of a type unit by its signature.
+    pub(crate) fn by_signature(&self, signature: u64) -> Option<DieRef> {
+        self.signatures.get_or_init(|| self.collect_signatures()).get(&signature).copied()
+    }
+
+    fn collect_signatures(&self) -> FxHashMap<u64, DieRef> {
+        let units = (0u32..).zip(&self.units);
+        let types = units.filter_map(|(unit, entry)| match entry.header.type_() {
+            UnitType::Type { type_signature, type_offset } => {
+                Some((type_signature.0, DieRef { unit, offset: type_offset.0 }))
+            }
+            _ => None,
+        });
+        types.collect()
+    }
+
+    /// Name of a unit: the path of its source file as given to the compiler.
+    ///
+    /// # Errors
+    /// If the unit's root is broken.
+    pub fn unit_name(&self, unit: u32) -> Result<String> {
+        let parsed = self.unit(unit)?;
+        Ok(parsed.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
+    }
+}
+
+/// Where a unit's header begins in its section.
+pub(crate) fn header_offset(header: &UnitHeader<R<'_>>) -> usize {
+    match header.offset() {
+        UnitSectionOffset(offset) => offset,
+    }
+}

@@ -1,0 +1,190 @@
+//! Where a variable is while the program is at some instruction.
+
+use crate::dwarf::bytes::sections::R;
+use crate::dwarf::bytes::units::Dwarf;
+use gimli::{AttributeValue as Value, Expression, Operation, Unit};
+
+/// Where a variable is, or what its value is (DWARF 5 section 2.6). Registers have DWARF numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VariablePlace {
+    /// Its value is a register's plus a constant (DW_OP_regN; DW_OP_bregN c, DW_OP_stack_value).
+    Value {
+        /// The register.
+        register: u16,
+        /// The constant.
+        offset: i64,
+    },
+    /// It lies in memory at a register's value plus a constant (DW_OP_bregN c).
+    Memory {
+        /// The register.
+        register: u16,
+        /// The constant.
+        offset: i64,
+    },
+    /// It lies in memory at a distance from the canonical frame address (DWARF 5 section 6.4).
+    Frame {
+        /// The distance.
+        offset: i64,
+    },
+    /// Its value is an address in the frame.
+    FrameValue {
+        /// The distance from the canonical frame address.
+        offset: i64,
+    },
+    /// It lies in memory at a fixed address.
+    Static {
+        /// The address as linked.
+        address: u64,
+    },
+    /// Its value is a constant.
+    Constant {
+        /// The constant.
+        value: u64,
+    },
+}
+
+/// A place and the instructions at which it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlaceRange {
+    /// First instruction address.
+    pub begin: u64,
+    /// First address behind.
+    pub end: u64,
+    /// The place.
+    pub place: VariablePlace,
+}
+
+/// What DW_OP_fbreg counts from (DW_AT_frame_base).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrameBase {
+    /// DW_OP_call_frame_cfa, as gcc has it.
+    Cfa,
+    /// A register, as clang has it.
+    Register(u16),
+    /// Something that is not understood.
+    Unknown,
+}
+
+impl FrameBase {
+    pub(crate) fn of(value: Option<Value<R<'_>>>, unit: &Unit<R<'_>>) -> Self {
+        let Some(Value::Exprloc(expression)) = value else {
+            return Self::Unknown;
+        };
+        let mut operations = expression.operations(unit.encoding());
+        match operations.next() {
+            Ok(Some(Operation::CallFrameCFA)) => Self::Cfa,
+            Ok(Some(Operation::Register { register })) => Self::Register(register.0),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Longest chain of operations that is followed; what compilers write for the places we know has at most four.
+const MAX_OPERATIONS: usize = 8;
+
+/// A sum that an expression is about to become.
+#[derive(Clone, Copy)]
+enum Base {
+    Register(u16),
+    Cfa,
+    Address,
+}
+
+/// Reads an expression that is a sum of one base and constants; `None` for any other, so also for a variable in
+/// pieces (DW_OP_piece) and one that is worth more than a lookup (DW_OP_deref, DW_OP_entry_value).
+pub(crate) fn place(
+    expression: Expression<R<'_>>,
+    unit: &Unit<R<'_>>,
+    frame: FrameBase,
+) -> Option<VariablePlace> {
+    let mut operations = expression.operations(unit.encoding());
+    let (mut sum, mut offset): (Option<Base>, i64) = (None, 0);
+    let mut pending: Option<i64> = None;
+    for _ in 0..MAX_OPERATIONS {
+        let Some(operation) = operations.next().ok()? else {
+            return sum.filter(|_| pending.is_none()).and_then(|base| memory(base, offset));
+        };
+        match operation {
+            Operation::Register { register } if sum.is_none() => {
+                let whole = operations.next().ok()?.is_none();
+                return whole.then_some(VariablePlace::Value { register: register.0, offset: 0 });
+            }
+            Operation::RegisterOffset { register, offset: distance, .. } if sum.is_none() => {
+                (sum, offset) = (Some(Base::Register(register.0)), distance);
+            }
+            Operation::FrameOffset { offset: distance } if sum.is_none() => {
+                let base = match frame {
+                    FrameBase::Cfa => Base::Cfa,
+                    FrameBase::Register(register) => Base::Register(register),
+                    FrameBase::Unknown => return None,
+                };
+                (sum, offset) = (Some(base), distance);
+            }
+            Operation::CallFrameCFA if sum.is_none() => sum = Some(Base::Cfa),
+            Operation::Address { address } if sum.is_none() => {
+                (sum, offset) = (Some(Base::Address), address as i64);
+            }
+            Operation::PlusConstant { value } => offset = offset.wrapping_add(value as i64),
+            Operation::UnsignedConstant { value } if sum.is_some() => pending = Some(value as i64),
+            Operation::SignedConstant { value } if sum.is_some() => pending = Some(value),
+            Operation::Plus => offset = offset.wrapping_add(pending.take()?),
+            Operation::Minus => offset = offset.wrapping_sub(pending.take()?),
+            Operation::Nop => {}
+            Operation::StackValue if pending.is_none() => {
+                let whole = operations.next().ok()?.is_none();
+                return whole.then(|| value(sum, offset)).flatten();
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn memory(base: Base, offset: i64) -> Option<VariablePlace> {
+    Some(match base {
+        Base::Register(register) => VariablePlace::Memory { register, offset },
+        Base::Cfa => VariablePlace::Frame { offset },
+        Base::Address => VariablePlace::Static { address: offset as u64 },
+    })
+}
+
+fn value(base: Option<Base>, offset: i64) -> Option<VariablePlace> {
+    Some(match base? {
+        Base::Register(register) => VariablePlace::Value { register, offset },
+        Base::Cfa => VariablePlace::FrameValue { offset },
+        Base::Address => VariablePlace::Constant { value: offset as u64 },
+    })
+}
+
+impl<'s> Dwarf<'s> {
+    /// The places of a DW_AT_location. An expression holds everywhere its variable is in scope. A list that is
+    /// broken ends where it breaks: a place more or less changes what is known, not what is true.
+    pub(crate) fn places(
+        &self,
+        unit: u32,
+        parsed: &Unit<R<'s>>,
+        location: Value<R<'s>>,
+        frame: FrameBase,
+    ) -> Vec<PlaceRange> {
+        let mut places = Vec::new();
+        if let Value::Exprloc(expression) = location {
+            let everywhere =
+                place(expression, parsed, frame).map(|place| PlaceRange { begin: 0, end: u64::MAX, place });
+            places.extend(everywhere);
+            return places;
+        }
+        let Ok(entry) = self.entry(unit) else {
+            return places;
+        };
+        let Ok(Some(mut list)) = self.dwarf_of(entry.space).attr_locations(parsed, location) else {
+            return places;
+        };
+        while let Ok(Some(entry)) = list.next() {
+            let (begin, end) = (entry.range.begin, entry.range.end);
+            if let Some(place) = place(entry.data, parsed, frame).filter(|_| begin < end) {
+                places.push(PlaceRange { begin, end, place });
+            }
+        }
+        places
+    }
+}

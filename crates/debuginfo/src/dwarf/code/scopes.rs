@@ -1,0 +1,246 @@
+//! A function's scopes, its variables with their places, and the calls it makes.
+
+use super::locations::{FrameBase, PlaceRange};
+use super::ranges::code_ranges;
+use crate::dwarf::bytes::sections::R;
+use crate::dwarf::bytes::units::{DieRef, Dwarf, UnitSection};
+use crate::dwarf::bytes::values::Die;
+use crate::error::Result;
+use gimli::{AttributeValue as Value, DebuggingInformationEntry, Unit};
+use std::ops::Range;
+
+/// How deep scopes may nest before corrupt input is assumed.
+const MAX_DEPTH: usize = 256;
+
+/// What a scope is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// The function itself.
+    Function,
+    /// A function that was inlined.
+    Inlined,
+    /// A block in braces.
+    Block,
+}
+
+/// A stretch of code in which variables are visible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// What it is.
+    pub kind: ScopeKind,
+    /// The scope around it, an index; `None` for the function.
+    pub parent: Option<u32>,
+    /// Its DIE; its name is that of the function, or of the inlined one.
+    pub die: DieRef,
+    /// Its code.
+    pub ranges: Vec<Range<u64>>,
+}
+
+/// A variable or parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Index of its scope.
+    pub scope: u32,
+    /// Its DIE.
+    pub die: DieRef,
+    /// The DIE of its type.
+    pub ty: DieRef,
+    /// Whether it is a parameter.
+    pub is_parameter: bool,
+    /// Where it is, in order of address.
+    pub places: Vec<PlaceRange>,
+}
+
+/// A call the compiler knows of (DW_TAG_call_site, DWARF 5 section 3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// Address of the instruction behind the call.
+    pub return_address: u64,
+    /// The function that is called, if it is known.
+    pub callee: Option<DieRef>,
+}
+
+/// All that is known of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scopes {
+    /// Scopes, parents first. The first is the function.
+    pub scopes: Vec<Scope>,
+    /// Variables and parameters that have a place anywhere, in order of their DIEs.
+    pub variables: Vec<Variable>,
+    /// Types of variables that have a place nowhere: they show what the code is about.
+    pub hidden: Vec<DieRef>,
+    /// Types of the function's parameters in order, whether or not they have a place.
+    pub parameters: Vec<Option<DieRef>>,
+    /// Calls, sorted by return address.
+    pub calls: Vec<CallSite>,
+    /// Whether all calls are among them (DW_AT_call_all_calls): others are not the compiler's.
+    pub has_all_calls: bool,
+}
+
+impl Scopes {
+    /// Scopes that cover an address, outermost first.
+    pub fn at(&self, address: u64) -> impl Iterator<Item = &Scope> {
+        let covers = move |scope: &&Scope| scope.ranges.iter().any(|range| range.contains(&address));
+        self.scopes.iter().filter(covers)
+    }
+
+    /// The call that returns to an address.
+    pub fn call_to(&self, return_address: u64) -> Option<&CallSite> {
+        let place = self.calls.binary_search_by_key(&return_address, |call| call.return_address);
+        self.calls.get(place.ok()?)
+    }
+}
+
+/// A unit with what is needed to read its functions; made once and used for many.
+pub struct ScopeReader<'a, 's> {
+    dwarf: &'a Dwarf<'s>,
+    unit: u32,
+    parsed: Unit<R<'s>>,
+}
+
+impl<'a, 's> ScopeReader<'a, 's> {
+    /// A reader for the functions of a unit.
+    ///
+    /// # Errors
+    /// If the unit's header or root is broken.
+    pub fn new(dwarf: &'a Dwarf<'s>, unit: u32) -> Result<Self> {
+        let parsed = dwarf.unit(unit)?;
+        Ok(Self { dwarf, unit, parsed })
+    }
+
+    /// Reads a function of the unit. Where a DIE is broken the reading ends: less is known then, nothing is wrong.
+    ///
+    /// # Errors
+    /// If the function's own DIE is broken.
+    pub fn read(&self, function: DieRef) -> Result<Scopes> {
+        let abbreviations = self.dwarf.abbreviations(self.unit)?;
+        let header = &self.dwarf.entry(self.unit)?.header;
+        let error = |error| self.dwarf.error_at(function, &error);
+        let mut entries =
+            header.entries_raw(abbreviations, Some(gimli::UnitOffset(function.offset))).map_err(error)?;
+        let mut entry = DebuggingInformationEntry::null();
+        entries.read_entry(&mut entry).map_err(error)?;
+        let mut walk = Walk {
+            reader: self,
+            frame: FrameBase::of(entry.attr_value(gimli::DW_AT_frame_base), &self.parsed),
+            open: Vec::new(),
+            found: Scopes::default(),
+        };
+        walk.found.has_all_calls =
+            entry.has_attr(gimli::DW_AT_call_all_calls) || entry.has_attr(gimli::DW_AT_GNU_all_call_sites);
+        walk.scope(function, &entry, ScopeKind::Function, 0);
+        while entry.has_children() || entries.next_depth() > 0 {
+            if entries.is_empty() || entries.next_depth() <= 0 {
+                break;
+            }
+            let depth = usize::try_from(entries.next_depth()).unwrap_or(0);
+            let offset = entries.next_offset().0;
+            match entries.read_entry(&mut entry) {
+                Ok(true) => walk.visit(offset, &entry, depth),
+                Ok(false) => {}
+                Err(_) => break,
+            }
+        }
+        let mut found = walk.found;
+        found.calls.sort_unstable_by_key(|call| call.return_address);
+        Ok(found)
+    }
+}
+
+struct Walk<'w, 'a, 's> {
+    reader: &'w ScopeReader<'a, 's>,
+    frame: FrameBase,
+    /// Depth and index of the scopes around the DIE that is looked at.
+    open: Vec<(usize, u32)>,
+    found: Scopes,
+}
+
+impl<'s> Walk<'_, '_, 's> {
+    fn visit(&mut self, offset: usize, entry: &Die<'s>, depth: usize) {
+        let die = DieRef { unit: self.reader.unit, offset };
+        while self.open.last().is_some_and(|(open, _)| *open >= depth) {
+            self.open.pop();
+        }
+        match entry.tag() {
+            gimli::DW_TAG_lexical_block => self.scope(die, entry, ScopeKind::Block, depth),
+            gimli::DW_TAG_inlined_subroutine => self.scope(die, entry, ScopeKind::Inlined, depth),
+            gimli::DW_TAG_formal_parameter => self.variable(die, entry, depth, true),
+            gimli::DW_TAG_variable => self.variable(die, entry, depth, false),
+            gimli::DW_TAG_call_site | gimli::DW_TAG_GNU_call_site => self.call(entry),
+            _ => {}
+        }
+    }
+
+    /// The innermost scope around a DIE, if it stands directly in it.
+    fn around(&self, depth: usize) -> Option<u32> {
+        let (open, scope) = self.open.last()?;
+        (*open + 1 == depth).then_some(*scope)
+    }
+
+    fn scope(&mut self, die: DieRef, entry: &Die<'s>, kind: ScopeKind, depth: usize) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        let parent = self.open.last().map(|(_, scope)| *scope);
+        let ranges = self.ranges(entry);
+        let index = self.found.scopes.len() as u32;
+        // A block without code of its own stands for the one around it.
+        let ranges = match (ranges.is_empty(), parent) {
+            (true, Some(parent)) => self.found.scopes[parent as usize].ranges.clone(),
+            _ => ranges,
+        };
+        self.found.scopes.push(Scope { kind, parent, die, ranges });
+        self.open.push((depth, index));
+    }
+
+    fn ranges(&self, entry: &Die<'s>) -> Vec<Range<u64>> {
+        let dwarf = self.reader.dwarf;
+        let space = dwarf.entry(self.reader.unit).map(|entry| entry.space);
+        let Ok(space) = space else {
+            return Vec::new();
+        };
+        code_ranges(dwarf.dwarf_of(space), &self.reader.parsed, entry).unwrap_or_default()
+    }
+
+    fn variable(&mut self, die: DieRef, entry: &Die<'s>, depth: usize, is_parameter: bool) {
+        let Some(scope) = self.around(depth) else {
+            return;
+        };
+        let dwarf = self.reader.dwarf;
+        let own = entry.attr_value(gimli::DW_AT_type).and_then(|value| dwarf.resolve(die.unit, &value));
+        let location = entry.attr_value(gimli::DW_AT_location);
+        let ty = own.or_else(|| dwarf.type_die(die));
+        if is_parameter && scope == 0 {
+            self.found.parameters.push(ty);
+        }
+        let Some(ty) = ty else { return };
+        let Some(location) = location else {
+            self.found.hidden.push(ty);
+            return;
+        };
+        let places = dwarf.places(die.unit, &self.reader.parsed, location, self.frame);
+        if !places.is_empty() {
+            self.found.variables.push(Variable { scope, die, ty, is_parameter, places });
+        }
+    }
+
+    fn call(&mut self, entry: &Die<'s>) {
+        let unit = self.reader.unit;
+        let dwarf = self.reader.dwarf;
+        let address =
+            entry.attr_value(gimli::DW_AT_call_return_pc).or_else(|| entry.attr_value(gimli::DW_AT_low_pc));
+        let return_address = match address {
+            Some(Value::Addr(address)) => address,
+            Some(value) => match dwarf.dwarf_of(UnitSection::Info).attr_address(&self.reader.parsed, value) {
+                Ok(Some(address)) => address,
+                _ => return,
+            },
+            None => return,
+        };
+        let callee = entry
+            .attr_value(gimli::DW_AT_call_origin)
+            .or_else(|| entry.attr_value(gimli::DW_AT_abstract_origin))
+            .and_then(|value| dwarf.resolve(unit, &value));
+        self.found.calls.push(CallSite { return_address, callee });
+    }
+}

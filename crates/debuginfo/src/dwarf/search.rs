@@ -1,0 +1,15 @@
+//! Definitions by name, and all of a file.
+//!
+//! * `spelling`, `needles`: where names may be meant.
+//! * `signature`: which definitions of one name are the same.
+//! * `index`: all definitions of a file.
+//! * `find`: the definitions of names, and `typedefs`: of typedefs.
+//! * `opened`: the same, looking at no more units than needed.
+
+pub(crate) mod find;
+pub(crate) mod index;
+mod needles;
+pub(crate) mod opened;
+mod signature;
+mod spelling;
+pub(crate) mod typedefs;

@@ -1,0 +1,379 @@
+//! The definitions of names, without parsing the rest of the file.
+//!
+//! A name stands in .debug_str (or in place), so the units that may define it are those whose bytes hold the
+//! string's offset. A hit is a definition's name only if, under some abbreviation of the unit that defines a struct,
+//! the attribute's place fits: that is a proof when it fails, and a guess when it fits. A guess is believed only if
+//! the struct it shows has the signature of a definition found for certain; otherwise the unit is walked to the place.
+//! Many names share each pass: over the strings, over the units' bytes, and along a unit that is walked.
+
+use super::index::{self, DwarfDefinition, defined_kind, unify};
+use super::needles::{Hit, Needles};
+use super::signature::Signer;
+use super::spelling::{MAX_ATTEMPTS, Spellings};
+use crate::dwarf::bytes::abbrev::{Attr, Definer, definers};
+use crate::dwarf::bytes::scan::{self, Seen, UnitScan};
+use crate::dwarf::bytes::units::{DieRef, Dwarf};
+use crate::error::Result;
+use gimli::Section;
+use memchr::memmem;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// How many units a thread searches in one go.
+pub(super) const CHUNK: usize = 32;
+
+/// All distinct definitions of a name, in order of their first occurrence; none if there is none.
+///
+/// # Errors
+/// If a unit that may hold one is broken.
+pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<DwarfDefinition>> {
+    Ok(find_many(dwarf, &[name])?.pop().unwrap_or_default())
+}
+
+/// What [`find`] tells of each of some names, in fewer passes.
+///
+/// # Errors
+/// As [`find`].
+pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefinition>>> {
+    let (distinct, places) = distinct(names);
+    let spellings = Spellings::new(dwarf, &distinct);
+    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
+    let mut found = vec![Vec::new(); distinct.len()];
+    for attempt in 0..MAX_ATTEMPTS {
+        let open = open(&spellings, attempt, |name| found[name].is_empty());
+        if open.is_empty() {
+            continue;
+        }
+        let wanted = Wanted::new(dwarf, &spellings, attempt, open, false);
+        // Chunks are found in parallel but joined in order, so that the first definition is the file's first.
+        let parts: Result<Vec<Vec<Vec<DwarfDefinition>>>> =
+            units.par_chunks(CHUNK).map(|chunk| find_in_units(dwarf, chunk, &wanted)).collect();
+        for part in parts? {
+            for (known, more) in found.iter_mut().zip(part) {
+                more.into_iter().for_each(|definition| add(known, definition));
+            }
+        }
+    }
+    for definitions in found.iter_mut().filter(|definitions| definitions.len() > 1) {
+        *definitions = unify(dwarf, std::mem::take(definitions))?;
+    }
+    walk_all(dwarf, &spellings, &mut found)?;
+    Ok(places.into_iter().map(|place| found[place].clone()).collect())
+}
+
+/// The first definition of a name in file order, `units` counting itself only. For callers that know there is one
+/// definition and want no proof: most kernel structs stand in the first of thousands of units.
+///
+/// # Errors
+/// If a unit that may hold one is broken.
+pub fn find_first(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<DwarfDefinition>> {
+    Ok(find_first_many(dwarf, &[name])?.pop().flatten())
+}
+
+/// What [`find_first`] tells of each of some names, in fewer passes.
+///
+/// # Errors
+/// As [`find_first`].
+pub fn find_first_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<DwarfDefinition>>> {
+    let (distinct, places) = distinct(names);
+    let spellings = Spellings::new(dwarf, &distinct);
+    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
+    let mut found = vec![Vec::new(); distinct.len()];
+    for attempt in 0..MAX_ATTEMPTS {
+        let open = open(&spellings, attempt, |name| found[name].is_empty());
+        find_firsts(dwarf, &units, &spellings, (attempt, open), &mut found)?;
+    }
+    walk_all(dwarf, &spellings, &mut found)?;
+    Ok(places.into_iter().map(|place| found[place].first().cloned()).collect())
+}
+
+/// The names, each once, and for each of those given which of them it is.
+pub(super) fn distinct<'n>(names: &[&'n str]) -> (Vec<&'n str>, Vec<usize>) {
+    let (mut all, mut known) = (Vec::new(), FxHashMap::default());
+    let places = names.iter().map(|name| {
+        *known.entry(*name).or_insert_with(|| {
+            all.push(*name);
+            all.len() - 1
+        })
+    });
+    let places = places.collect();
+    (all, places)
+}
+
+/// The names that an attempt has something to try for, as far as they are wanted.
+pub(super) fn open(spellings: &Spellings<'_>, attempt: usize, is_wanted: impl Fn(usize) -> bool) -> Vec<u32> {
+    let has_attempt = |name: &u32| spellings.get(*name).is_some_and(|of| of.has_attempt(attempt));
+    (0..spellings.len() as u32).filter(|name| is_wanted(*name as usize)).filter(has_attempt).collect()
+}
+
+/// Walks everything for names that were not found but may stand where no attempt looked.
+fn walk_all(dwarf: &Dwarf<'_>, spellings: &Spellings<'_>, found: &mut [Vec<DwarfDefinition>]) -> Result<()> {
+    let is_open = |name: usize| {
+        found[name].is_empty() && spellings.get(name as u32).is_some_and(|spelling| !spelling.complete)
+    };
+    if !(0..found.len()).any(is_open) {
+        return Ok(());
+    }
+    let open: Vec<bool> = (0..found.len()).map(is_open).collect();
+    for definition in index::index(dwarf)? {
+        let name = spellings.index(definition.name.as_bytes()).map(|name| name as usize);
+        if let Some(name) = name.filter(|name| open[*name]) {
+            found[name].push(definition);
+        }
+    }
+    Ok(())
+}
+
+/// Looks at ever more units at once until all names are found, and gives the first of each in file order.
+fn find_firsts(
+    dwarf: &Dwarf<'_>,
+    units: &[u32],
+    spellings: &Spellings<'_>,
+    (attempt, mut open): (usize, Vec<u32>),
+    found: &mut [Vec<DwarfDefinition>],
+) -> Result<()> {
+    let (mut rest, mut batch) = (units, 1);
+    while !rest.is_empty() && !open.is_empty() {
+        let (now, later) = rest.split_at(batch.min(rest.len()));
+        let wanted = Wanted::new(dwarf, spellings, attempt, open.clone(), true);
+        let parts: Result<Vec<Vec<Vec<DwarfDefinition>>>> =
+            now.par_chunks(CHUNK).map(|chunk| find_in_units(dwarf, chunk, &wanted)).collect();
+        for (known, first) in parts?.into_iter().flat_map(|part| (0..).zip(part).collect::<Vec<(usize, _)>>())
+        {
+            if found[known].is_empty() {
+                found[known]
+                    .extend(first.into_iter().next().map(|first| DwarfDefinition { units: 1, ..first }));
+            }
+        }
+        open.retain(|name| found[*name as usize].is_empty());
+        (rest, batch) = (later, batch * 4);
+    }
+    Ok(())
+}
+
+/// Whether the file holds units of a compiler whose types BTF leaves out (pahole's --lang_exclude=rust in
+/// scripts/Makefile.btf), so that BTF does not tell how many definitions a name has.
+pub fn has_types_beyond_btf(dwarf: &Dwarf<'_>) -> bool {
+    memmem::find(dwarf.inner.debug_str.reader().slice(), b"rustc version").is_some()
+}
+
+/// What to search for.
+pub(super) struct Wanted<'w, 'n> {
+    pub(super) spellings: &'w Spellings<'n>,
+    /// The names that are searched for, sorted.
+    pub(super) names: Vec<u32>,
+    pub(super) needles: Needles<'static>,
+    /// Whether one definition of each is enough.
+    is_first_enough: bool,
+}
+
+impl<'w, 'n> Wanted<'w, 'n> {
+    pub(super) fn new(
+        dwarf: &Dwarf<'_>,
+        spellings: &'w Spellings<'n>,
+        attempt: usize,
+        names: Vec<u32>,
+        is_first_enough: bool,
+    ) -> Self {
+        let needles = Needles::new(dwarf, spellings, attempt, &names);
+        Self { spellings, names, needles, is_first_enough }
+    }
+}
+
+/// The definitions of each name in some units.
+fn find_in_units(
+    dwarf: &Dwarf<'_>,
+    units: &[u32],
+    wanted: &Wanted<'_, '_>,
+) -> Result<Vec<Vec<DwarfDefinition>>> {
+    let mut found: Vec<Vec<DwarfDefinition>> = vec![Vec::new(); wanted.spellings.len()];
+    for &unit in units {
+        let mut open = Open { dwarf, unit, wanted, names: Vec::new(), candidates: Some(Vec::new()) };
+        if wanted.spellings.indexed {
+            open.names = wanted.names.iter().copied().filter(|name| open.is_wanted(*name, &found)).collect();
+            open.candidates = None;
+            open.walk(&mut Signer::quick(dwarf, unit)?, &mut found)?;
+            continue;
+        }
+        let hits = wanted.needles.hits(dwarf, dwarf.entry(unit)?);
+        if !hits.is_empty() {
+            open.find(&hits, &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+/// A unit in which definitions are searched for.
+struct Open<'w, 's, 'n> {
+    dwarf: &'w Dwarf<'s>,
+    unit: u32,
+    wanted: &'w Wanted<'w, 'n>,
+    /// Names for which the unit must be walked, sorted.
+    names: Vec<u32>,
+    /// Where they may be defined, sorted; `None`: anywhere.
+    candidates: Option<Vec<usize>>,
+}
+
+impl<'s> Open<'_, 's, '_> {
+    fn is_wanted(&self, name: u32, found: &[Vec<DwarfDefinition>]) -> bool {
+        !self.wanted.is_first_enough || found[name as usize].is_empty()
+    }
+
+    /// Looks at what the hits may mean, name after name, and walks the unit once for those that need proof.
+    fn find(&mut self, hits: &[Hit], found: &mut [Vec<DwarfDefinition>]) -> Result<()> {
+        let definers = unit_definers(self.dwarf, self.unit);
+        let mut signer = None;
+        for hits in hits.chunk_by(|one, other| one.name == other.name) {
+            let Some(name) = hits.first().map(|hit| hit.name) else { continue };
+            if !self.is_wanted(name, found) {
+                continue;
+            }
+            let here = candidates(self.dwarf, self.unit, definers.as_deref(), hits);
+            if here.as_ref().is_some_and(Vec::is_empty) {
+                continue;
+            }
+            let known = &mut found[name as usize];
+            if let Some(here) = &here {
+                let signer = match &mut signer {
+                    Some(signer) => signer,
+                    none => none.insert(Signer::quick(self.dwarf, self.unit)?),
+                };
+                if believe(signer, here, known) {
+                    continue;
+                }
+            }
+            self.names.push(name);
+            self.candidates = self.candidates.take().zip(here).map(|(all, here)| [all, here].concat());
+        }
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        if let Some(candidates) = &mut self.candidates {
+            candidates.sort_unstable();
+        }
+        let mut signer = match signer {
+            Some(signer) => signer,
+            None => Signer::quick(self.dwarf, self.unit)?,
+        };
+        self.walk(&mut signer, found)
+    }
+
+    /// Walks the DIEs of the unit: all of them, or only as far as needed to tell which candidates are DIEs.
+    fn walk(&self, signer: &mut Signer<'_, 's>, found: &mut [Vec<DwarfDefinition>]) -> Result<()> {
+        let (dwarf, unit) = (self.dwarf, self.unit);
+        let scan = Rc::clone(&signer.scan);
+        let candidates = self.candidates.as_deref();
+        let past = candidates.map(|candidates| candidates.last().map_or(0, |last| last + 1));
+        let mut at = scan.root;
+        while !scan.is_end(at) && past.is_none_or(|past| at < past) {
+            let Some(seen) = scan.die(at) else {
+                at = scan.null_end(at).ok_or_else(|| dwarf.broken(unit, at))?;
+                continue;
+            };
+            if let Some(kind) = defined_kind(&scan, seen)
+                && let Some(index) = name_of(dwarf, unit, &scan, seen, self.wanted)
+                && self.names.binary_search(&index).is_ok()
+                && let Some(spelling) = self.wanted.spellings.get(index)
+            {
+                let signature = signer.sign(at).ok_or_else(|| dwarf.broken(unit, at))?;
+                let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
+                let name = String::from_utf8_lossy(spelling.name).into_owned().into_boxed_str();
+                let (die, units, is_nested) = (DieRef { unit, offset: at }, 1, false);
+                let definition = DwarfDefinition { name, kind, is_typedef, die, units, signature, is_nested };
+                add(&mut found[index as usize], definition);
+            }
+            let next = next_to_look_at(&scan, seen, at, candidates);
+            at = next.ok_or_else(|| dwarf.broken(unit, at))?;
+        }
+        Ok(())
+    }
+}
+
+/// The abbreviations of a unit that define something. `None` if they are broken.
+pub(super) fn unit_definers(dwarf: &Dwarf<'_>, unit: u32) -> Option<Vec<Definer>> {
+    let (section, start, encoding) = dwarf.abbreviation_bytes(dwarf.entry(unit).ok()?);
+    definers(section, start, encoding)
+}
+
+/// Offsets of DIEs that would be definitions with the name at a hit, sorted. Empty: there is no definition here, for sure.
+/// `None`: a definition may be where arithmetic does not reach.
+pub(super) fn candidates(
+    dwarf: &Dwarf<'_>,
+    unit: u32,
+    definers: Option<&[Definer]>,
+    hits: &[Hit],
+) -> Option<Vec<usize>> {
+    let bytes = dwarf.unit_bytes(dwarf.entry(unit).ok()?);
+    let mut candidates = Vec::new();
+    for definer in definers? {
+        let offset = definer.name_offset?;
+        let here = hits.iter().filter(|hit| hit.form == definer.form);
+        let starts =
+            here.filter_map(|hit| scan::code_before(bytes, hit.at.checked_sub(offset)?, definer.code));
+        candidates.extend(starts);
+    }
+    candidates.sort_unstable();
+    Some(candidates)
+}
+
+/// Counts the candidates that equal a definition known for certain; `false` if one does not.
+fn believe(signer: &mut Signer<'_, '_>, candidates: &[usize], found: &mut [DwarfDefinition]) -> bool {
+    let mut counts = vec![0; found.len()];
+    for &offset in candidates {
+        let signature = signer.sign(offset);
+        match found.iter().position(|known| Some(known.signature) == signature) {
+            Some(known) => counts[known] += 1,
+            None if is_plain_typedef(&signer.scan, offset) => {}
+            None => return false,
+        }
+    }
+    for (known, count) in found.iter_mut().zip(counts) {
+        known.units += count;
+    }
+    true
+}
+
+/// A typedef that does not name an anonymous aggregate is none of ours.
+fn is_plain_typedef(scan: &UnitScan<'_>, offset: usize) -> bool {
+    let typedef = scan.die(offset).filter(|seen| seen.shape.tag == gimli::DW_TAG_typedef);
+    typedef.is_some_and(|seen| defined_kind(scan, seen).is_none())
+}
+
+/// Behind the DIE's attributes, or behind its descendants if no candidate is among them.
+pub(super) fn next_to_look_at(
+    scan: &UnitScan<'_>,
+    seen: Seen<'_>,
+    at: usize,
+    candidates: Option<&[usize]>,
+) -> Option<usize> {
+    if let Some(candidates) = candidates
+        && seen.shape.has(Attr::Sibling)
+    {
+        let sibling = scan.next_sibling(seen)?;
+        let next = candidates.partition_point(|candidate| *candidate <= at);
+        if candidates.get(next).is_none_or(|candidate| *candidate >= sibling) {
+            return Some(sibling);
+        }
+    }
+    scan.end(seen)
+}
+
+/// Adds a definition, or its units to an equal one.
+fn add(found: &mut Vec<DwarfDefinition>, definition: DwarfDefinition) {
+    match found.iter_mut().find(|known| known.signature == definition.signature) {
+        Some(known) => known.units += definition.units,
+        None => found.push(definition),
+    }
+}
+
+/// Which of the names a DIE has.
+pub(super) fn name_of<'s>(
+    dwarf: &Dwarf<'s>,
+    unit: u32,
+    scan: &UnitScan<'s>,
+    seen: Seen<'_>,
+    wanted: &Wanted<'_, '_>,
+) -> Option<u32> {
+    wanted.spellings.index(dwarf.raw_string(unit, scan.get(seen, Attr::Name))?)
+}

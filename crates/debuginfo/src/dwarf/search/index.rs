@@ -1,0 +1,192 @@
+//! All definitions of a file: each distinct struct, union and class once.
+
+use super::signature::Signer;
+use crate::dwarf::bytes::abbrev::{Attr, kind_of};
+use crate::dwarf::bytes::scan::{Raw, Seen, UnitScan};
+use crate::dwarf::bytes::units::{DieRef, Dwarf};
+use crate::error::Result;
+use fieldline_layout::types::AggregateKind;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// One definition of a struct, union or class, or of a typedef that names an anonymous one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DwarfDefinition {
+    /// Tag, or the typedef's name.
+    pub name: Box<str>,
+    /// struct, union or class.
+    pub kind: AggregateKind,
+    /// Whether the name is a typedef's.
+    pub is_typedef: bool,
+    /// The first DIE that defines it.
+    pub die: DieRef,
+    /// How many units define it alike.
+    pub units: u32,
+    /// Tells definitions of one name apart: equal for equal layouts.
+    pub signature: u64,
+    /// Whether every unit has it inside a function, class or namespace. Only [`index`] looks;
+    /// [`find`](super::find()) says no.
+    pub is_nested: bool,
+}
+
+/// All distinct definitions in the order of their first occurrence.
+///
+/// # Errors
+/// If a unit is broken.
+pub fn index(dwarf: &Dwarf<'_>) -> Result<Vec<DwarfDefinition>> {
+    let parts: Result<Vec<Found>> = (0..dwarf.unit_count() as u32)
+        .into_par_iter()
+        .fold(
+            || Ok(Found::default()),
+            |found: Result<Found>, unit| {
+                let mut found = found?;
+                scan_unit(dwarf, unit, &mut found)?;
+                Ok(found)
+            },
+        )
+        .collect();
+    let mut all = Found::default();
+    for part in parts? {
+        all.merge(part);
+    }
+    let mut definitions: Vec<DwarfDefinition> = all.0.into_values().collect();
+    definitions.sort_by_key(|definition| definition.die);
+    unify(dwarf, definitions)
+}
+
+/// Gives exact signatures to names with several definitions and joins those that are equal.
+pub(crate) fn unify(dwarf: &Dwarf<'_>, definitions: Vec<DwarfDefinition>) -> Result<Vec<DwarfDefinition>> {
+    let mut by_name: FxHashMap<Box<str>, u32> = FxHashMap::default();
+    for definition in &definitions {
+        *by_name.entry(definition.name.clone()).or_default() += 1;
+    }
+    let mut kept: Vec<DwarfDefinition> = Vec::with_capacity(definitions.len());
+    let mut places: FxHashMap<u64, usize> = FxHashMap::default();
+    for mut definition in definitions {
+        if by_name.get(&definition.name).is_some_and(|count| *count > 1) {
+            definition.signature = sign(dwarf, definition.die)?;
+            if let Some(known) = places.get(&definition.signature).and_then(|place| kept.get_mut(*place)) {
+                known.units += definition.units;
+                continue;
+            }
+            places.insert(definition.signature, kept.len());
+        }
+        kept.push(definition);
+    }
+    Ok(kept)
+}
+
+/// The exact signature of a definition.
+pub(crate) fn sign(dwarf: &Dwarf<'_>, die: DieRef) -> Result<u64> {
+    Signer::new(dwarf, die.unit)?.sign(die.offset).ok_or_else(|| dwarf.broken(die.unit, die.offset))
+}
+
+#[derive(Default)]
+struct Found(FxHashMap<u64, DwarfDefinition>);
+
+impl Found {
+    fn merge(&mut self, other: Self) {
+        for (signature, definition) in other.0 {
+            match self.0.entry(signature) {
+                std::collections::hash_map::Entry::Occupied(mut entry) => {
+                    let known = entry.get_mut();
+                    known.units += definition.units;
+                    known.die = known.die.min(definition.die);
+                    known.is_nested &= definition.is_nested;
+                }
+                std::collections::hash_map::Entry::Vacant(entry) => {
+                    entry.insert(definition);
+                }
+            }
+        }
+    }
+
+    /// Counts a definition; its name is looked at only the first time.
+    fn count(
+        &mut self,
+        signature: u64,
+        die: DieRef,
+        is_nested: bool,
+        make: impl FnOnce() -> Option<DwarfDefinition>,
+    ) {
+        match self.0.entry(signature) {
+            std::collections::hash_map::Entry::Occupied(mut entry) => {
+                let known = entry.get_mut();
+                known.units += 1;
+                known.die = known.die.min(die);
+                known.is_nested &= is_nested;
+            }
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                if let Some(definition) = make() {
+                    entry.insert(DwarfDefinition { is_nested, ..definition });
+                }
+            }
+        }
+    }
+}
+
+/// Walks all DIEs of a unit, those inside functions too.
+fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
+    let mut signer = Signer::quick(dwarf, unit)?;
+    let scan = Rc::clone(&signer.scan);
+    let mut at = scan.root;
+    let mut depth = 0u32;
+    while !scan.is_end(at) {
+        let Some(seen) = scan.die(at) else {
+            at = scan.null_end(at).ok_or_else(|| dwarf.broken(unit, at))?;
+            depth = depth.saturating_sub(1);
+            continue;
+        };
+        let kind = defined_kind(&scan, seen);
+        if let Some(kind) = kind {
+            let die = DieRef { unit, offset: at };
+            let signature = signer.sign(at).ok_or_else(|| dwarf.broken(unit, at))?;
+            let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
+            let name = || scan.get(seen, Attr::Name);
+            found.count(signature, die, depth > 1, || {
+                definition(dwarf, die, name(), kind, is_typedef, signature)
+            });
+        }
+        let inside = kind.is_none() || !signer.has_members_only(at);
+        depth += u32::from(inside && seen.shape.has_children);
+        let next = if inside { scan.end(seen) } else { scan.next_sibling(seen) };
+        at = next.ok_or_else(|| dwarf.broken(unit, at))?;
+    }
+    Ok(())
+}
+
+/// The kind of what a DIE defines: itself if it is a named aggregate, or an anonymous one it is a typedef of.
+pub(crate) fn defined_kind(scan: &UnitScan<'_>, seen: Seen<'_>) -> Option<AggregateKind> {
+    if !seen.shape.has(Attr::Name) || seen.shape.has(Attr::Declaration) {
+        return None;
+    }
+    if seen.shape.tag == gimli::DW_TAG_typedef {
+        anonymous_target(scan, seen)
+    } else {
+        kind_of(seen.shape.tag)
+    }
+}
+
+fn definition<'s>(
+    dwarf: &Dwarf<'s>,
+    die: DieRef,
+    name: Raw<'s>,
+    kind: AggregateKind,
+    is_typedef: bool,
+    signature: u64,
+) -> Option<DwarfDefinition> {
+    let name = dwarf.raw_string(die.unit, name)?;
+    let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
+    Some(DwarfDefinition { name, kind, is_typedef, die, units: 1, signature, is_nested: false })
+}
+
+/// The kind of the anonymous aggregate a typedef names directly.
+fn anonymous_target(scan: &UnitScan<'_>, typedef: Seen<'_>) -> Option<AggregateKind> {
+    let Raw::Local(target) = scan.get(typedef, Attr::Type) else {
+        return None;
+    };
+    let target = scan.die(usize::try_from(target).ok()?)?;
+    let kind = kind_of(target.shape.tag)?;
+    (!target.shape.has(Attr::Name)).then_some(kind)
+}

@@ -1,0 +1,203 @@
+//! Places where names may be meant, found by the bytes that stand there.
+//!
+//! One name is searched for as text is, by its rarest bytes. Many names are searched for in one pass: every four bytes are
+//! looked up in a small table of marks that says no nearly always.
+
+use super::spelling::Spellings;
+use crate::dwarf::bytes::units::{Dwarf, UnitEntry};
+use gimli::DwForm;
+use memchr::arch::all::packedpair::HeuristicFrequencyRank;
+use memchr::memmem;
+use rustc_hash::FxHashMap;
+
+/// From how many needles on one pass over all is faster than one for each.
+const MANY: usize = 4;
+/// Bytes that are looked up.
+const WORD: usize = 4;
+
+/// A place where a name may be meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Hit {
+    /// The name, as [`Spellings`] counts.
+    pub(super) name: u32,
+    /// The form it would have there.
+    pub(super) form: DwForm,
+    /// Offset in the unit.
+    pub(super) at: usize,
+}
+
+/// What to search for.
+pub(super) struct Needles<'n> {
+    finders: Vec<(Needle, memmem::Finder<'n>)>,
+    table: Option<Table>,
+    big_endian: bool,
+}
+
+/// Bytes that mean a name under a form.
+#[derive(Clone, Debug)]
+struct Needle {
+    name: u32,
+    form: DwForm,
+    bytes: Box<[u8]>,
+}
+
+impl Needles<'_> {
+    /// Needles for some of the names, where an attempt supposes them.
+    pub(super) fn new(dwarf: &Dwarf<'_>, spellings: &Spellings<'_>, attempt: usize, names: &[u32]) -> Self {
+        let big_endian = dwarf.target.big_endian;
+        let mut needles = Vec::new();
+        for (name, spelling) in names.iter().filter_map(|name| Some((*name, spellings.get(*name)?))) {
+            let in_place = spelling.inline.clone().into_boxed_slice();
+            needles.push(Needle { name, form: gimli::DW_FORM_string, bytes: in_place });
+            let offsets = spelling.offsets(attempt).iter();
+            needles.extend(offsets.map(|(form, offset)| Needle {
+                name,
+                form: *form,
+                bytes: offset_bytes(*offset, big_endian),
+            }));
+        }
+        let is_many = needles.len() >= MANY;
+        let (many, few) = needles.into_iter().partition(|of| is_many && of.bytes.len() >= WORD);
+        Self { finders: finders(few), table: is_many.then(|| Table::new(many)), big_endian }
+    }
+
+    /// Places in a unit, by name. (64-bit DWARF holds 8 bytes of which the lower 4 are searched: big-endian offsets are
+    /// adjusted.)
+    pub(super) fn hits<'s>(&self, dwarf: &Dwarf<'s>, entry: &UnitEntry<'s>) -> Vec<Hit> {
+        let bytes = dwarf.unit_bytes(entry);
+        let wide = entry.header.encoding().format == gimli::Format::Dwarf64;
+        let shift = if wide && self.big_endian { 4 } else { 0 };
+        let mut hits = Vec::new();
+        for (needle, finder) in &self.finders {
+            hits.extend(finder.find_iter(bytes).filter_map(|at| needle.hit(at, shift)));
+        }
+        if let Some(table) = &self.table {
+            table.find(bytes, |needle, at| hits.extend(needle.hit(at, shift)));
+        }
+        hits.sort_unstable();
+        hits
+    }
+}
+
+impl Needle {
+    fn hit(&self, at: usize, shift: usize) -> Option<Hit> {
+        let shift = if self.form == gimli::DW_FORM_string { 0 } else { shift };
+        Some(Hit { name: self.name, form: self.form, at: at.checked_sub(shift)? })
+    }
+}
+
+/// The lower four bytes of an offset as they stand in the file.
+fn offset_bytes(offset: u64, big_endian: bool) -> Box<[u8]> {
+    let (little, big) = (offset.to_le_bytes(), offset.to_be_bytes());
+    if big_endian { big[WORD..].into() } else { little[..WORD].into() }
+}
+
+/// How common bytes are in .debug_info: small numbers abound, so searches key on the others. (The default ranks
+/// are those of text, where zero bytes are rare.)
+struct SmallNumbersAbound;
+
+impl HeuristicFrequencyRank for SmallNumbersAbound {
+    fn rank(&self, byte: u8) -> u8 {
+        255 - byte.min(16) * 8
+    }
+}
+
+fn finders(needles: Vec<Needle>) -> Vec<(Needle, memmem::Finder<'static>)> {
+    let builder = memmem::FinderBuilder::new();
+    let finder = |bytes: &[u8]| builder.build_forward_with_ranker(SmallNumbersAbound, bytes).into_owned();
+    let made = needles.into_iter().map(|needle| {
+        let finder = finder(&needle.bytes);
+        (needle, finder)
+    });
+    made.collect()
+}
+
+/// Needles by their first bytes.
+struct Table {
+    /// For each hash of first bytes, 1 if a needle has it.
+    marks: Box<[u8; MARKS]>,
+    by_word: FxHashMap<u32, Vec<Needle>>,
+}
+
+/// How many marks there are: few enough for the cache next to the processor.
+const MARKS: usize = 1 << MARK_BITS;
+const MARK_BITS: u32 = 14;
+
+impl Table {
+    fn new(needles: Vec<Needle>) -> Self {
+        let mut table = Self { marks: Box::new([0; MARKS]), by_word: FxHashMap::default() };
+        for needle in needles {
+            let Some(first) = needle.bytes.first_chunk::<WORD>() else { continue };
+            let word = u32::from_le_bytes(*first);
+            table.marks[slot(word)] = 1;
+            table.by_word.entry(word).or_default().push(needle);
+        }
+        table
+    }
+
+    /// Every place of every needle. Four places at a time are told to have nothing, with one branch.
+    fn find(&self, bytes: &[u8], mut found: impl FnMut(&Needle, usize)) {
+        let mut at = 0;
+        while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let here = u64::from_le_bytes(*eight);
+            if self.mark(here) | self.mark(here >> 8) | self.mark(here >> 16) | self.mark(here >> 24) != 0 {
+                (at..at + 4).for_each(|at| self.look_at(bytes, at, &mut found));
+            }
+            at += 4;
+        }
+        (at..bytes.len()).for_each(|at| self.look_at(bytes, at, &mut found));
+    }
+
+    fn mark(&self, bytes: u64) -> u8 {
+        self.marks[slot(bytes as u32)]
+    }
+
+    fn look_at(&self, bytes: &[u8], at: usize, found: &mut impl FnMut(&Needle, usize)) {
+        let rest = bytes.get(at..).unwrap_or(&[]);
+        let Some(first) = rest.first_chunk::<WORD>() else { return };
+        let here = self.by_word.get(&u32::from_le_bytes(*first)).map_or(&[][..], Vec::as_slice);
+        here.iter().filter(|needle| rest.starts_with(&needle.bytes)).for_each(|needle| found(needle, at));
+    }
+}
+
+/// Where a word has its mark (D. Knuth, The Art of Computer Programming 3, section 6.4: multiplicative hashing).
+fn slot(word: u32) -> usize {
+    (word.wrapping_mul(0x9e37_79b1) >> (32 - MARK_BITS)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needle(name: u32, bytes: &[u8]) -> Needle {
+        Needle { name, form: gimli::DW_FORM_strp, bytes: bytes.into() }
+    }
+
+    #[test]
+    fn one_pass_finds_what_a_pass_for_each_finds() {
+        let needles: Vec<Needle> = [&b"\x01\0\0\0"[..], b"\0\0\0\x01", b"abcd", b"abcdef\0", b"\x01\0\x01\0"]
+            .iter()
+            .zip(0..)
+            .map(|(bytes, name)| needle(name, bytes))
+            .collect();
+        let mut bytes = Vec::new();
+        for round in 0..200u32 {
+            bytes.extend([1, 0, 0, 0, 1, 0, 1, 0, round as u8]);
+            bytes.extend(if round % 3 == 0 { &b"abcdef\0"[..] } else { b"abcde" });
+        }
+        let (mut together, mut each) = (Vec::new(), Vec::new());
+        Table::new(needles.clone()).find(&bytes, |needle, at| together.push((needle.name, at)));
+        for (needle, finder) in finders(needles) {
+            // memmem's iterator steps over what it found, and "1 0 1 0" may overlap itself.
+            let mut from = 0;
+            while let Some(at) = finder.find(&bytes[from..]) {
+                each.push((needle.name, from + at));
+                from += at + 1;
+            }
+        }
+        together.sort_unstable();
+        each.sort_unstable();
+        assert!(!together.is_empty());
+        assert_eq!(together, each);
+    }
+}

@@ -1,0 +1,129 @@
+//! Typedefs by name, found as `find` finds definitions.
+
+use super::find::{CHUNK, Wanted, candidates, distinct, name_of, next_to_look_at, open, unit_definers};
+use super::spelling::{MAX_ATTEMPTS, Spellings};
+use crate::dwarf::bytes::scan::UnitScan;
+use crate::dwarf::bytes::units::{DieRef, Dwarf};
+use crate::error::Result;
+use rayon::prelude::*;
+
+/// The first typedef of a name, of whatever it is one; `None` if there is none.
+///
+/// # Errors
+/// If a unit that may hold one is broken.
+pub fn find_typedef(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<DieRef>> {
+    Ok(find_typedefs(dwarf, &[name])?.pop().flatten())
+}
+
+/// What [`find_typedef`] tells of each of some names, in fewer passes.
+///
+/// # Errors
+/// As [`find_typedef`].
+pub fn find_typedefs(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<DieRef>>> {
+    let (distinct, places) = distinct(names);
+    let spellings = Spellings::new(dwarf, &distinct);
+    let mut found = vec![None; distinct.len()];
+    for attempt in 0..MAX_ATTEMPTS {
+        let open = open(&spellings, attempt, |name| found[name].is_none());
+        search(dwarf, &spellings, (Some(attempt), open), &mut found)?;
+    }
+    let may_be = |name: &u32| spellings.get(*name).is_some_and(|spelling| !spelling.complete);
+    let rest = (0..spellings.len() as u32).filter(|name| found[*name as usize].is_none()).filter(may_be);
+    search(dwarf, &spellings, (None, rest.collect()), &mut found)?;
+    Ok(places.into_iter().map(|place| found[place]).collect())
+}
+
+/// Looks at ever more units at once until all names are found: where an attempt supposes them, or anywhere.
+fn search(
+    dwarf: &Dwarf<'_>,
+    spellings: &Spellings<'_>,
+    (attempt, mut open): (Option<usize>, Vec<u32>),
+    found: &mut [Option<DieRef>],
+) -> Result<()> {
+    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
+    let (mut rest, mut batch) = (units.as_slice(), 1);
+    while !rest.is_empty() && !open.is_empty() {
+        let (now, later) = rest.split_at(batch.min(rest.len()));
+        let wanted = Wanted::new(dwarf, spellings, attempt.unwrap_or(MAX_ATTEMPTS), open.clone(), true);
+        let is_supposed = attempt.is_some() && !spellings.indexed;
+        let parts: Result<Vec<Vec<(u32, DieRef)>>> =
+            now.par_chunks(CHUNK).map(|chunk| in_units(dwarf, chunk, &wanted, is_supposed)).collect();
+        for (name, die) in parts?.into_iter().flatten() {
+            found[name as usize].get_or_insert(die);
+        }
+        open.retain(|name| found[*name as usize].is_none());
+        (rest, batch) = (later, batch * 4);
+    }
+    Ok(())
+}
+
+/// The first typedef of each name in some units.
+fn in_units(
+    dwarf: &Dwarf<'_>,
+    units: &[u32],
+    wanted: &Wanted<'_, '_>,
+    is_supposed: bool,
+) -> Result<Vec<(u32, DieRef)>> {
+    let mut found: Vec<(u32, DieRef)> = Vec::new();
+    for &unit in units {
+        let (mut names, places) = match is_supposed {
+            true => suspects(dwarf, unit, wanted)?,
+            false => (wanted.names.clone(), None),
+        };
+        names.retain(|name| !found.iter().any(|(known, _)| known == name));
+        if !names.is_empty() {
+            walk(dwarf, unit, wanted, (names, places.as_deref()), &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+/// Names that a unit may have, and where; `None`: anywhere.
+fn suspects(dwarf: &Dwarf<'_>, unit: u32, wanted: &Wanted<'_, '_>) -> Result<(Vec<u32>, Option<Vec<usize>>)> {
+    let hits = wanted.needles.hits(dwarf, dwarf.entry(unit)?);
+    let (mut names, mut places) = (Vec::new(), Some(Vec::new()));
+    if hits.is_empty() {
+        return Ok((names, places));
+    }
+    let definers = unit_definers(dwarf, unit);
+    for hits in hits.chunk_by(|one, other| one.name == other.name) {
+        let here = candidates(dwarf, unit, definers.as_deref(), hits);
+        if here.as_ref().is_some_and(Vec::is_empty) {
+            continue;
+        }
+        names.extend(hits.first().map(|hit| hit.name));
+        places = places.zip(here).map(|(all, here)| [all, here].concat());
+    }
+    if let Some(places) = &mut places {
+        places.sort_unstable();
+    }
+    Ok((names, places))
+}
+
+/// Walks the DIEs of a unit until all names are found or there is no place left for one.
+fn walk(
+    dwarf: &Dwarf<'_>,
+    unit: u32,
+    wanted: &Wanted<'_, '_>,
+    (mut names, places): (Vec<u32>, Option<&[usize]>),
+    found: &mut Vec<(u32, DieRef)>,
+) -> Result<()> {
+    let scan = UnitScan::new(dwarf, unit)?;
+    let past = places.map(|places| places.last().map_or(0, |last| last + 1));
+    let mut at = scan.root;
+    while !scan.is_end(at) && !names.is_empty() && past.is_none_or(|past| at < past) {
+        let Some(seen) = scan.die(at) else {
+            at = scan.null_end(at).ok_or_else(|| dwarf.broken(unit, at))?;
+            continue;
+        };
+        if seen.shape.tag == gimli::DW_TAG_typedef
+            && let Some(name) = name_of(dwarf, unit, &scan, seen, wanted)
+            && let Some(place) = names.iter().position(|wanted| *wanted == name)
+        {
+            names.swap_remove(place);
+            found.push((name, DieRef { unit, offset: at }));
+        }
+        at = next_to_look_at(&scan, seen, at, places).ok_or_else(|| dwarf.broken(unit, at))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! Members of structs, unions, classes, and of enums of Rust.
+
+use super::reader::{TypeReader, Want};
+use crate::dwarf::bytes::sections::R;
+use crate::dwarf::bytes::units::DieRef;
+use crate::dwarf::bytes::values::{Die, flag, sdata, udata};
+use crate::error::Result;
+use fieldline_layout::types::{AggregateKind, MemberDecl, MemberOrder, TypeId};
+use gimli::AttributeValue as Value;
+
+impl<'s> TypeReader<'_, 's> {
+    /// Who orders the members. Those of Rust are put in order of place.
+    pub(super) fn order(&mut self, at: DieRef, members: &mut [MemberDecl]) -> MemberOrder {
+        let is_virtual = |member: &MemberDecl| {
+            member.is_base || member.name.as_deref().is_some_and(|name| name.starts_with("_vptr"))
+        };
+        if !self.is_rust(at.unit) {
+            return match members.iter().any(is_virtual) {
+                true => MemberOrder::Inherited,
+                false => MemberOrder::Declared,
+            };
+        }
+        let as_written = members.is_sorted_by_key(|member| member.bit_offset);
+        members.sort_by_key(|member| member.bit_offset);
+        if as_written { MemberOrder::PerhapsCompiler } else { MemberOrder::Compiler }
+    }
+
+    fn is_rust(&mut self, unit: u32) -> bool {
+        if let Some(known) = self.rust.get(&unit) {
+            return *known;
+        }
+        let is_rust = self.dwarf.language(unit) == Some(gimli::DW_LANG_Rust);
+        self.rust.insert(unit, is_rust);
+        is_rust
+    }
+
+    pub(super) fn members(&mut self, at: DieRef, kind: AggregateKind, depth: u32) -> Result<Vec<MemberDecl>> {
+        let children = self.dwarf.children(at)?;
+        let mut members = Vec::new();
+        for child in &children {
+            let is_member = match child.tag() {
+                gimli::DW_TAG_member | gimli::DW_TAG_inheritance => true,
+                // C++ static data members of DWARF 5.
+                gimli::DW_TAG_variable => {
+                    kind != AggregateKind::Union || child.has_attr(gimli::DW_AT_external)
+                }
+                _ => false,
+            };
+            if is_member {
+                members.push(self.member(at, child, depth)?);
+            } else if child.tag() == gimli::DW_TAG_variant_part {
+                let part = DieRef { unit: at.unit, offset: child.offset().0 };
+                self.variants(part, &mut members, depth)?;
+            }
+        }
+        Ok(members)
+    }
+
+    /// Of what an enum of Rust holds: the number that tells which variant it is, and the variants, which lie over one
+    /// another (DWARF 5 section 5.7.10).
+    fn variants(&mut self, part: DieRef, members: &mut Vec<MemberDecl>, depth: u32) -> Result<()> {
+        for child in self.dwarf.children(part)? {
+            match child.tag() {
+                gimli::DW_TAG_member => members.push(self.member(part, &child, depth)?),
+                gimli::DW_TAG_variant => {
+                    let variant = DieRef { unit: part.unit, offset: child.offset().0 };
+                    for inner in self.dwarf.children(variant)? {
+                        if inner.tag() == gimli::DW_TAG_member {
+                            members.push(self.member(variant, &inner, depth)?);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, at: DieRef, die: &Die<'s>, depth: u32) -> Result<MemberDecl> {
+        let is_static = die.tag() == gimli::DW_TAG_variable
+            || self.is_found_at_run_time(at, die)
+            || flag(die, gimli::DW_AT_external)
+            || flag(die, gimli::DW_AT_declaration);
+        let want = if is_static { Want::Name } else { Want::Whole };
+        let ty = self.target(at, die, want, depth)?;
+        let bit_field = udata(die, gimli::DW_AT_bit_size);
+        Ok(MemberDecl {
+            name: self.name(at, die)?,
+            ty,
+            bit_offset: self.bit_offset(at, die, ty, bit_field)?,
+            bit_field,
+            align: udata(die, gimli::DW_AT_alignment),
+            line: udata(die, gimli::DW_AT_decl_line).and_then(|line| u32::try_from(line).ok()).unwrap_or(0),
+            is_static,
+            is_base: die.tag() == gimli::DW_TAG_inheritance,
+        })
+    }
+
+    /// Whether only the object says where it is: a virtual base class. It has no place in the class itself.
+    fn is_found_at_run_time(&self, at: DieRef, die: &Die<'s>) -> bool {
+        let Some(Value::Exprloc(expression)) = die.attr_value(gimli::DW_AT_data_member_location) else {
+            return false;
+        };
+        let Ok(entry) = self.dwarf.entry(at.unit) else { return false };
+        let first = expression.operations(entry.header.encoding()).next();
+        let is_place = |operation: &gimli::Operation<R<'s>>| {
+            matches!(
+                operation,
+                gimli::Operation::PlusConstant { .. } | gimli::Operation::UnsignedConstant { .. }
+            )
+        };
+        die.tag() == gimli::DW_TAG_inheritance
+            && !matches!(&first, Ok(Some(operation)) if is_place(operation))
+    }
+
+    /// Offset of a member in bits. DWARF 4 and later give bit-fields by DW_AT_data_bit_offset; older ones by
+    /// DW_AT_bit_offset, counted from the most significant bit of the storage unit (DWARF 3 section 5.6.6).
+    fn bit_offset(&self, at: DieRef, die: &Die<'s>, ty: TypeId, bit_field: Option<u64>) -> Result<u64> {
+        if let Some(bits) = udata(die, gimli::DW_AT_data_bit_offset) {
+            return Ok(bits);
+        }
+        let base = self.member_location(at, die)?.saturating_mul(8);
+        let (Some(width), Some(from_top)) = (bit_field, sdata(die, gimli::DW_AT_bit_offset)) else {
+            return Ok(base);
+        };
+        if self.table.target.big_endian {
+            return Ok(base.saturating_add_signed(from_top));
+        }
+        let storage = udata(die, gimli::DW_AT_byte_size).unwrap_or_else(|| self.table.size_of(ty));
+        let from_bottom =
+            (storage.saturating_mul(8) as i64).saturating_sub(from_top).saturating_sub(width as i64);
+        Ok(base.saturating_add_signed(from_bottom))
+    }
+
+    /// DW_AT_data_member_location: a constant, or in DWARF 2 an expression that adds one to the object's address.
+    fn member_location(&self, at: DieRef, die: &Die<'s>) -> Result<u64> {
+        let Some(value) = die.attr_value(gimli::DW_AT_data_member_location) else {
+            return Ok(0);
+        };
+        let Value::Exprloc(expression) = value else {
+            return Ok(value.udata_value().unwrap_or(0));
+        };
+        let entry = self.dwarf.entry(at.unit)?;
+        let mut operations = expression.operations(entry.header.encoding());
+        match operations.next().map_err(|error| self.dwarf.error_at(at, &error))? {
+            Some(gimli::Operation::PlusConstant { value } | gimli::Operation::UnsignedConstant { value }) => {
+                Ok(value)
+            }
+            _ => Ok(0),
+        }
+    }
+}

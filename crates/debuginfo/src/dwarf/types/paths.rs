@@ -1,0 +1,96 @@
+//! Namespaces and classes around types: `fleet` of `fleet::Bus`.
+//!
+//! A DIE does not say what it stands in, so the first question about a unit walks it. Units of C have no such scopes and
+//! are not walked.
+
+use crate::dwarf::bytes::abbrev::Attr;
+use crate::dwarf::bytes::scan::{Seen, UnitScan};
+use crate::dwarf::bytes::units::{DieRef, Dwarf};
+use gimli::DwLang;
+use std::sync::Arc;
+
+/// How deep scopes may nest.
+const MAX_DEPTH: u32 = 24;
+/// What compilers and debuggers call a namespace without a name.
+const UNNAMED: &str = "(anonymous namespace)";
+
+/// Languages without namespaces: C and assembly.
+fn is_flat(language: DwLang) -> bool {
+    matches!(
+        language,
+        gimli::DW_LANG_C
+            | gimli::DW_LANG_C89
+            | gimli::DW_LANG_C99
+            | gimli::DW_LANG_C11
+            | gimli::DW_LANG_C17
+            | gimli::DW_LANG_Mips_Assembler
+    )
+}
+
+struct Walk<'w, 's> {
+    dwarf: &'w Dwarf<'s>,
+    scan: &'w UnitScan<'s>,
+    unit: u32,
+    found: &'w mut Vec<(usize, Arc<str>)>,
+}
+
+impl Walk<'_, '_> {
+    fn children(&mut self, parent: usize, path: &Arc<str>, depth: u32) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        let parent = self.scan.die(parent)?;
+        if !parent.shape.has_children {
+            return Some(());
+        }
+        let mut at = self.scan.end(parent)?;
+        while let Some(seen) = self.scan.die(at) {
+            let is_type = seen.shape.is_aggregate();
+            if is_type && !path.is_empty() {
+                self.found.push((at, Arc::clone(path)));
+            }
+            if is_type || seen.shape.tag == gimli::DW_TAG_namespace {
+                let inner = self.inner(path, seen);
+                self.children(at, &inner, depth);
+            }
+            at = self.scan.next_sibling(seen)?;
+        }
+        Some(())
+    }
+
+    /// The path of what stands in a scope. An unnamed struct is none.
+    fn inner(&self, path: &Arc<str>, scope: Seen<'_>) -> Arc<str> {
+        let bytes = self.dwarf.raw_string(self.unit, self.scan.get(scope, Attr::Name));
+        let name = bytes.map(String::from_utf8_lossy);
+        let name = match &name {
+            Some(name) => name.as_ref(),
+            None if scope.shape.tag == gimli::DW_TAG_namespace => UNNAMED,
+            None => return Arc::clone(path),
+        };
+        match path.as_ref() {
+            "" => Arc::from(name),
+            path => Arc::from(format!("{path}::{name}")),
+        }
+    }
+}
+
+/// Walks a unit. Where a DIE is broken the walk ends: what stands behind it has no path.
+fn paths(dwarf: &Dwarf<'_>, unit: u32) -> Vec<(usize, Arc<str>)> {
+    let mut found = Vec::new();
+    // A partial unit may not say which language it is of.
+    if !dwarf.language(unit).is_some_and(is_flat)
+        && let Ok(scan) = UnitScan::new(dwarf, unit)
+    {
+        let mut walk = Walk { dwarf, scan: &scan, unit, found: &mut found };
+        walk.children(scan.root, &Arc::from(""), MAX_DEPTH);
+        found.sort_unstable();
+    }
+    found
+}
+
+impl Dwarf<'_> {
+    /// The namespaces and classes around a type, `::` between them; `None` at the top of a unit.
+    pub fn path_of(&self, die: DieRef) -> Option<Arc<str>> {
+        let paths = self.entry(die.unit).ok()?.paths.get_or_init(|| paths(self, die.unit));
+        let place = paths.binary_search_by_key(&die.offset, |(at, _)| *at).ok()?;
+        paths.get(place).map(|(_, path)| Arc::clone(path))
+    }
+}

@@ -1,0 +1,59 @@
+//! Names as users give them, and what they may have meant.
+
+use super::open::Types;
+use anyhow::Result;
+
+/// `struct foo` and `foo` mean the same.
+pub fn bare(name: &str) -> &str {
+    ["struct ", "union ", "class "].iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name).trim()
+}
+
+/// Says that a name is not there, and which near it are.
+pub fn not_found(types: &Types<'_, '_>, name: &str) -> Result<anyhow::Error> {
+    let all = types.all()?;
+    let mut near: Vec<(usize, &str)> = all
+        .iter()
+        .map(|entry| (distance(name, &entry.name), entry.name.as_ref()))
+        .filter(|(distance, candidate)| *distance <= name.len() / 3 + 1 || candidate.contains(name))
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    let near: Vec<&str> = near.into_iter().map(|(_, name)| name).take(5).collect();
+    let hint = if near.is_empty() { String::new() } else { format!("; near names: {}", near.join(", ")) };
+    let file = types.file();
+    Ok(anyhow::anyhow!("{file}: no definition of a struct, union or class '{name}' in its debug info{hint}"))
+}
+
+/// Edits from one name to another (Levenshtein), in bytes.
+pub fn distance(left: &str, right: &str) -> usize {
+    let right = right.as_bytes();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (at, byte) in left.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = at + 1;
+        for (place, other) in right.iter().enumerate() {
+            let cost = diagonal + usize::from(byte != *other);
+            diagonal = row[place + 1];
+            row[place + 1] = cost.min(diagonal + 1).min(row[place] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyword_in_front_of_the_name_is_fine() {
+        assert_eq!(bare("struct run_queue"), "run_queue");
+        assert_eq!(bare("run_queue"), "run_queue");
+    }
+
+    #[test]
+    fn distance_counts_edits() {
+        assert_eq!(distance("run_queue", "run_queue"), 0);
+        assert_eq!(distance("runqueue", "run_queue"), 1);
+        assert_eq!(distance("", "abc"), 3);
+    }
+}

@@ -1,0 +1,122 @@
+//! A file's debug info, of whichever format it has.
+
+use crate::btf::{self, Btf};
+use crate::dwarf::{self, DebugSections, Opened};
+use crate::{Elf, Error, FileBytes};
+use anyhow::{Context, Result};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// A format of debug info.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// DWARF.
+    Dwarf,
+    /// BTF.
+    Btf,
+}
+
+/// Debug info of a file, of either format.
+pub enum Types<'a, 's> {
+    /// DWARF.
+    Dwarf {
+        /// The units read so far.
+        dwarf: &'a Opened<'s>,
+        /// BTF of the same file, if it tells how many definitions a name has.
+        census: Option<&'a Btf<'a>>,
+    },
+    /// BTF.
+    Btf {
+        /// The section.
+        btf: &'a Btf<'s>,
+        /// The file's name, for messages.
+        file: &'a str,
+    },
+}
+
+impl Types<'_, '_> {
+    /// The file, for messages.
+    pub fn file(&self) -> &str {
+        match self {
+            Self::Dwarf { dwarf, .. } => dwarf.file(),
+            Self::Btf { file, .. } => file,
+        }
+    }
+
+    /// Whether alignments are not stated and must be inferred.
+    pub fn is_btf(&self) -> bool {
+        matches!(self, Self::Btf { .. })
+    }
+}
+
+/// Opens a file's debug info and works on it.
+pub fn with_types<T>(
+    path: &Path,
+    format: Option<Format>,
+    base: Option<&Path>,
+    work: impl FnOnce(&Types<'_, '_>) -> Result<T>,
+) -> Result<T> {
+    let file = FileBytes::open(path)?;
+    if is_raw_btf(file.bytes()) {
+        return with_btf(&file, file.bytes(), base, work);
+    }
+    let elf = Elf::parse(&file)?;
+    let has_dwarf = elf.has_section(".debug_info") || elf.has_section(".zdebug_info");
+    let use_btf = match format {
+        Some(format) => format == Format::Btf,
+        None => !has_dwarf && elf.has_section(".BTF"),
+    };
+    if !use_btf {
+        let section = elf.section(".BTF")?;
+        return with_dwarf(&elf, |dwarf| {
+            let btf = section.as_deref().filter(|_| !dwarf::has_types_beyond_btf(dwarf.head()));
+            let btf = btf.and_then(|bytes| btf::parse(bytes, None).ok());
+            work(&Types::Dwarf { dwarf, census: btf.as_ref() })
+        });
+    }
+    let section = elf.section(".BTF")?.ok_or_else(|| Error::Missing {
+        file: elf.name().to_owned(),
+        wanted: "BTF (.BTF)",
+        hint: "; build with CONFIG_DEBUG_INFO_BTF=y, or read its DWARF with --debug-format dwarf".to_owned(),
+    })?;
+    with_btf(&file, &section, base, work)
+}
+
+/// BTF as it stands in /sys/kernel/btf begins with its magic number.
+pub fn is_raw_btf(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x9f, 0xeb]) || bytes.starts_with(&[0xeb, 0x9f])
+}
+
+fn with_btf<T>(
+    file: &FileBytes,
+    bytes: &[u8],
+    base: Option<&Path>,
+    work: impl FnOnce(&Types<'_, '_>) -> Result<T>,
+) -> Result<T> {
+    let name = file.path().display().to_string();
+    let parse = |name: &str, error| anyhow::Error::new(error).context(name.to_owned());
+    let Some(base) = base else {
+        let btf = btf::parse(bytes, None).map_err(|error| parse(&name, error))?;
+        return work(&Types::Btf { btf: &btf, file: &name });
+    };
+    let base_name = base.display().to_string();
+    let base_file = FileBytes::open(base)?;
+    let base_bytes = if is_raw_btf(base_file.bytes()) {
+        Cow::Borrowed(base_file.bytes())
+    } else {
+        Elf::parse(&base_file)?
+            .section(".BTF")?
+            .with_context(|| format!("{base_name}: no BTF in this file"))?
+    };
+    let base_btf = btf::parse(&base_bytes, None).map_err(|error| parse(&base_name, error))?;
+    let btf = btf::parse(bytes, Some(&base_btf)).map_err(|error| parse(&name, error))?;
+    work(&Types::Btf { btf: &btf, file: &name })
+}
+
+/// Opens a file's DWARF and works on it.
+fn with_dwarf<T>(elf: &Elf<'_>, work: impl FnOnce(&Opened<'_>) -> Result<T>) -> Result<T> {
+    let sup_file = dwarf::open_alt_link(elf)?;
+    let sup = sup_file.as_ref().map(Elf::parse).transpose()?;
+    let sections = DebugSections::load(elf, sup.as_ref())?;
+    work(&Opened::new(&sections)?)
+}

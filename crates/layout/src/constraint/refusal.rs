@@ -1,0 +1,93 @@
+//! Why the members of a type can't be reordered at all.
+
+use super::wishes::Wishes;
+use crate::abi::{Cause, Slots};
+use crate::layout::{Layout, Member};
+use crate::types::MemberOrder;
+
+/// Why the members of a type can't be reordered at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReorderRefusal {
+    /// Members of a union lie over one another.
+    #[error("it is a union")]
+    Union,
+    /// The compiler orders the members.
+    #[error("{}", why_not(*.0))]
+    Order(MemberOrder),
+    /// A packed struct describes bytes outside the program.
+    #[error("it is packed, so its order is an exchange format")]
+    Packed,
+    /// The header is part of the kernel's user interface.
+    #[error("{0} is user interface")]
+    UserInterface(String),
+    /// A member reserves room for a frozen binary interface.
+    #[error("member {0} reserves room for a frozen binary interface")]
+    Reserved(String),
+    /// Offsets that no order of members explains.
+    #[error("the offset of {0} follows no placement rule")]
+    Unexplained(String),
+    /// Nothing can move.
+    #[error("none of its members may move")]
+    Fixed,
+    /// A wish names a member the struct doesn't have.
+    #[error("there is no member {0}")]
+    NoSuchMember(usize),
+    /// There is not one note for each member.
+    #[error("{notes} notes for {members} members")]
+    Notes {
+        /// How many notes there are.
+        notes: usize,
+        /// How many members there are.
+        members: usize,
+    },
+}
+
+fn why_not(order: MemberOrder) -> &'static str {
+    match order {
+        MemberOrder::Compiler => {
+            "the Rust compiler orders its members itself, and they don't lie as written; with #[repr(C)] they would"
+        }
+        MemberOrder::Inherited => {
+            "it has base classes or virtual functions, and where those stand is the C++ compiler's choice; a plan needs \
+             the members in a struct of their own"
+        }
+        MemberOrder::Declared | MemberOrder::PerhapsCompiler => "its members lie as declared",
+    }
+}
+
+pub(super) fn refuse(layout: &Layout, slots: &Slots, wishes: &Wishes) -> Result<(), ReorderRefusal> {
+    if layout.is_union() {
+        return Err(ReorderRefusal::Union);
+    }
+    if !matches!(layout.order, MemberOrder::Declared | MemberOrder::PerhapsCompiler) {
+        return Err(ReorderRefusal::Order(layout.order));
+    }
+    if slots.packed() {
+        return Err(ReorderRefusal::Packed);
+    }
+    if let Some(file) = layout.file.as_ref().filter(|file| file.contains("/uapi/")) {
+        return Err(ReorderRefusal::UserInterface(file.clone()));
+    }
+    let count = layout.members.len();
+    if !wishes.notes.is_empty() && wishes.notes.len() != count {
+        return Err(ReorderRefusal::Notes { notes: wishes.notes.len(), members: count });
+    }
+    if let Some(index) = wishes.named().find(|index| *index >= count) {
+        return Err(ReorderRefusal::NoSuchMember(index));
+    }
+    if let Some(member) = layout.members.iter().find(|member| reserves(member)) {
+        return Err(ReorderRefusal::Reserved(member.label().to_owned()));
+    }
+    let unexplained = slots.exceptions.iter().find(|found| found.cause == Cause::Overlap);
+    unexplained.map_or(Ok(()), |found| {
+        let member = found.member.and_then(|index| layout.members.get(index));
+        let label = member.map_or("the end", |member| member.label());
+        Err(ReorderRefusal::Unexplained(label.to_owned()))
+    })
+}
+
+/// Vendor kernels freeze structs and mark spare room: `RH_KABI_RESERVE`, `ANDROID_KABI_RESERVE`, `__kabi_reserved1`.
+fn reserves(member: &Member) -> bool {
+    let name = member.label().to_ascii_lowercase();
+    name.contains("kabi_reserve") || name.starts_with("rh_reserved") || name.starts_with("android_kabi")
+}

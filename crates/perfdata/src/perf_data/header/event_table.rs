@@ -1,0 +1,287 @@
+//! Which event a record belongs to, and how the samples of each event are laid out.
+
+use rustc_hash::FxHashMap;
+
+use crate::perf_data::bytes::{Cursor, Endian};
+use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::header::attr::Attr;
+use crate::perf_data::header::facts::{Event, EventIndex};
+use crate::sample::{SampleFields, SampleLayout};
+
+/// The layouts of all events and the way from a record to its event.
+#[derive(Debug)]
+pub(crate) struct EventTable {
+    layouts: Vec<SampleLayout>,
+    trailers: Vec<Trailer>,
+    of_id: FxHashMap<u64, EventIndex>,
+    id_place: IdPlace,
+    endian: Endian,
+}
+
+/// Where records name their event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IdPlace {
+    /// Nowhere, and there is no need: the recording has one event.
+    Single,
+    /// The word so many words from the front of a sample.
+    FromFront(usize),
+}
+
+/// What a record that is no sample ends in: `struct sample_id`, read from the end.
+#[derive(Debug, Clone, Copy, Default)]
+struct Trailer {
+    fields: SampleFields,
+}
+
+/// Who and when, at the end of a record that is no sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SampleId {
+    /// Process.
+    pub pid: Option<u32>,
+    /// Thread.
+    pub tid: Option<u32>,
+    /// Time in nanoseconds of the recording's clock.
+    pub time: Option<u64>,
+    /// CPU.
+    pub cpu: Option<u32>,
+    /// Identity of the event.
+    pub id: Option<u64>,
+}
+
+impl EventTable {
+    /// The table of `events`.
+    pub(crate) fn new(events: &[Event], endian: Endian) -> Result<Self, Error> {
+        let layouts = events.iter().map(|event| SampleLayout::new(&event.attr, endian)).collect();
+        let trailers = events.iter().map(|event| Trailer::of(&event.attr)).collect();
+        let mut of_id = FxHashMap::default();
+        for (index, event) in events.iter().enumerate() {
+            let index = EventIndex(u32::try_from(index).unwrap_or(u32::MAX));
+            of_id.extend(event.ids.iter().map(|&id| (id, index)));
+        }
+        Ok(Self { layouts, trailers, of_id, id_place: id_place(events)?, endian })
+    }
+
+    /// The layout of the event's samples.
+    #[inline]
+    pub(crate) fn layout(&self, event: EventIndex) -> Option<&SampleLayout> {
+        self.layouts.get(event.index())
+    }
+
+    /// The event of a sample, or the id that belongs to none.
+    #[inline]
+    pub(crate) fn event_of_sample(&self, body: &[u8]) -> Result<EventIndex, Option<u64>> {
+        let IdPlace::FromFront(words) = self.id_place else { return Ok(EventIndex(0)) };
+        let word = body.get(8 * words..).and_then(|rest| rest.first_chunk());
+        let id = self.endian.u64(*word.ok_or(None)?);
+        self.event_of_id(id).ok_or(Some(id))
+    }
+
+    /// The event with this id. Records that `perf record` made up itself carry the id zero.
+    fn event_of_id(&self, id: u64) -> Option<EventIndex> {
+        match self.of_id.get(&id) {
+            Some(&event) => Some(event),
+            None => (id == 0).then_some(EventIndex(0)),
+        }
+    }
+
+    /// The identity at the end of a record that is no sample.
+    pub(crate) fn sample_id(&self, body: &[u8]) -> SampleId {
+        let first = self.trailers.first().copied().unwrap_or_default();
+        let trailer = match body.last_chunk() {
+            Some(&word) if first.fields.contains(SampleFields::IDENTIFIER) => {
+                let event = self.event_of_id(self.endian.u64(word));
+                event.and_then(|event| self.trailers.get(event.index()).copied()).unwrap_or(first)
+            }
+            _ => first,
+        };
+        trailer.parse(body, self.endian)
+    }
+}
+
+impl Trailer {
+    fn of(attr: &Attr) -> Self {
+        let fields = if attr.has_sample_id_all() { attr.sample_type } else { SampleFields::default() };
+        Self { fields }
+    }
+
+    fn parse(self, body: &[u8], endian: Endian) -> SampleId {
+        let mut at = BackWalk { rest: body, fields: self.fields, endian };
+        let identifier = at.word(SampleFields::IDENTIFIER);
+        let cpu = at.half_words(SampleFields::CPU).map(|(cpu, _reserved)| cpu);
+        at.word(SampleFields::STREAM_ID);
+        let id = at.word(SampleFields::ID);
+        let time = at.word(SampleFields::TIME);
+        let task = at.half_words(SampleFields::TID);
+        SampleId { pid: task.map(|t| t.0), tid: task.map(|t| t.1), time, cpu, id: identifier.or(id) }
+    }
+}
+
+/// Reads words from the end; a record too short for its trailer has none.
+struct BackWalk<'a> {
+    rest: &'a [u8],
+    fields: SampleFields,
+    endian: Endian,
+}
+
+impl BackWalk<'_> {
+    fn last(&mut self, field: SampleFields) -> Option<[u8; 8]> {
+        if !self.fields.contains(field) {
+            return None;
+        }
+        let (head, word) = self.rest.split_last_chunk::<8>()?;
+        self.rest = head;
+        Some(*word)
+    }
+
+    fn word(&mut self, field: SampleFields) -> Option<u64> {
+        self.last(field).map(|word| self.endian.u64(word))
+    }
+
+    fn half_words(&mut self, field: SampleFields) -> Option<(u32, u32)> {
+        let [a, b, c, d, e, f, g, h] = self.last(field)?;
+        Some((self.endian.u32([a, b, c, d]), self.endian.u32([e, f, g, h])))
+    }
+}
+
+/// Words between the front of a sample and its event's id.
+fn words_before_id(fields: SampleFields) -> Option<usize> {
+    if fields.contains(SampleFields::IDENTIFIER) {
+        return Some(0);
+    }
+    let before = SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::ADDR;
+    fields.contains(SampleFields::ID).then_some((fields.0 & before.0).count_ones() as usize)
+}
+
+fn id_place(events: &[Event]) -> Result<IdPlace, Error> {
+    let (first, others) = match events {
+        [] | [_] => return Ok(IdPlace::Single),
+        [first, others @ ..] => (words_before_id(first.attr.sample_type), others),
+    };
+    let agree = others.iter().all(|event| words_before_id(event.attr.sample_type) == first);
+    match first {
+        Some(words) if agree => Ok(IdPlace::FromFront(words)),
+        _ => {
+            let problem = format!(
+                "its {} events name themselves at different places or not at all in their samples; \
+                 record with IDENTIFIER, as perf record does by itself, or one event at a time",
+                events.len()
+            );
+            Err(Error::unsupported("recording", BytePlace::default(), problem))
+        }
+    }
+}
+
+/// One event of the `EVENT_DESC` feature.
+#[derive(Debug)]
+pub(crate) struct EventDescription {
+    pub(crate) name: String,
+    pub(crate) ids: Vec<u64>,
+}
+
+impl EventDescription {
+    /// Every event of the section.
+    pub(crate) fn parse_all(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<Vec<Self>, Error> {
+        let mut at = Cursor::new(bytes, endian, "event description", place);
+        let (count, attr_size) = (at.u32()?, at.u32()?);
+        (0..count).map(|_| Self::parse(&mut at, attr_size as usize)).collect()
+    }
+
+    fn parse(at: &mut Cursor<'_>, attr_size: usize) -> Result<Self, Error> {
+        at.take(attr_size)?;
+        let count = at.u32()?;
+        let name = at.string()?;
+        let ids = (0..count).map(|_| at.u64()).collect::<Result<_, _>>()?;
+        Ok(Self { name, ids })
+    }
+}
+
+/// Gives events their names: by a common id, or by position where no ids were recorded.
+pub(crate) fn apply_descriptions(events: &mut [Event], descriptions: Vec<EventDescription>) {
+    let mut of_id = FxHashMap::default();
+    for (index, event) in events.iter().enumerate() {
+        of_id.extend(event.ids.iter().map(|&id| (id, index)));
+    }
+    let same_count = events.len() == descriptions.len();
+    for (index, description) in descriptions.into_iter().enumerate() {
+        let by_id = description.ids.iter().find_map(|id| of_id.get(id).copied());
+        let by_position = (same_count && description.ids.is_empty()).then_some(index);
+        if let Some(event) = by_id.or(by_position).and_then(|position| events.get_mut(position)) {
+            event.name = description.name;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(fields: SampleFields, ids: &[u64]) -> Event {
+        let attr = Attr { sample_type: fields, flags: 1 << 18, ..Attr::default() };
+        Event { attr, ids: ids.to_vec(), ..Event::default() }
+    }
+
+    fn words(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn a_single_event_needs_no_id() {
+        let table = EventTable::new(&[event(SampleFields::IP, &[])], Endian::Little).unwrap();
+        assert_eq!(table.event_of_sample(&[]), Ok(EventIndex(0)));
+    }
+
+    #[test]
+    fn the_identifier_leads_to_the_event_though_the_formats_differ() {
+        let events = [
+            event(SampleFields::IDENTIFIER | SampleFields::IP, &[11, 12]),
+            event(SampleFields::IDENTIFIER | SampleFields::TIME | SampleFields::CPU, &[21]),
+        ];
+        let table = EventTable::new(&events, Endian::Little).unwrap();
+        assert_eq!(table.event_of_sample(&words(&[21, 5])), Ok(EventIndex(1)));
+        assert_eq!(table.event_of_sample(&words(&[12, 5])), Ok(EventIndex(0)));
+        assert_eq!(table.event_of_sample(&words(&[99, 5])), Err(Some(99)));
+        assert_eq!(table.event_of_sample(&[1, 2]), Err(None));
+        // The trailer is that of the event the last word names.
+        let id = table.sample_id(&words(&[700, 3, 21]));
+        assert_eq!((id.time, id.cpu, id.id), (Some(700), Some(3), Some(21)));
+        assert_eq!(table.sample_id(&words(&[700, 3, 11])).time, None);
+    }
+
+    #[test]
+    fn an_id_at_one_place_in_all_events_serves_too() {
+        let common = SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::ID;
+        let events = [event(common, &[11]), event(common | SampleFields::WEIGHT, &[21])];
+        let table = EventTable::new(&events, Endian::Little).unwrap();
+        assert_eq!(table.event_of_sample(&words(&[1, 2, 3, 21])), Ok(EventIndex(1)));
+        let shifted = [event(common, &[11]), event(common | SampleFields::ADDR, &[21])];
+        assert!(matches!(EventTable::new(&shifted, Endian::Little), Err(Error::Unsupported { .. })));
+        let nameless = [event(SampleFields::IP, &[11]), event(SampleFields::IP, &[21])];
+        assert!(matches!(EventTable::new(&nameless, Endian::Little), Err(Error::Unsupported { .. })));
+    }
+
+    #[test]
+    fn the_trailer_is_read_from_the_end() {
+        let fields = SampleFields::TID | SampleFields::TIME | SampleFields::ID | SampleFields::CPU;
+        let table = EventTable::new(&[event(fields, &[])], Endian::Little).unwrap();
+        let body = [b"a record's own bytes".to_vec(), words(&[5 | 6 << 32, 700, 44, 3])].concat();
+        let id = table.sample_id(&body);
+        assert_eq!(
+            (id.pid, id.tid, id.time, id.cpu, id.id),
+            (Some(5), Some(6), Some(700), Some(3), Some(44))
+        );
+        assert_eq!(table.sample_id(&[0; 4]), SampleId::default());
+    }
+
+    #[test]
+    fn names_go_to_events_by_id_and_else_by_position() {
+        let described =
+            |name: &str, ids: &[u64]| EventDescription { name: name.to_owned(), ids: ids.to_vec() };
+        let names = |events: &[Event]| events.iter().map(|event| event.name.clone()).collect::<Vec<_>>();
+        let mut events = [event(SampleFields::IP, &[11, 12]), event(SampleFields::IP, &[21])];
+        apply_descriptions(&mut events, vec![described("b", &[21]), described("a", &[12])]);
+        assert_eq!(names(&events), ["a", "b"]);
+        let mut events = [event(SampleFields::IP, &[]), event(SampleFields::IP, &[])];
+        apply_descriptions(&mut events, vec![described("a", &[]), described("b", &[])]);
+        assert_eq!(names(&events), ["a", "b"]);
+    }
+}

@@ -1,0 +1,376 @@
+//! Records: what each kind says, once it is found.
+//!
+//! The kinds and their forms are those of `enum perf_event_type` in `include/uapi/linux/perf_event.h` and
+//! of `enum perf_user_event_type` in `tools/lib/perf/include/perf/event.h`.
+
+use std::borrow::Cow;
+
+use crate::perf_data::bytes::{Cursor, Endian, bytes_until_nul};
+use crate::perf_data::error::{BytePlace, Error};
+use crate::perf_data::header::event_table::{EventTable, SampleId};
+use crate::perf_data::header::facts::{BuildId, DsoBuildId, is_kernel_image};
+use crate::perf_data::header::features;
+use crate::sample::{CpuMode, FieldError, Sample};
+
+/// The kinds of records read here.
+pub(crate) mod kind {
+    pub(crate) const MMAP: u32 = 1;
+    pub(crate) const LOST: u32 = 2;
+    pub(crate) const COMM: u32 = 3;
+    pub(crate) const EXIT: u32 = 4;
+    pub(crate) const THROTTLE: u32 = 5;
+    pub(crate) const UNTHROTTLE: u32 = 6;
+    pub(crate) const FORK: u32 = 7;
+    pub(crate) const SAMPLE: u32 = 9;
+    pub(crate) const MMAP2: u32 = 10;
+    pub(crate) const AUX: u32 = 11;
+    pub(crate) const LOST_SAMPLES: u32 = 13;
+    pub(crate) const KSYMBOL: u32 = 17;
+    pub(crate) const TEXT_POKE: u32 = 20;
+    pub(crate) const HEADER_ATTR: u32 = 64;
+    pub(crate) const HEADER_TRACING_DATA: u32 = 66;
+    pub(crate) const HEADER_BUILD_ID: u32 = 67;
+    pub(crate) const FINISHED_ROUND: u32 = 68;
+    pub(crate) const AUXTRACE: u32 = 71;
+    pub(crate) const EVENT_UPDATE: u32 = 78;
+    pub(crate) const HEADER_FEATURE: u32 = 80;
+    pub(crate) const COMPRESSED: u32 = 81;
+    pub(crate) const COMPRESSED2: u32 = 83;
+}
+
+/// Bytes of a record's header: kind, misc, size.
+pub(crate) const HEADER_SIZE: usize = 8;
+
+/// `PERF_RECORD_MISC_MMAP_DATA`, `_COMM_EXEC`.
+const MISC_DATA_OR_EXEC: u16 = 1 << 13;
+/// `PERF_RECORD_MISC_MMAP_BUILD_ID`.
+const MISC_MMAP_BUILD_ID: u16 = 1 << 14;
+/// `PERF_RECORD_MISC_LOST_SAMPLES_BPF`.
+const MISC_LOST_TO_FILTER: u16 = 1 << 15;
+/// The pid of mappings that belong to the kernel.
+const KERNEL_PID: u32 = u32::MAX;
+
+/// A record that was found and not read yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RawRecord<'a> {
+    /// Its kind, a `PERF_RECORD_*` number.
+    pub kind: u32,
+    /// Flags whose meaning depends on the kind.
+    pub misc: u16,
+    /// What follows the header.
+    pub body: &'a [u8],
+    /// Where its header stands.
+    pub place: BytePlace,
+}
+
+impl RawRecord<'_> {
+    /// Whether it is a sample.
+    pub(crate) fn is_sample(&self) -> bool {
+        self.kind == kind::SAMPLE
+    }
+}
+
+/// A record.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "nearly every record is a sample, and boxes would allocate")]
+pub enum Record<'a> {
+    /// A sample.
+    Sample(Sample<'a>),
+    /// A sample whose event the recording does not describe.
+    UnknownSample {
+        /// The id it has.
+        id: u64,
+    },
+    /// Something was mapped.
+    Mmap(Mmap<'a>),
+    /// A thread took a name.
+    Comm {
+        /// Process.
+        pid: u32,
+        /// Thread.
+        tid: u32,
+        /// The name.
+        name: Cow<'a, str>,
+        /// It took the name by executing another program.
+        is_exec: bool,
+        /// When, in nanoseconds, if it was recorded.
+        time: Option<u64>,
+    },
+    /// A thread began.
+    Fork(Task),
+    /// A thread ended.
+    Exit(Task),
+    /// Records did not fit the buffer.
+    Lost {
+        /// How many.
+        count: u64,
+    },
+    /// Samples of the event were lost by the hardware or the buffer, or dropped by a filter.
+    LostSamples {
+        /// How many.
+        count: u64,
+        /// A filter dropped them, as it was asked to.
+        by_filter: bool,
+    },
+    /// The kernel paused (or resumed) the event because it took too much time.
+    Throttle {
+        /// Paused rather than resumed.
+        is_start: bool,
+    },
+    /// Code came to the kernel, or went.
+    Ksymbol {
+        /// Where.
+        address: u64,
+        /// Bytes.
+        length: u32,
+        /// Name.
+        name: Cow<'a, str>,
+        /// It went.
+        is_removed: bool,
+    },
+    /// The kernel changed its own code.
+    TextPoke {
+        /// Where.
+        address: u64,
+        /// The bytes before.
+        old: &'a [u8],
+        /// The bytes after.
+        new: &'a [u8],
+        /// When and by whom.
+        id: SampleId,
+    },
+    /// Hardware trace data arrived in its buffer.
+    Aux {
+        /// Bytes.
+        size: u64,
+    },
+    /// Hardware trace data in the file; it was stepped over.
+    AuxTrace {
+        /// Bytes.
+        size: u64,
+    },
+    /// A build id outside the feature section.
+    BuildId(DsoBuildId),
+    /// No record that is still to come is older than those before the last such mark.
+    FinishedRound,
+    /// A kind that nothing is read from.
+    Other {
+        /// Its number.
+        kind: u32,
+    },
+}
+
+/// `PERF_RECORD_MMAP` and `PERF_RECORD_MMAP2`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mmap<'a> {
+    /// Process; all ones for the kernel.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// First address.
+    pub address: u64,
+    /// Bytes.
+    pub length: u64,
+    /// Offset in the file; for the kernel image the run-time address of its reference symbol.
+    pub page_offset: u64,
+    /// Path, or a name in brackets.
+    pub filename: Cow<'a, str>,
+    /// Build id, where the kernel gave one.
+    pub build_id: Option<BuildId>,
+    /// Kernel, user, or a guest's.
+    pub cpu_mode: CpuMode,
+    /// It was mapped as data, not as code.
+    pub is_data: bool,
+    /// When and by whom.
+    pub id: SampleId,
+}
+
+impl Mmap<'_> {
+    /// It maps code of the kernel: the image or a module.
+    #[must_use]
+    pub fn is_kernel(&self) -> bool {
+        self.cpu_mode == CpuMode::Kernel || (self.pid == KERNEL_PID && !self.cpu_mode.is_guest())
+    }
+
+    /// It maps the kernel image itself.
+    #[must_use]
+    pub fn is_kernel_image(&self) -> bool {
+        self.is_kernel() && is_kernel_image(&self.filename)
+    }
+}
+
+/// `PERF_RECORD_FORK` and `PERF_RECORD_EXIT`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Task {
+    /// Process.
+    pub pid: u32,
+    /// Its parent.
+    pub parent_pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// Its parent.
+    pub parent_tid: u32,
+    /// When, in nanoseconds.
+    pub time: u64,
+}
+
+/// Reads a found record.
+#[inline]
+pub(crate) fn parse<'a>(
+    raw: RawRecord<'a>,
+    events: &'a EventTable,
+    endian: Endian,
+) -> Result<Record<'a>, Error> {
+    if raw.kind == kind::SAMPLE {
+        return sample(raw, events);
+    }
+    parse_other(raw, events, endian)
+}
+
+/// Reads a found record that is no sample.
+fn parse_other<'a>(raw: RawRecord<'a>, events: &EventTable, endian: Endian) -> Result<Record<'a>, Error> {
+    let at = |what| Cursor::new(raw.body, endian, what, raw.place.plus(HEADER_SIZE as u64));
+    Ok(match raw.kind {
+        kind::MMAP | kind::MMAP2 => Record::Mmap(mmap(raw, at("mmap record"), events)?),
+        kind::COMM => comm(raw, at("comm record"), events)?,
+        kind::FORK => Record::Fork(task(at("fork record"))?),
+        kind::EXIT => Record::Exit(task(at("exit record"))?),
+        kind::LOST => lost(at("lost record"))?,
+        kind::LOST_SAMPLES => {
+            let by_filter = raw.misc & MISC_LOST_TO_FILTER != 0;
+            Record::LostSamples { count: at("lost samples record").u64()?, by_filter }
+        }
+        kind::THROTTLE | kind::UNTHROTTLE => Record::Throttle { is_start: raw.kind == kind::THROTTLE },
+        kind::KSYMBOL => ksymbol(at("ksymbol record"))?,
+        kind::TEXT_POKE => text_poke(at("text poke record"), events.sample_id(raw.body))?,
+        kind::AUX => aux(at("aux record"))?,
+        kind::AUXTRACE => Record::AuxTrace { size: at("auxtrace record").u64()? },
+        kind::HEADER_BUILD_ID => build_id(raw)?,
+        kind::FINISHED_ROUND => Record::FinishedRound,
+        kind => Record::Other { kind },
+    })
+}
+
+#[inline]
+fn sample<'a>(raw: RawRecord<'a>, events: &'a EventTable) -> Result<Record<'a>, Error> {
+    let mut sample = Sample::default();
+    Ok(match read_sample(raw, events, &mut sample)? {
+        None => Record::Sample(sample),
+        Some(id) => Record::UnknownSample { id },
+    })
+}
+
+/// Reads a found sample to a place; gives the id it has if that is of no event.
+#[inline]
+pub(crate) fn read_sample<'a>(
+    raw: RawRecord<'a>,
+    events: &'a EventTable,
+    into: &mut Sample<'a>,
+) -> Result<Option<u64>, Error> {
+    let event = match events.event_of_sample(raw.body) {
+        Ok(event) => event,
+        Err(Some(id)) => return Ok(Some(id)),
+        Err(None) => return Err(short_of_id(raw)),
+    };
+    let Some(layout) = events.layout(event) else { return Err(short_of_id(raw)) };
+    match layout.read(raw.misc, raw.body, into) {
+        Ok(()) => {
+            into.event = event;
+            Ok(None)
+        }
+        Err(error) => Err(sample_error(raw, error)),
+    }
+}
+
+#[cold]
+fn short_of_id(raw: RawRecord<'_>) -> Error {
+    let problem = format!("its {} bytes end before the event's id", raw.body.len());
+    Error::malformed("sample", raw.place, problem)
+}
+
+#[cold]
+fn sample_error(raw: RawRecord<'_>, error: FieldError) -> Error {
+    let (offset, problem) = match error {
+        FieldError::Short { field, offset, needed } => {
+            let left = raw.body.len() - offset;
+            (offset, format!("its {field} need {needed} bytes and {left} are left in the record"))
+        }
+        FieldError::Leftover { offset, count } => {
+            (offset, format!("{count} bytes are left over after the fields its event has"))
+        }
+    };
+    Error::malformed("sample", raw.place.plus((HEADER_SIZE + offset) as u64), problem)
+}
+
+fn mmap<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Result<Mmap<'a>, Error> {
+    let (pid, tid) = (at.u32()?, at.u32()?);
+    let (address, length, page_offset) = (at.u64()?, at.u64()?, at.u64()?);
+    let build_id = match raw.kind {
+        kind::MMAP2 => mmap2_build_id(raw.misc, &mut at)?,
+        _ => None,
+    };
+    Ok(Mmap {
+        pid,
+        tid,
+        address,
+        length,
+        page_offset,
+        filename: name(at.rest()),
+        build_id,
+        cpu_mode: CpuMode::from_misc(raw.misc),
+        is_data: raw.misc & MISC_DATA_OR_EXEC != 0,
+        id: events.sample_id(raw.body),
+    })
+}
+
+/// The part that `MMAP2` has and `MMAP` lacks: device and inode or a build id, then protection and flags.
+fn mmap2_build_id(misc: u16, at: &mut Cursor<'_>) -> Result<Option<BuildId>, Error> {
+    let size = usize::from(at.u8()?);
+    at.take(3)?;
+    let bytes: [u8; 20] = at.array()?;
+    at.take(8)?;
+    let bytes = bytes.get(..size.min(20)).unwrap_or_default();
+    Ok(if misc & MISC_MMAP_BUILD_ID != 0 { BuildId::new(bytes) } else { None })
+}
+
+fn comm<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Result<Record<'a>, Error> {
+    let (pid, tid) = (at.u32()?, at.u32()?);
+    let (is_exec, time) = (raw.misc & MISC_DATA_OR_EXEC != 0, events.sample_id(raw.body).time);
+    Ok(Record::Comm { pid, tid, name: name(at.rest()), is_exec, time })
+}
+
+fn task(mut at: Cursor<'_>) -> Result<Task, Error> {
+    Ok(Task { pid: at.u32()?, parent_pid: at.u32()?, tid: at.u32()?, parent_tid: at.u32()?, time: at.u64()? })
+}
+
+fn lost<'a>(mut at: Cursor<'_>) -> Result<Record<'a>, Error> {
+    at.u64()?; // id of the event
+    Ok(Record::Lost { count: at.u64()? })
+}
+
+fn ksymbol(mut at: Cursor<'_>) -> Result<Record<'_>, Error> {
+    let (address, length) = (at.u64()?, at.u32()?);
+    at.u16()?; // type
+    let is_removed = at.u16()? & 1 != 0;
+    Ok(Record::Ksymbol { address, length, name: name(at.rest()), is_removed })
+}
+
+fn text_poke(mut at: Cursor<'_>, id: SampleId) -> Result<Record<'_>, Error> {
+    let address = at.u64()?;
+    let (old, new) = (at.u16()?, at.u16()?);
+    Ok(Record::TextPoke { address, old: at.take(old.into())?, new: at.take(new.into())?, id })
+}
+
+fn aux<'a>(mut at: Cursor<'_>) -> Result<Record<'a>, Error> {
+    at.u64()?; // offset
+    Ok(Record::Aux { size: at.u64()? })
+}
+
+fn build_id(raw: RawRecord<'_>) -> Result<Record<'_>, Error> {
+    let entry = features::build_id(raw.misc, raw.body, raw.place)?;
+    Ok(entry.map_or(Record::Other { kind: raw.kind }, Record::BuildId))
+}
+
+fn name(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes_until_nul(bytes))
+}

@@ -1,0 +1,216 @@
+//! What a profile says about the visits of one struct.
+
+use crate::cost::sharing::Sharing;
+use crate::random::{Random, mix};
+use crate::result::VisitEvidence;
+use crate::visits::cells::Cells;
+use crate::visits::corpus::Corpus;
+use crate::visits::draw::{Class, draw, function_classes, mixture_classes};
+use crate::visits::enough::Enough;
+use crate::visits::mixture::Mixture;
+use crate::visits::names::Names;
+use crate::visits::sets::Visits;
+use crate::visits::source::accesses_of;
+use crate::visits::source::{self, ProfileSource, sources};
+use crate::visits::touch::{self, Touch, touches};
+use fieldline_access::AccessProfile;
+use fieldline_access::access::{Access, CpuAccess};
+use fieldline_layout::Layout;
+use fieldline_layout::constraint::Constraints;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Mixtures learnt from different starts. Several are no better and take as many times longer.
+const MIXTURES: u64 = 1;
+/// Visits drawn in all.
+const DRAWN: usize = 8_192;
+/// Visits drawn as if functions ran alone.
+const DRAWN_ALONE: usize = 4_096;
+/// Fewer windows with several samples can't tell operations apart.
+const FEWEST_WINDOWS: f32 = 500.0;
+/// Visits of one struct and what they were learnt from.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The touched cells.
+    pub cells: Cells,
+    /// Who touches them.
+    pub touches: Vec<Touch>,
+    /// All accesses, with offsets into the struct.
+    pub accesses: Vec<Access>,
+    /// Visits by what runs in one go.
+    pub together: Visits,
+    /// Visits as if each function ran alone.
+    pub alone: Visits,
+    /// How CPUs take lines from each other, scaled to `together`.
+    pub sharing: Sharing,
+    /// What the visits rest on.
+    pub evidence: VisitEvidence,
+    /// Samples of the struct, and how many advice needs.
+    pub enough: Enough,
+    /// Where objects begin modulo 256, and how many do.
+    pub phases: BTreeMap<u64, u64>,
+    /// Seed of whatever is drawn further on.
+    pub seed: u64,
+    /// What runs in one go, if windows tell.
+    mixtures: Vec<Mixture>,
+}
+
+impl Model {
+    /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
+    pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
+        Self::learn(profile, layout, constraints, line, &[], DRAWN_ALONE)
+    }
+
+    /// Learns the visits of the same struct from other times of the same recordings and from nothing else. Nobody asks
+    /// such a model for visits of functions that run alone.
+    pub fn apart(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
+        Self::learn(profile, layout, constraints, line, &[], 0)
+    }
+
+    /// Learns the visits of the same struct from much the same samples: what runs in one go is looked for where it was
+    /// found before. Nobody asks such a model for visits of functions that run alone.
+    pub fn again(
+        &self,
+        profile: &AccessProfile,
+        layout: &Layout,
+        constraints: &Constraints,
+        line: u64,
+    ) -> Self {
+        Self::learn(profile, layout, constraints, line, &self.mixtures, 0)
+    }
+
+    fn learn(
+        profile: &AccessProfile,
+        layout: &Layout,
+        constraints: &Constraints,
+        line: u64,
+        known: &[Mixture],
+        drawn_alone: usize,
+    ) -> Self {
+        let sources = sources(profile, layout);
+        let accesses = accesses_of(profile, layout, &sources);
+        let cells = Cells::new(layout, constraints, &accesses);
+        let names = Names::new(profile);
+        let touches = touches(&accesses, &source::words(profile, &accesses, &names), &cells, &names);
+        let seed = seed(layout, &accesses);
+        let alone = function_classes(&touches);
+        let (mixtures, mut together) = together(profile, &names, &touches, seed, known);
+        if together.is_empty() {
+            together.push(alone.clone());
+        }
+        let visits = |classes: &[Vec<Class>], count: usize, stream: u64| {
+            let mut random = Random::new(mix(seed ^ stream));
+            let each = count / classes.len().max(1);
+            let sets = classes.iter().flat_map(|classes| draw(classes, &touches, each, &mut random));
+            Visits::new(cells.len(), sets.collect())
+        };
+        let (together_visits, alone) =
+            rayon::join(|| visits(&together, DRAWN, 1), || visits(&[alone], drawn_alone, 3));
+        let lost_line = lost_line(&together_visits, &together, &accesses);
+        let by_cpu = by_cpu(profile, layout, &sources);
+        let all: Vec<&Access> = accesses.iter().collect();
+        let lines = declared_lines(layout, constraints, &cells, line);
+        Self {
+            together: together_visits,
+            alone,
+            sharing: Sharing::new(&cells, &by_cpu, &all, &lines, lost_line),
+            evidence: VisitEvidence::new(profile, &names, &touches, &together),
+            enough: Enough::of(&accesses),
+            phases: phases(profile, &sources),
+            cells,
+            touches,
+            accesses,
+            seed,
+            mixtures,
+        }
+    }
+
+    /// Lines of `line` bytes that a visit is expected to touch in the declared layout, of an object that begins on one.
+    pub fn lines_per_visit(&self, layout: &Layout, constraints: &Constraints, line: u64) -> f64 {
+        let mut room = Vec::new();
+        let lines = declared_lines(layout, constraints, &self.cells, line);
+        let touched: u64 = lines.iter().map(|cells| self.together.touching(cells, &mut room)).sum();
+        touched as f64 / self.together.total().max(1) as f64
+    }
+
+    /// Whether there are enough samples for advice.
+    pub fn is_sufficient(&self) -> bool {
+        self.enough.is_sufficient() && !self.together.is_empty()
+    }
+}
+
+/// Equal inputs have equal seeds.
+fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
+    accesses.iter().fold(layout.fingerprint(), |seed, access| {
+        mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
+    })
+}
+
+/// Mixtures, learnt from `known` ones if there are any, and the classes of each; none if the windows are too few to
+/// learn any.
+fn together(
+    profile: &AccessProfile,
+    names: &Names,
+    touches: &[Touch],
+    seed: u64,
+    known: &[Mixture],
+) -> (Vec<Mixture>, Vec<Vec<Class>>) {
+    let mut targets: Vec<_> = touches.iter().flat_map(|touch| touch.words.iter().copied()).collect();
+    targets.sort_unstable();
+    targets.dedup();
+    let corpus = Corpus::new(&profile.windows, names, &targets);
+    if corpus.joint_windows() < FEWEST_WINDOWS {
+        return (Vec::new(), Vec::new());
+    }
+    let anew = |number: u64| corpus.learn(&targets, &mut Random::new(mix(seed.wrapping_add(number))));
+    let mixtures: Vec<Mixture> = match known {
+        [] => (0..MIXTURES).into_par_iter().map(anew).collect(),
+        known => known.par_iter().map(|known| corpus.learn_from(known)).collect(),
+    };
+    let classes = mixtures.par_iter().map(|mixture| mixture_classes(&corpus, mixture, touches)).collect();
+    (mixtures, classes)
+}
+
+/// What a line lost to another CPU costs: as much as one more line in a visit. Accesses by CPU are counted in samples,
+/// visits in draws.
+fn lost_line(visits: &Visits, classes: &[Vec<Class>], accesses: &[Access]) -> f64 {
+    let samples: u64 = accesses.iter().map(Access::samples).sum();
+    let events: f64 = accesses.iter().map(touch::events).sum();
+    let weights: f64 = classes.iter().flatten().map(|class| class.weight).sum();
+    let visits_in_samples = weights / classes.len().max(1) as f64 * samples as f64 / events;
+    if visits_in_samples > 0.0 { visits.total() as f64 / visits_in_samples } else { 0.0 }
+}
+
+fn by_cpu(profile: &AccessProfile, layout: &Layout, sources: &[ProfileSource]) -> Vec<CpuAccess> {
+    let inside = sources.iter().flat_map(|source| {
+        let held = profile.types.get(source.type_index);
+        let all = held.into_iter().flat_map(|held| &held.cpus);
+        all.filter_map(|access| {
+            let offset = access.offset.checked_sub(source.base)?;
+            (offset < layout.size).then_some(CpuAccess { offset, ..*access })
+        })
+    });
+    inside.collect()
+}
+
+/// Cells by line of the declared layout.
+fn declared_lines(layout: &Layout, constraints: &Constraints, cells: &Cells, line: u64) -> Vec<Vec<u32>> {
+    let mut lines: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for (number, cell) in (0..).zip(cells.iter()) {
+        let members = constraints.units[cell.unit].members.iter();
+        let start = members.map(|member| layout.members[*member].offset()).min().unwrap_or(0);
+        lines.entry((start + cell.start) / line.max(1)).or_default().push(number);
+    }
+    lines.into_values().collect()
+}
+
+fn phases(profile: &AccessProfile, sources: &[ProfileSource]) -> BTreeMap<u64, u64> {
+    let mut phases: BTreeMap<u64, u64> = BTreeMap::new();
+    for source in sources {
+        let held = profile.types.get(source.type_index);
+        for (phase, objects) in held.into_iter().flat_map(|held| &held.phases) {
+            *phases.entry((phase + source.base) % 256).or_default() += objects;
+        }
+    }
+    phases
+}

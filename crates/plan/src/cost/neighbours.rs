@@ -1,0 +1,162 @@
+//! What may stand next to what, and what that costs a reader.
+
+use crate::cost::wish;
+use fieldline_layout::constraint::{Constraints, Unit};
+
+/// Cost of two neighbours that aren't in the declared order, as a share of one line more touched in every visit: it
+/// settles only what visits leave open.
+const SEAM_SHARE: u64 = 4_000;
+/// Cost of two neighbours under different `#if` conditions, likewise.
+const GUARD_SHARE: u64 = 4_000;
+
+/// Two neighbours that aren't in the declared order.
+const SEAM: u8 = 1;
+/// Two under different `#if` conditions.
+const GUARD: u8 = 2;
+/// Two of which one belongs to a group that the other doesn't.
+const GROUP: u8 = 4;
+/// Two that can't be neighbours in this order.
+const BARRED: u8 = 8;
+
+/// Up to so many units all pairs are looked at once only: what they come to fits a processor's cache.
+const TABLED: usize = 1 << 9;
+
+/// What limits the neighbours of a unit, in short.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traits {
+    pub(crate) region: u32,
+    pub(crate) guard: Option<u32>,
+    pub(crate) group: Option<u32>,
+    pub(crate) is_bit_run: bool,
+    pub(crate) keeps_order: bool,
+}
+
+/// All pairs of units as neighbours.
+#[derive(Clone, Debug)]
+pub(crate) struct Neighbours {
+    traits: Vec<Traits>,
+    /// By unit and the one behind it, what they are; empty if there are too many.
+    pairs: Vec<u8>,
+    /// By what neighbours are.
+    costs: [u64; BARRED as usize],
+    /// Whether any unit keeps its place among others.
+    has_held: bool,
+}
+
+impl Neighbours {
+    /// The units of a struct. `scale` is the cost of one line more touched in every visit.
+    pub(crate) fn new(constraints: &Constraints, scale: u64) -> Self {
+        let traits: Vec<Traits> =
+            constraints.units.iter().zip(wish::groups(constraints)).map(traits).collect();
+        let weights =
+            [(SEAM, scale / SEAM_SHARE), (GUARD, scale / GUARD_SHARE), (GROUP, wish::group_seam(scale))];
+        let cost = |pair: usize| {
+            let parts = weights.iter().filter(|(bit, _)| pair & usize::from(*bit) != 0);
+            parts.map(|(_, weight)| weight).sum()
+        };
+        let mut neighbours = Self {
+            pairs: Vec::new(),
+            costs: std::array::from_fn(cost),
+            has_held: traits.iter().any(|unit| unit.keeps_order),
+            traits,
+        };
+        let units = neighbours.traits.len();
+        if units <= TABLED {
+            let pairs = (0..units * units).map(|pair| neighbours.look(pair / units, pair % units));
+            neighbours.pairs = pairs.collect();
+        }
+        neighbours
+    }
+
+    /// What two units are as neighbours.
+    fn look(&self, before: usize, unit: usize) -> u8 {
+        let (one, other) = (&self.traits[before], &self.traits[unit]);
+        let bit = |is: bool, bit: u8| if is { bit } else { 0 };
+        bit(before + 1 != unit, SEAM)
+            | bit(one.guard != other.guard, GUARD)
+            | bit(one.group != other.group, GROUP)
+            | bit(one.region > other.region || one.is_bit_run && other.is_bit_run, BARRED)
+    }
+
+    #[inline]
+    fn pair(&self, before: usize, unit: usize) -> u8 {
+        match self.pairs.get(before * self.traits.len() + unit) {
+            Some(pair) => *pair,
+            None => self.look(before, unit),
+        }
+    }
+
+    /// Cost of two neighbours.
+    #[inline]
+    pub(crate) fn seam(&self, before: usize, unit: usize) -> u64 {
+        self.costs[usize::from(self.pair(before, unit) % BARRED)]
+    }
+
+    /// Cost of all neighbours of an order: a reader must follow every seam, the source must separate `#if` conditions,
+    /// nothing may stand inside a group.
+    pub(crate) fn cost(&self, order: &[usize]) -> u64 {
+        order.windows(2).map(|pair| self.seam(pair[0], pair[1])).sum()
+    }
+
+    /// Whether a unit may stand behind another, as far as offsets don't matter.
+    #[inline]
+    pub(crate) fn may_follow(&self, before: usize, unit: usize) -> bool {
+        self.pair(before, unit) < BARRED
+    }
+
+    /// Whether units that keep their order do so in a stretch.
+    #[inline]
+    pub(crate) fn keep_order(&self, units: &[usize]) -> bool {
+        !self.has_held || units.iter().filter(|unit| self.traits[**unit].keeps_order).is_sorted()
+    }
+
+    /// What limits a unit's neighbours.
+    #[inline]
+    pub(crate) fn traits(&self, unit: usize) -> Traits {
+        self.traits[unit]
+    }
+
+    /// Cost of two neighbours that aren't in the declared order.
+    pub(crate) fn seam_weight(&self) -> u64 {
+        self.costs[usize::from(SEAM)]
+    }
+
+    /// Cost of two neighbours under different `#if` conditions.
+    pub(crate) fn guard_weight(&self) -> u64 {
+        self.costs[usize::from(GUARD)]
+    }
+}
+
+fn traits((unit, group): (&Unit, Option<u32>)) -> Traits {
+    Traits {
+        region: unit.region,
+        guard: unit.guard,
+        group,
+        is_bit_run: unit.is_bit_run,
+        keeps_order: unit.keeps_order(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_the_same_looked_up_and_looked_at() {
+        let unit =
+            |region, guard, is_bit_run| Traits { region, guard, group: None, is_bit_run, keeps_order: false };
+        let traits =
+            vec![unit(0, None, true), unit(0, Some(1), true), unit(0, Some(1), false), unit(1, None, false)];
+        let costs = [0, 1, 10, 11, 100, 101, 110, 111];
+        let mut all = Neighbours { traits, pairs: Vec::new(), costs, has_held: false };
+        let answers = |all: &Neighbours| -> Vec<(u64, bool)> {
+            (0..16).map(|pair| (all.seam(pair / 4, pair % 4), all.may_follow(pair / 4, pair % 4))).collect()
+        };
+        let looked_at = answers(&all);
+        all.pairs = (0..16).map(|pair| all.look(pair / 4, pair % 4)).collect();
+        assert_eq!(answers(&all), looked_at);
+        assert_eq!(all.cost(&[0, 2, 1, 3]), 11 + 1 + 11);
+        assert!(!all.may_follow(0, 1), "two runs of bits would become one");
+        assert!(all.may_follow(2, 3) && !all.may_follow(3, 2), "regions keep their order");
+    }
+}

@@ -1,0 +1,187 @@
+//! What an order costs: weighted distinct cachelines per visit, over all views of the struct.
+//!
+//! A view is a line size, a build (what the compiler was told the line size is) and a phase (where objects begin
+//! within a line). Costs are integers, so that sums don't depend on their order.
+
+use crate::cost::build::BuildSlots;
+use crate::cost::counter::Counter;
+use crate::cost::neighbours::Neighbours;
+use crate::cost::sharing::Sharing;
+use crate::cost::view::{Part, View, Whole};
+use crate::cost::wish::Terms;
+use crate::random::Random;
+use crate::visits::cells::Cells;
+use crate::visits::sets::Visits;
+use fieldline_layout::abi::Slot;
+use fieldline_layout::constraint::Constraints;
+
+/// Cost of a line of struct size, as a share of one line more touched in every visit: enough to prefer the smaller of
+/// two equally good structs, and of two nearly so.
+const SIZE_SHARE: u64 = 200;
+/// Cost of a line above the size limit, likewise.
+const OVER_SHARE: u64 = 8;
+/// Everything that doesn't change during a search.
+#[derive(Clone, Debug)]
+pub struct Problem<'a> {
+    /// Limits.
+    pub constraints: &'a Constraints,
+    /// Compilers' views of the units.
+    pub builds: Vec<BuildSlots>,
+    /// What is counted.
+    pub views: Vec<View>,
+    /// Visits.
+    pub visits: &'a Visits,
+    /// How CPUs take lines from each other.
+    pub sharing: &'a Sharing,
+    /// What may stand next to what.
+    pub(crate) neighbours: Neighbours,
+    /// Cost of a line of struct size.
+    pub size_weight: u64,
+    /// Cost of a line of struct size above the limit. No result exceeds it, but a way to one may.
+    pub over_weight: u64,
+    counter: Counter,
+    terms: Terms,
+    /// By build and unit.
+    parts: Vec<Vec<Vec<Part>>>,
+    wholes: Vec<Vec<Whole>>,
+    kept: Vec<(usize, u64)>,
+}
+
+impl<'a> Problem<'a> {
+    /// A problem.
+    pub fn new(
+        constraints: &'a Constraints,
+        cells: &Cells,
+        visits: &'a Visits,
+        sharing: &'a Sharing,
+        builds: Vec<BuildSlots>,
+        views: Vec<View>,
+    ) -> Self {
+        let mut parts = vec![vec![Vec::new(); constraints.units.len()]; builds.len()];
+        let mut random = Random::new(cells.len() as u64);
+        let counter = Counter::new(visits);
+        let touched = (0..).zip(cells.iter()).filter(|(number, _)| counter.is_touched(*number as usize));
+        for (number, cell) in touched {
+            let key = random.bits();
+            for (build, parts) in builds.iter().zip(&mut parts) {
+                let bits = build.cell_bits(number as usize, cell);
+                parts[cell.unit].extend(bits.map(|(start, end)| Part { cell: number, start, end, key }));
+            }
+        }
+        let mut wished = vec![Vec::new(); constraints.units.len()];
+        let terms = Terms::new(constraints, cells.len(), visits.total(), &mut wished, &mut random);
+        for parts in builds.iter().zip(&mut parts).filter(|(build, _)| build.is_recorded()).map(|of| of.1) {
+            for (parts, wished) in parts.iter_mut().zip(&wished) {
+                parts.extend_from_slice(wished);
+            }
+        }
+        let units = constraints.units.iter().enumerate();
+        let kept = units.filter_map(|(index, unit)| Some((index, unit.kept_offset()?))).collect();
+        let views_weight: u64 = views.iter().map(|view| view.weight).sum();
+        let scale = visits.total().saturating_mul(views_weight);
+        Self {
+            constraints,
+            builds,
+            views,
+            visits,
+            sharing,
+            neighbours: Neighbours::new(constraints, scale),
+            size_weight: scale / SIZE_SHARE,
+            over_weight: scale / OVER_SHARE,
+            counter,
+            terms,
+            wholes: parts.iter().map(|units| units.iter().map(|parts| Whole::new(parts)).collect()).collect(),
+            parts,
+            kept,
+        }
+    }
+
+    /// Cost of one line more touched in every visit, in all views.
+    pub fn scale(&self) -> u64 {
+        let weights: u64 = self.views.iter().map(|view| view.weight).sum();
+        self.visits.total().saturating_mul(weights)
+    }
+
+    /// What a line with these cells costs in a view of weight 1.
+    pub(crate) fn line_cost(&self, cells: &[u32]) -> u64 {
+        if self.terms.is_empty() {
+            return self.counter.touching(cells) + self.sharing.excess(cells);
+        }
+        let visited = self.terms.visited(cells);
+        self.counter.touching(&visited) + self.sharing.excess(&visited) + self.terms.cost(cells)
+    }
+
+    /// Weight of visits that touch any of the cells.
+    pub(crate) fn touching(&self, cells: &[u32]) -> u64 {
+        match self.terms.is_empty() {
+            true => self.counter.touching(cells),
+            false => self.counter.touching(&self.terms.visited(cells)),
+        }
+    }
+
+    /// Cost of what CPUs lose to each other because these cells share a line.
+    pub(crate) fn excess(&self, cells: &[u32]) -> u64 {
+        match self.terms.is_empty() {
+            true => self.sharing.excess(cells),
+            false => self.sharing.excess(&self.terms.visited(cells)),
+        }
+    }
+
+    /// What a unit's parts are together in a build.
+    #[inline]
+    pub(crate) fn whole_in(&self, build: usize, unit: usize) -> Whole {
+        self.wholes[build][unit]
+    }
+
+    /// The touched parts of a unit in the first build.
+    #[inline]
+    pub(crate) fn parts(&self, unit: usize) -> &[Part] {
+        self.parts.first().map_or(&[], |units| &units[unit])
+    }
+
+    /// The touched parts of a unit in a build.
+    #[inline]
+    pub(crate) fn parts_in(&self, build: usize, unit: usize) -> &[Part] {
+        &self.parts[build][unit]
+    }
+
+    /// Size in bits of a unit's members in the first build.
+    pub fn unit_bits(&self, unit: usize) -> u64 {
+        self.builds.first().map_or(0, |build| build.bits(unit))
+    }
+
+    /// What compilers are asked for a unit, in numbers: units with equal ones can exchange their places.
+    pub(crate) fn slots_of(&self, unit: usize) -> Vec<(u64, u64, u64, Option<u64>)> {
+        let numbers = |slot: &Slot| (slot.bit_size, slot.align, slot.skip, slot.bit_field_storage);
+        // A slot no member has, so that a member that one build lacks isn't taken for one that another lacks.
+        let end = || std::iter::once((u64::MAX, 0, 0, None));
+        self.builds.iter().flat_map(|build| build.unit_slots(unit).iter().map(numbers).chain(end())).collect()
+    }
+
+    /// Alignment in bytes of a unit in the first build.
+    pub fn unit_align(&self, unit: usize) -> u64 {
+        self.builds.first().map_or(1, |build| build.align_of(unit))
+    }
+
+    /// Units that must keep an offset, with that offset in bytes.
+    pub(crate) fn kept(&self) -> &[(usize, u64)] {
+        &self.kept
+    }
+
+    /// Whether an order leaves all kept units at their offsets.
+    pub(crate) fn keeps_all(&self, order: &[usize]) -> bool {
+        let Some(build) = self.builds.first() else { return true };
+        let mut end = 0;
+        order.iter().all(|unit| {
+            let (start, stop) = build.place(*unit, end);
+            end = stop;
+            let kept = self.kept.iter().find(|kept| kept.0 == *unit);
+            kept.is_none_or(|kept| start / 8 == kept.1)
+        })
+    }
+
+    pub(crate) fn size_cost(&self, build: &BuildSlots, size: u64) -> u64 {
+        let over = size.saturating_sub(build.size_limit).div_ceil(build.line);
+        size.div_ceil(build.line) * self.size_weight + over * self.over_weight
+    }
+}

@@ -1,0 +1,179 @@
+//! How CPUs take lines from each other.
+//!
+//! CPU `k` touches a line at rate `r` and the others write it at rate `v`. If both streams are independent, `k` finds
+//! the line written by another `r·v / (r + v)` times: the rate at which runs of its accesses begin behind a foreign
+//! write. The sum over CPUs, less what each cell would cost on a line of its own, is what sharing the line adds. It
+//! is scaled by how often CPUs really work on one object, which hits on modified lines tell.
+
+use crate::visits::cells::Cells;
+use fieldline_access::access::{Access, CpuAccess};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// CPUs summed at once, so that a processor keeps them in registers.
+const LANES: usize = 8;
+/// Losses of a cell alone are kept in steps of this, so that sums don't depend on their order.
+const STEP: f64 = 1.0 / 1_048_576.0;
+
+/// Accesses of some CPUs to one cell, in samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Rates {
+    loads: [f64; LANES],
+    stores: [f64; LANES],
+}
+
+/// Rates by cell and CPU, and what a lost line costs.
+#[derive(Clone, Debug, Default)]
+pub struct Sharing {
+    /// By some CPUs at a time and cell.
+    rates: Vec<Rates>,
+    /// By cell, stores of all CPUs.
+    written: Vec<f64>,
+    /// By cell, what it loses on a line of its own.
+    floors: Vec<f64>,
+    scale: f64,
+}
+
+impl Sharing {
+    /// No sharing at all.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Rates of the cells from accesses by CPU. One lost line costs `unit`, times the share of alternations that
+    /// `accesses` show as hits on modified lines in the declared layout, of which `lines` names the cells line by line.
+    pub fn new(
+        cells: &Cells,
+        by_cpu: &[CpuAccess],
+        accesses: &[&Access],
+        lines: &[Vec<u32>],
+        unit: f64,
+    ) -> Self {
+        let cpus: BTreeSet<u32> = by_cpu.iter().map(|access| access.cpu).collect();
+        let number: BTreeMap<u32, usize> = cpus.into_iter().zip(0..).collect();
+        let mut sharing = Self::zero(cells.len(), number.len());
+        for access in by_cpu {
+            let Some(cpu) = number.get(&access.cpu) else { continue };
+            for cell in cells.touched(access.offset, 1) {
+                sharing.add(cell, *cpu, access.loads as f64, access.stores as f64);
+            }
+        }
+        sharing.set_floors();
+        sharing.scale = unit * sharing.seen(accesses, lines);
+        sharing
+    }
+
+    fn zero(cells: usize, cpus: usize) -> Self {
+        let rates = vec![Rates::default(); cells * cpus.div_ceil(LANES)];
+        Self { rates, written: vec![0.0; cells], floors: vec![0.0; cells], scale: 0.0 }
+    }
+
+    fn add(&mut self, cell: usize, cpu: usize, loads: f64, stores: f64) {
+        let rates = &mut self.rates[cpu / LANES * self.written.len() + cell];
+        rates.loads[cpu % LANES] += loads;
+        rates.stores[cpu % LANES] += stores;
+        self.written[cell] += stores;
+    }
+
+    fn set_floors(&mut self) {
+        let floors = (0..self.written.len() as u32).map(|cell| self.losses(&[cell], true));
+        self.floors = floors.map(|floor| (floor / STEP).round() * STEP).collect();
+    }
+
+    /// Share of the load losses that alternation predicts which samples show, at most 1.
+    fn seen(&self, accesses: &[&Access], lines: &[Vec<u32>]) -> f64 {
+        let modified = accesses.iter().filter_map(|access| access.levels.get("HITM"));
+        let modified: u64 = modified.sum();
+        let predicted: f64 = lines.iter().map(|cells| self.losses(cells, false)).sum();
+        if predicted > 0.0 { (modified as f64 / predicted).min(1.0) } else { 0.0 }
+    }
+
+    /// Cost of the lines lost because these cells share one.
+    pub fn excess(&self, cells: &[u32]) -> u64 {
+        if self.scale <= 0.0 || cells.len() < 2 {
+            return 0;
+        }
+        let floor: f64 = cells.iter().map(|cell| self.floors[*cell as usize]).sum();
+        let excess = (self.losses(cells, true) - floor).max(0.0);
+        (excess * self.scale) as u64
+    }
+
+    /// How often any CPU finds a line with these cells written by another: of its loads, or of all its accesses.
+    fn losses(&self, cells: &[u32], with_stores: bool) -> f64 {
+        let written: f64 = cells.iter().map(|cell| self.written[*cell as usize]).sum();
+        let share = if with_stores { 1.0 } else { 0.0 };
+        let losses = self.rates.chunks_exact(self.written.len().max(1)).map(|rates| {
+            let sum = sum(rates, cells);
+            let losses: [f64; LANES] = std::array::from_fn(|cpu| {
+                let own = sum.loads[cpu] + share * sum.stores[cpu];
+                let foreign = written - sum.stores[cpu];
+                // Where both are 0, so is the product.
+                own * foreign / (own + foreign).max(f64::MIN_POSITIVE)
+            });
+            losses.iter().sum::<f64>()
+        });
+        losses.sum()
+    }
+}
+
+/// Rates of several cells together. Counts of samples are whole numbers, so their order doesn't matter.
+#[inline]
+fn sum(rates: &[Rates], cells: &[u32]) -> Rates {
+    let mut sum = Rates::default();
+    for rates in cells.iter().filter_map(|cell| rates.get(*cell as usize)) {
+        for cpu in 0..LANES {
+            sum.loads[cpu] += rates.loads[cpu];
+            sum.stores[cpu] += rates.stores[cpu];
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Loads and stores by cell and CPU.
+    fn sharing(cells: &[&[(f64, f64)]]) -> Sharing {
+        let cpus = cells.iter().map(|cell| cell.len()).max().unwrap_or(0);
+        let mut sharing = Sharing::zero(cells.len(), cpus);
+        for (number, cell) in cells.iter().enumerate() {
+            for (cpu, (loads, stores)) in cell.iter().enumerate() {
+                sharing.add(number, cpu, *loads, *stores);
+            }
+        }
+        sharing.set_floors();
+        Sharing { scale: 1.0, ..sharing }
+    }
+
+    #[test]
+    fn a_line_that_one_cpu_touches_is_never_lost() {
+        assert_eq!(sharing(&[&[(50.0, 70.0), (0.0, 0.0)]]).losses(&[0], true), 0.0);
+    }
+
+    #[test]
+    fn reading_next_to_a_foreign_writer_costs_and_reading_next_to_readers_does_not() {
+        let reader: &[(f64, f64)] = &[(40.0, 0.0), (40.0, 0.0)];
+        let shared = sharing(&[reader, &[(0.0, 0.0), (0.0, 40.0)], reader]);
+        assert_eq!(shared.excess(&[0, 1]), 20);
+        assert_eq!(shared.excess(&[0, 2]), 0);
+        assert_eq!(shared.excess(&[1]), 0);
+    }
+
+    #[test]
+    fn cpus_beyond_the_first_lanes_count_as_well() {
+        let mut reader = vec![(0.0, 0.0); 20];
+        let mut writer = reader.clone();
+        (reader[2], writer[19]) = ((40.0, 0.0), (0.0, 40.0));
+        assert_eq!(sharing(&[&reader, &writer]).excess(&[0, 1]), 20);
+        (reader[2], reader[19]) = (reader[19], reader[2]);
+        assert_eq!(sharing(&[&reader, &writer]).excess(&[0, 1]), 0);
+    }
+
+    #[test]
+    fn what_is_written_by_all_anyway_is_true_sharing() {
+        let both: &[(f64, f64)] = &[(0.0, 30.0), (0.0, 30.0)];
+        let shared = sharing(&[both, both]);
+        // Together each CPU alternates twice as often as with one cell, as often as with both apart.
+        assert_eq!(shared.excess(&[0, 1]), 0);
+    }
+}

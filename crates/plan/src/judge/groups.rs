@@ -1,0 +1,207 @@
+//! The groups an order makes: members meant to share a cacheline, what they are together, and whether the source should
+//! align them.
+//!
+//! Members that begin on one line are a group; lines that visits hardly touch are one group with their neighbours of
+//! that kind. Alignment is judged, not applied: a group is worth aligning only where no build pays a byte for it.
+
+use crate::cost::build::BuildSlots;
+use crate::cost::model::Model;
+use crate::result::{Group, GroupAlignment, GroupKind, Padding};
+use fieldline_layout::Layout;
+use fieldline_layout::abi::{Marks, marked_size};
+use fieldline_layout::constraint::Constraints;
+use std::collections::BTreeSet;
+
+/// Line sizes in bytes for which padding is told: those of machines Linux runs on.
+const LINES: [u64; 4] = [32, 64, 128, 256];
+/// A group that fewer of the visits touch is cold.
+const RARE: f64 = 0.05;
+/// Below this share of stores a group is mostly read, the same by which members are called so.
+const MOSTLY: f64 = 0.1;
+
+/// What groups of an order are found by.
+pub(crate) struct Grouping<'a> {
+    pub(crate) layout: &'a Layout,
+    pub(crate) constraints: &'a Constraints,
+    pub(crate) model: &'a Model,
+    /// The recorded machine's line size in bytes.
+    pub(crate) line: u64,
+    /// Its pointers' size in bytes, which is that of a `long` wherever Linux runs.
+    pub(crate) pointer: u64,
+    /// All builds in which no byte may be paid, with their pointers' size in bytes.
+    pub(crate) builds: Vec<(&'a BuildSlots, u64)>,
+}
+
+/// Consecutive places of an order, before anything is known of them.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    first: usize,
+    end: usize,
+    visits: f64,
+    stores: f64,
+}
+
+impl Stretch {
+    fn kind(&self) -> GroupKind {
+        match (self.visits < RARE, self.stores < MOSTLY) {
+            (true, _) => GroupKind::Cold,
+            (false, true) => GroupKind::HotReadMostly,
+            (false, false) => GroupKind::HotWritten,
+        }
+    }
+}
+
+impl Grouping<'_> {
+    /// The groups of an order of units.
+    pub(crate) fn groups(&self, order: &[usize]) -> Vec<Group> {
+        let Some((recorded, _)) = self.builds.first() else { return Vec::new() };
+        let spans = recorded.spans(order);
+        let sized: Vec<(u64, BuildSlots)> = LINES.iter().map(|line| (*line, self.sized(*line))).collect();
+        let stretches = self.stretches(order, &spans);
+        stretches.iter().map(|stretch| self.group(order, &spans, stretch, &sized)).collect()
+    }
+
+    fn sized(&self, line: u64) -> BuildSlots {
+        BuildSlots::new(self.layout, self.constraints, self.line, line)
+    }
+
+    /// Places by the line they begin on; cold lines in a row are one stretch.
+    fn stretches(&self, order: &[usize], spans: &[(u64, u64)]) -> Vec<Stretch> {
+        let line = |place: &usize| spans[*place].0 / (self.line * 8).max(1);
+        let places: Vec<usize> = (0..order.len()).collect();
+        let mut stretches: Vec<Stretch> = Vec::new();
+        for run in places.chunk_by(|one, other| line(one) == line(other)) {
+            let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+            let next = self.stretch(order, *first, *last + 1);
+            let before = stretches
+                .last()
+                .filter(|before| before.kind() == GroupKind::Cold && next.kind() == GroupKind::Cold);
+            let joined = before.map(|before| self.stretch(order, before.first, next.end));
+            match joined.filter(|joined| joined.kind() == GroupKind::Cold) {
+                Some(joined) => stretches[..].last_mut().into_iter().for_each(|last| *last = joined),
+                None => stretches.push(next),
+            }
+        }
+        stretches
+    }
+
+    fn stretch(&self, order: &[usize], first: usize, end: usize) -> Stretch {
+        let units: BTreeSet<usize> = order[first..end].iter().copied().collect();
+        let cells = (0..).zip(self.model.cells.iter()).filter(|(_, cell)| units.contains(&cell.unit));
+        let cells: Vec<u32> = cells.map(|(number, _)| number).collect();
+        let touched = self.model.together.touching(&cells, &mut Vec::new());
+        let (loads, stores) = self.accesses(&units);
+        Stretch {
+            first,
+            end,
+            visits: touched as f64 / self.model.together.total().max(1) as f64,
+            stores: stores as f64 / (loads + stores).max(1) as f64,
+        }
+    }
+
+    /// Loads and stores of units, in events if the recording has periods.
+    fn accesses(&self, units: &BTreeSet<usize>) -> (u64, u64) {
+        let members = units.iter().flat_map(|unit| &self.constraints.units[*unit].members);
+        let members: Vec<_> = members.filter_map(|index| self.layout.members.get(*index)).collect();
+        let within = self.model.accesses.iter().filter(|access| {
+            let end = access.offset.saturating_add(access.size.max(1));
+            members.iter().any(|member| member.bit_offset < end * 8 && access.offset * 8 < member.bit_end())
+        });
+        within.fold((0, 0), |(loads, stores), access| {
+            let counts = match access.loads.period.saturating_add(access.stores.period) {
+                0 => (access.loads.samples, access.stores.samples),
+                _ => (access.loads.period, access.stores.period),
+            };
+            (u64::saturating_add(loads, counts.0), u64::saturating_add(stores, counts.1))
+        })
+    }
+
+    fn group(
+        &self,
+        order: &[usize],
+        spans: &[(u64, u64)],
+        stretch: &Stretch,
+        sized: &[(u64, BuildSlots)],
+    ) -> Group {
+        let kind = stretch.kind();
+        let places = stretch.first..stretch.end;
+        let (start, end) = (spans[stretch.first].0, spans[stretch.end - 1].1);
+        let padding =
+            sized.iter().map(|(line, build)| self.padding(order, stretch, build, *line, self.pointer));
+        let (alignment, reason) = match kind {
+            GroupKind::Cold => (GroupAlignment::None, "no line is kept for it".to_owned()),
+            _ if self.begins_aligned(order, stretch) => {
+                (GroupAlignment::None, "its first member is aligned to the line already".to_owned())
+            }
+            _ => self.alignment(order, stretch),
+        };
+        Group {
+            kind,
+            members: self.constraints.members_in(&order[places]),
+            bytes: end.div_ceil(8) - start / 8,
+            first_offset: start / 8,
+            visits: digits(stretch.visits),
+            stores: digits(stretch.stores),
+            alignment,
+            why: format!(
+                "{:.0}% of visits touch it, {:.0}% of its accesses are stores; {reason}",
+                100.0 * stretch.visits,
+                100.0 * stretch.stores
+            ),
+            padding: if kind == GroupKind::Cold { Vec::new() } else { padding.collect() },
+        }
+    }
+
+    /// Whether its first member asks for a line's alignment on the recorded machine.
+    fn begins_aligned(&self, order: &[usize], stretch: &Stretch) -> bool {
+        let first = order.get(stretch.first).zip(self.builds.first());
+        let slot = first.and_then(|(unit, (build, _))| build.unit_slots(*unit).first());
+        slot.is_some_and(|slot| slot.align >= self.line)
+    }
+
+    /// Aligned where no build pays for it, else conditionally where none pays for that, else not at all.
+    fn alignment(&self, order: &[usize], stretch: &Stretch) -> (GroupAlignment, String) {
+        let costs = self
+            .builds
+            .iter()
+            .map(|(build, pointer)| self.padding(order, stretch, build, build.line, *pointer));
+        let costs: Vec<Padding> = costs.collect();
+        let worst = |bytes: fn(&Padding) -> u64| costs.iter().max_by_key(|cost| bytes(cost)).copied();
+        let Some((plain, conditional)) = worst(|cost| cost.aligned).zip(worst(|cost| cost.conditional))
+        else {
+            return (GroupAlignment::None, String::new());
+        };
+        let costly = format!("aligning it costs up to {} B (for {} B lines)", plain.aligned, plain.line);
+        match (plain.aligned, conditional.conditional) {
+            (0, _) => (GroupAlignment::Aligned, "aligning it costs no byte in any build".to_owned()),
+            (_, 0) => (GroupAlignment::Conditional, format!("{costly}, only for {} B lines none", self.line)),
+            (_, bytes) => (
+                GroupAlignment::None,
+                format!(
+                    "{costly}, only for {} B lines still {bytes} B (for {} B lines)",
+                    self.line, conditional.line
+                ),
+            ),
+        }
+    }
+
+    fn padding(
+        &self,
+        order: &[usize],
+        stretch: &Stretch,
+        build: &BuildSlots,
+        line: u64,
+        long: u64,
+    ) -> Padding {
+        let count = |units: &[usize]| units.iter().map(|unit| build.unit_slots(*unit).len()).sum::<usize>();
+        let slots: Vec<_> = order.iter().flat_map(|unit| build.unit_slots(*unit)).copied().collect();
+        let range = (count(&order[..stretch.first]), count(&order[..stretch.end]));
+        let size = |marks| marked_size(&slots, range, marks, line, long, build.align(), build.tail());
+        let grows = |marks| size(marks).saturating_sub(size(Marks::Plain));
+        Padding { line, aligned: grows(Marks::Aligned), conditional: grows(Marks::AlignedAt(self.line)) }
+    }
+}
+
+fn digits(share: f64) -> f64 {
+    (share * 1_000.0).round() / 1_000.0
+}

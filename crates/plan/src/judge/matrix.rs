@@ -1,0 +1,182 @@
+//! Under which line sizes, builds and phases orders are judged, and with which weight.
+
+use crate::cost::build::BuildSlots;
+use crate::cost::elsewhere::{BuildMismatch, Elsewhere, Joined};
+use crate::cost::model::Model;
+use crate::cost::view::View;
+use crate::options::PlanOptions;
+use crate::result::{BuildJudged, BuildNote};
+use fieldline_layout::Layout;
+use fieldline_layout::constraint::Constraints;
+use std::collections::BTreeMap;
+
+/// Weight of all views with the recorded machine's line size. Those with another weigh half as much together: the
+/// objective is lines at the own size and half of those at each other.
+const WEIGHT: u64 = 2_000;
+/// Weight of all views on pairs of adjacent lines: a fifth of a line. A pair lost to another CPU costs a fifth of a lost
+/// line, as not every fetch brings both; a pair touched weighs no more, for the second line of a pair is often but not
+/// always there.
+const PAIR_WEIGHT: u64 = WEIGHT / 5;
+/// Phases with fewer of the objects are left out.
+const RARE_PHASE: u64 = 20;
+
+/// All under which the orders of one struct are judged.
+pub(crate) struct Matrix {
+    /// The recorded machine's build first, then those of other line sizes, then those of other files.
+    pub(crate) builds: Vec<BuildSlots>,
+    pub(crate) views: Vec<View>,
+    /// By build, the file's name unless it is the recorded one.
+    pub(crate) names: Vec<Option<String>>,
+    /// What became of each file.
+    pub(crate) notes: Vec<BuildNote>,
+}
+
+impl Matrix {
+    pub(crate) fn new(
+        layout: &Layout,
+        constraints: &Constraints,
+        model: &Model,
+        options: &PlanOptions,
+    ) -> Self {
+        let builds = builds(layout, constraints, options);
+        let mut matrix = Self {
+            views: views(&builds, &model.phases, options),
+            names: vec![None; builds.len()],
+            builds,
+            notes: Vec::new(),
+        };
+        for elsewhere in &options.elsewhere {
+            let (note, build) = matrix.judge(layout, constraints, model, options, elsewhere);
+            matrix.notes.push(note);
+            matrix.builds.extend(build);
+        }
+        matrix.look_elsewhere(layout, model, options);
+        matrix
+    }
+
+    /// A file's build of the struct, unless it can't be judged or is like one there already is.
+    fn judge(
+        &mut self,
+        layout: &Layout,
+        constraints: &Constraints,
+        model: &Model,
+        options: &PlanOptions,
+        elsewhere: &Elsewhere,
+    ) -> (BuildNote, Option<BuildSlots>) {
+        let other = elsewhere.layouts.iter().find(|other| other.name == layout.name);
+        let mut note = note(elsewhere, other);
+        let joined = match other {
+            Some(other) => Joined::new(layout, options.build_line, other, elsewhere.line),
+            None => Err(BuildMismatch::Missing(layout.name.clone())),
+        };
+        let joined = match joined {
+            Ok(joined) => joined,
+            Err(mismatch) => return (BuildNote { reason: Some(mismatch.to_string()), ..note }, None),
+        };
+        (note.absent, note.extra) = (joined.absent(), joined.extra());
+        let build = joined.build(constraints, &model.cells, elsewhere.line);
+        if let Some(index) = self.builds.iter().position(|known| build.is_like(known, &model.cells)) {
+            let known = self.names[index].clone();
+            note.reason = Some(known.unwrap_or_else(|| format!("the recorded one for {} B", elsewhere.line)));
+            return (BuildNote { judged: BuildJudged::Alike, ..note }, None);
+        }
+        self.names.push(Some(elsewhere.name.clone()));
+        (BuildNote { judged: BuildJudged::Yes, ..note }, Some(build))
+    }
+
+    /// Views on the builds of other files, each at its own line size. All of them together weigh as much as the
+    /// recorded build does at another line size than its own. Objects begin where recorded ones do if line size and
+    /// size of the struct are the same; elsewhere they are taken to begin on a line.
+    fn look_elsewhere(&mut self, layout: &Layout, model: &Model, options: &PlanOptions) {
+        let first = self.names.iter().take_while(|name| name.is_none()).count();
+        let weight = WEIGHT / 2 / (self.builds.len() - first).max(1) as u64;
+        for (index, build) in self.builds.iter().enumerate().skip(first) {
+            let is_placed_alike = build.line == options.build_line && build.size_limit == layout.size;
+            let phases = if is_placed_alike { shares(&model.phases, build.line) } else { vec![(0, 1.0)] };
+            let views = phases
+                .into_iter()
+                .map(|(phase, share)| View::new(index, build.line, phase, (weight as f64 * share) as u64));
+            self.views.extend(views);
+        }
+    }
+
+    /// The builds with the size in bytes of their pointers.
+    pub(crate) fn with_pointers(&self, options: &PlanOptions) -> Vec<(&BuildSlots, u64)> {
+        let pointer = |name: &Option<String>| {
+            let named = options.elsewhere.iter().find(|elsewhere| Some(&elsewhere.name) == name.as_ref());
+            named.map_or(options.pointer, |elsewhere| elsewhere.pointer)
+        };
+        self.builds.iter().zip(self.names.iter().map(pointer)).collect()
+    }
+}
+
+fn note(elsewhere: &Elsewhere, other: Option<&Layout>) -> BuildNote {
+    BuildNote {
+        build: elsewhere.name.clone(),
+        line: elsewhere.line,
+        size: other.map(|other| other.size),
+        judged: BuildJudged::No,
+        reason: None,
+        absent: Vec::new(),
+        extra: Vec::new(),
+    }
+}
+
+/// The recorded machine's build first, then those of other line sizes that place members differently.
+fn builds(layout: &Layout, constraints: &Constraints, options: &PlanOptions) -> Vec<BuildSlots> {
+    let mut builds = vec![BuildSlots::new(layout, constraints, options.build_line, options.build_line)];
+    for line in &options.lines {
+        if builds.iter().all(|build| build.line != *line) {
+            builds.push(BuildSlots::new(layout, constraints, options.build_line, *line));
+        }
+    }
+    builds
+}
+
+/// Lines of the recorded machine's layout at every size, and of every other build at its own size.
+fn views(builds: &[BuildSlots], phases: &BTreeMap<u64, u64>, options: &PlanOptions) -> Vec<View> {
+    let mut views = Vec::new();
+    // The first view is the one whose lines CPUs take from each other: that of the recorded machine.
+    let (own, others): (Vec<u64>, Vec<u64>) =
+        options.lines.iter().partition(|line| **line == options.build_line);
+    for line in own.iter().chain(&others) {
+        let own = *line == options.build_line;
+        let other = builds.iter().position(|build| build.line == *line && !own);
+        let weight = match (own, other) {
+            (true, _) => WEIGHT,
+            (false, None) => WEIGHT / 2,
+            (false, Some(_)) => WEIGHT / 4,
+        };
+        views.extend(
+            shares(phases, *line)
+                .into_iter()
+                .map(|(phase, share)| View::new(0, *line, phase, (weight as f64 * share) as u64)),
+        );
+        views.extend(other.map(|build| View::new(build, *line, 0, weight)));
+    }
+    if options.adjacent_lines {
+        views.extend(pairs(phases, options.build_line));
+    }
+    views
+}
+
+/// Pairs of lines of the recorded machine.
+fn pairs(phases: &BTreeMap<u64, u64>, line: u64) -> impl Iterator<Item = View> {
+    let shares = shares(phases, line.saturating_mul(2)).into_iter();
+    shares.map(move |(phase, share)| View::on_pairs(0, line, phase, (PAIR_WEIGHT as f64 * share) as u64))
+}
+
+/// Where objects begin within a line of `line` bytes, and which share of them.
+fn shares(phases: &BTreeMap<u64, u64>, line: u64) -> Vec<(u64, f64)> {
+    let mut within: BTreeMap<u64, u64> = BTreeMap::new();
+    for (phase, objects) in phases {
+        *within.entry(phase % line.max(1)).or_default() += objects;
+    }
+    let all: u64 = within.values().sum();
+    within.retain(|_, objects| *objects * RARE_PHASE >= all && *objects > 0);
+    let kept: u64 = within.values().sum();
+    if kept == 0 {
+        return vec![(0, 1.0)];
+    }
+    within.into_iter().map(|(phase, objects)| (phase, objects as f64 / kept as f64)).collect()
+}

@@ -1,0 +1,97 @@
+//! What pins ask of the result: an order that breaks one is never offered, and where the declared order breaks one
+//! the cheapest that keeps all is, even if it touches more lines.
+
+use crate::cost::problem::Problem;
+use crate::cost::state::OrderState;
+use crate::judge::forecast::Counts;
+use crate::judge::planner::{Planner, Problems};
+use crate::result::{PinReport, StructPlan};
+use fieldline_layout::constraint::{Constraints, HoldKind};
+
+/// The pins that an order breaks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// Wishes about lines, by index in [`Constraints::lines`].
+    lines: Vec<usize>,
+    /// Members away from their pinned place, by the pin's reason.
+    places: Vec<String>,
+}
+
+impl Broken {
+    pub(crate) fn of(problem: &Problem<'_>, order: &[usize]) -> Self {
+        let state = OrderState::of(problem, order);
+        let wishes = &problem.constraints.lines;
+        let broken = state.broken().filter_map(|pin| wishes.iter().position(|wish| std::ptr::eq(wish, pin)));
+        Self { lines: broken.collect(), places: misplaced(problem.constraints, order) }
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        self.lines.is_empty() && self.places.is_empty()
+    }
+
+    fn reasons(&self, constraints: &Constraints) -> Vec<String> {
+        let lines = self.lines.iter().filter_map(|index| constraints.lines.get(*index));
+        lines.map(|pin| pin.reason.clone()).chain(self.places.iter().cloned()).collect()
+    }
+}
+
+/// Reasons of the units that an order has before others of an earlier region.
+fn misplaced(constraints: &Constraints, order: &[usize]) -> Vec<String> {
+    let mut sorted = order.to_vec();
+    sorted.sort_by_key(|unit| constraints.units[*unit].region);
+    let moved = order.iter().zip(&sorted).filter(|(one, other)| one != other).map(|(_, unit)| *unit);
+    let pinned = moved.filter_map(|unit| constraints.units[unit].hold.as_ref());
+    let mut reasons: Vec<String> =
+        pinned.filter(|hold| hold.kind == HoldKind::Place).map(|hold| hold.reason.clone()).collect();
+    reasons.sort();
+    reasons.dedup();
+    reasons
+}
+
+impl Planner<'_> {
+    /// Tells what became of the pins: of each wish, and of those the declared order broke.
+    pub(crate) fn report_pins(
+        &self,
+        result: &mut StructPlan,
+        problems: &Problems<'_>,
+        declared: &Broken,
+        chosen: Option<&[usize]>,
+    ) {
+        let after = chosen.map_or_else(|| declared.clone(), |order| Broken::of(&problems.together, order));
+        let wishes = self.constraints.lines.iter().enumerate().map(|(index, pin)| PinReport {
+            pin: pin.reason.clone(),
+            declared: !declared.lines.contains(&index),
+            chosen: !after.lines.contains(&index),
+        });
+        let places = declared.places.iter().map(|reason| PinReport {
+            pin: reason.clone(),
+            declared: false,
+            chosen: !after.places.contains(reason),
+        });
+        result.pins = wishes.chain(places).collect();
+    }
+
+    /// Why no order is offered, when the declared one breaks pins.
+    pub(crate) fn unkept(&self, declared: &Broken) -> String {
+        let pins = declared.reasons(self.constraints).join("; ");
+        let within = self.options.max_moves.map_or_else(String::new, |most| format!(" within {most} moves"));
+        format!("no order found{within} keeps all pins; the declared order breaks: {pins}")
+    }
+}
+
+/// What to say of an order that pins force though it is worse somewhere.
+pub(crate) fn price(before: &Counts, after: &Counts) -> Option<String> {
+    let sum = |counts: &Counts| counts.together.iter().sum::<u64>();
+    let touches_more = after.together.iter().zip(&before.together).any(|(after, before)| after > before);
+    let alone = after.alone.iter().zip(&before.alone).any(|(after, before)| after > before);
+    match (sum(after) > sum(before), touches_more || alone) {
+        (true, _) => {
+            Some("pins ask for this order although visits touch more lines than as declared".to_owned())
+        }
+        (false, true) => Some(
+            "pins ask for this order; visits touch fewer lines than as declared, but not by every count"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}

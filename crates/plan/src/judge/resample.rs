@@ -1,0 +1,429 @@
+//! The whole pipeline, from samples to order, run again on parts and resamples of the time.
+
+use crate::cost::model::Model;
+use crate::cost::problem::Problem;
+use crate::cost::sharing::Sharing;
+use crate::cost::state::OrderState;
+use crate::judge::candidates::moved_members;
+use crate::judge::confidence::{FOLDS, Pairs, STABLE, digits, drawn, fold, pair_shares, stability};
+use crate::judge::forecast::Counts;
+use crate::judge::planner::{Planner, Problems};
+use crate::result::{BeforeAfter, Confidence, Forecast, Grouping, Interval, OutOfFold, Stability};
+use crate::search::order::{CostedOrder, hottest_first};
+use crate::search::starts::{Effort, Search, search_near};
+use crate::search::tidy::{moved, tidy};
+use crate::visits::cells::Cells;
+use crate::visits::source::sources;
+use fieldline_access::AccessProfile;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// By what the rounds of a search from nothing are divided. Orders it finds are at most a little worse, so figures out of
+/// fold err on the careful side.
+const SHORT: usize = 4;
+/// By what the rounds of a search are divided that begins with orders already known. It settles what a full search does:
+/// whether any order is better by more than chance.
+const NEAR: usize = 24;
+
+/// An order and what it costs, or nothing if none is sure enough; and why that is so.
+pub(crate) struct Judged {
+    pub(crate) confidence: Confidence,
+    pub(crate) order: Option<(CostedOrder, Counts)>,
+    pub(crate) doubt: Option<String>,
+}
+
+/// A model of other times than the plan's, and an order for it.
+struct Refit {
+    model: Model,
+    order: Vec<usize>,
+}
+
+impl Planner<'_> {
+    /// Judges the chosen candidate, if that is asked for, and puts what is left of it among the candidates.
+    pub(crate) fn judge_front(
+        &self,
+        profile: &AccessProfile,
+        problems: &Problems<'_>,
+        search: &Search,
+        before: &Counts,
+        front: &mut Vec<(CostedOrder, Counts)>,
+        chosen: &mut Option<usize>,
+    ) -> Option<Judged> {
+        let number = (*chosen).filter(|number| self.options.resamples > 0 && *number < front.len())?;
+        let judged = self.judge(profile, problems, search, before, &front[..=number])?;
+        *chosen = judged.order.clone().map(|order| insert(&problems.together, front, order));
+        Some(judged)
+    }
+
+    /// Judges the last of some candidates by what holds out of fold and comes again in resamples; keeps where they are
+    /// the members whose place doesn't.
+    fn judge(
+        &self,
+        profile: &AccessProfile,
+        problems: &Problems<'_>,
+        search: &Search,
+        before: &Counts,
+        front: &[(CostedOrder, Counts)],
+    ) -> Option<Judged> {
+        let found = front.last()?.clone();
+        let known = self.known(search);
+        let blocks = profile.blocks.len();
+        let mut confidence = Confidence { blocks, ..Confidence::default() };
+        if blocks < FOLDS {
+            let missing = format!("the profile holds {blocks} blocks of time, {FOLDS} are needed");
+            confidence.missing = Some(missing);
+            return Some(Judged { confidence, order: Some(found), doubt: None });
+        }
+        (confidence.folds, confidence.out_of_fold) = self.out_of_fold(profile, before, &found.1);
+        confidence.resamples = self.options.resamples;
+        let refits: Vec<Refit> = (0..self.options.resamples as u64)
+            .into_par_iter()
+            .map(|number| self.redraw(profile, number, &found.0, &known))
+            .collect();
+        let none = Sharing::none();
+        let resampled = Resampled::new(self, &refits, &none);
+        let shares = resampled.shares(&found.0.order);
+        confidence.groupings = resampled.groupings(&found.0.order);
+        let order = self.stable(problems, before, &resampled, front);
+        let stays = shares.iter().filter(|share| {
+            let moves = |(order, _): &(CostedOrder, Counts)| moved(&order.order).contains(&share.unit);
+            share.is_chance() && !order.as_ref().is_some_and(moves)
+        });
+        confidence.kept = self.members(stays.map(|share| share.unit));
+        confidence.members = self.stabilities(&shares);
+        confidence.interval = resampled.interval(before, order.as_ref().unwrap_or(&found));
+        let doubt = match &order {
+            None => Some(format!(
+                "no grouping comes again in {:.0} % of {} resamples and brings a gain",
+                100.0 * STABLE,
+                self.options.resamples
+            )),
+            Some((_, after)) if self.saves_a_line(before, after) => None,
+            Some(_) => noise(&confidence),
+        };
+        Some(Judged { confidence, order: order.filter(|_| doubt.is_none()), doubt })
+    }
+
+    /// Declared indices of the members of units.
+    fn members(&self, units: impl Iterator<Item = usize>) -> Vec<usize> {
+        let mut members: Vec<usize> =
+            units.flat_map(|unit| self.constraints.units[unit].members.iter().copied()).collect();
+        members.sort_unstable();
+        members
+    }
+
+    /// A planner for other samples of the same struct.
+    fn with<'m>(&'m self, model: &'m Model) -> Planner<'m> {
+        Planner::new(self.layout, self.constraints, model, self.options)
+    }
+
+    /// Plans without each fold, and counts lines of that order in the visits of the fold. Folds that hold no visits are
+    /// left out.
+    fn out_of_fold(
+        &self,
+        profile: &AccessProfile,
+        before: &Counts,
+        after: &Counts,
+    ) -> (usize, Vec<OutOfFold>) {
+        let folds = (0..FOLDS).into_par_iter().filter_map(|number| {
+            let (train, test) = fold(profile.blocks.len(), number);
+            let order = self.with(&self.model_of(profile, &train)).search_again();
+            let model = self.model_of(profile, &test);
+            (!model.together.is_empty()).then(|| self.with(&model).score(&order))
+        });
+        let folds: Vec<Vec<Forecast>> = folds.collect();
+        let in_sample = self.forecasts(before, after);
+        let rows = in_sample.iter().enumerate().filter_map(|(row, in_sample)| {
+            let changes: Vec<BeforeAfter> = folds.iter().map(|fold| fold[row].together).collect();
+            out_of_fold(in_sample, &changes)
+        });
+        (folds.len(), rows.collect())
+    }
+
+    fn resampled(&self, profile: &AccessProfile, weights: &[u64]) -> AccessProfile {
+        let sources = sources(profile, self.layout);
+        profile.resampled_for(weights, &|index| sources.iter().any(|source| source.type_index == index))
+    }
+
+    fn model_of(&self, profile: &AccessProfile, weights: &[u64]) -> Model {
+        let profile = self.resampled(profile, weights);
+        Model::apart(&profile, self.layout, self.constraints, self.options.build_line)
+    }
+
+    /// Lines in the planner's visits, declared and in an order.
+    fn score(&self, order: &[usize]) -> Vec<Forecast> {
+        let none = Sharing::none();
+        let problems = self.problems(&none);
+        let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
+        self.forecasts(&self.counts(&problems, &declared), &self.counts(&problems, order))
+    }
+
+    /// The best order of a shorter search.
+    fn search_again(&self) -> Vec<usize> {
+        let none = Sharing::none();
+        let problems = self.problems(&none);
+        let problem = &problems.together;
+        let effort = Effort { chains: 1, rounds: Effort::for_problem(problem).rounds.div_ceil(SHORT) };
+        let found = self.search(problem, effort);
+        found.best().map_or_else(|| self.constraints.initial_order(), |best| tidy(problem, best).order)
+    }
+
+    /// Orders that a search in other visits of the same struct begins with, the hottest first.
+    fn known(&self, search: &Search) -> Vec<Vec<usize>> {
+        let declared = std::iter::once(self.constraints.initial_order());
+        declared.chain(hottest_first(&search.found)).collect()
+    }
+
+    /// Settles the visits of the whole recording, and its orders, on blocks drawn with replacement. The order is what the
+    /// planned one settles to in the new visits, unless a search finds one better by more than chance: many orders are
+    /// equally good, and another one of them is no other opinion.
+    fn redraw(
+        &self,
+        profile: &AccessProfile,
+        number: u64,
+        found: &CostedOrder,
+        known: &[Vec<usize>],
+    ) -> Refit {
+        let weights = drawn(profile.blocks.len(), self.model.seed, number);
+        let (layout, constraints) = (self.layout, self.constraints);
+        let profile = self.resampled(profile, &weights);
+        let model = self.model.again(&profile, layout, constraints, self.options.build_line);
+        let order = self.with(&model).settle(&found.order, known);
+        Refit { model, order }
+    }
+
+    fn settle(&self, order: &[usize], known: &[Vec<usize>]) -> Vec<usize> {
+        let none = Sharing::none();
+        let problems = self.problems(&none);
+        let problem = &problems.together;
+        let cost = OrderState::of(problem, order).cost();
+        let settled = tidy(problem, &CostedOrder { order: order.to_vec(), cost }).order;
+        let known: Vec<Vec<usize>> = known.iter().cloned().chain([settled.clone()]).collect();
+        let start = self.constraints.initial_order();
+        let rounds = Effort::for_problem(problem).rounds.div_ceil(NEAR);
+        let other = search_near(problem, &start, &known, rounds, self.model.seed);
+        let here = self.counts(&problems, &settled);
+        let is_better = self.touches_fewer(&here, &self.counts(&problems, &other.order));
+        if is_better { tidy(problem, &other).order } else { settled }
+    }
+
+    fn stabilities(&self, shares: &[Share]) -> Vec<Stability> {
+        let members = shares.iter().flat_map(|of| {
+            let members = self.members(std::iter::once(of.unit)).into_iter();
+            members.map(|index| Stability { index, share: of.share, worth: of.worth })
+        });
+        members.collect()
+    }
+
+    /// The cheapest order all of whose moves come again: the last of some candidates, one of the others, or what is
+    /// left of it as members whose place is chance go back, one by one, and the rest settles.
+    fn stable(
+        &self,
+        problems: &Problems<'_>,
+        before: &Counts,
+        resampled: &Resampled<'_>,
+        front: &[(CostedOrder, Counts)],
+    ) -> Option<(CostedOrder, Counts)> {
+        let (found, _) = front.last()?;
+        if resampled.pairs.is_empty() || resampled.unstable(&found.order).is_none() {
+            return front.last().cloned();
+        }
+        let problem = &problems.together;
+        let mut orders: Vec<Vec<usize>> = front.iter().map(|(found, _)| found.order.clone()).collect();
+        let mut order = found.order.clone();
+        while let Some(unit) = resampled.unstable(&order) {
+            order = returned(&order, unit);
+            if self.constraints.check(&order).is_ok() {
+                orders.push(tidy(problem, &CostedOrder { order: order.clone(), cost: 0 }).order);
+            }
+            orders.push(order.clone());
+        }
+        let offers = orders.into_par_iter().filter_map(|order| {
+            let after = self.counts(problems, &order);
+            let is_sure =
+                resampled.unstable(&order).is_none() && self.is_offer(problem, &order, before, &after);
+            is_sure.then_some((CostedOrder { cost: after.cost, order }, after))
+        });
+        offers.min_by(|one, other| (one.0.cost, &one.0.order).cmp(&(other.0.cost, &other.0.order)))
+    }
+
+    fn is_offer(&self, problem: &Problem<'_>, order: &[usize], before: &Counts, after: &Counts) -> bool {
+        self.constraints.check(order).is_ok()
+            && OrderState::of(problem, order).fits()
+            && after.is_no_worse_than(before)
+            && self.is_gain(before, after)
+            && moved_members(problem, order) <= self.options.max_moves.unwrap_or(usize::MAX)
+    }
+}
+
+/// Puts an order among candidates in place of those that cost no less and move no fewer; tells where.
+fn insert(
+    problem: &Problem<'_>,
+    front: &mut Vec<(CostedOrder, Counts)>,
+    order: (CostedOrder, Counts),
+) -> usize {
+    let moves = |found: &CostedOrder| moved_members(problem, &found.order);
+    let own = moves(&order.0);
+    front.retain(|(found, _)| moves(found) < own || found.cost < order.0.cost);
+    let place = front.partition_point(|(found, _)| moves(found) <= own);
+    front.insert(place, order);
+    place
+}
+
+/// Puts a moved unit behind the nearest unit declared before it that is not moved.
+fn returned(order: &[usize], unit: usize) -> Vec<usize> {
+    let away = moved(order);
+    let mut order: Vec<usize> = order.iter().copied().filter(|other| *other != unit).collect();
+    let before = (0..unit).rev().find(|before| !away.contains(before));
+    let place = before.and_then(|before| order.iter().position(|other| *other == before));
+    order.insert(place.map_or(0, |place| place + 1), unit);
+    order
+}
+
+/// The reason to leave a struct alone if figures don't rule chance out.
+fn noise(confidence: &Confidence) -> Option<String> {
+    let percent = |interval: Interval| {
+        let [change, low, high] = [interval.change, interval.low, interval.high].map(|share| 100.0 * share);
+        format!("{change:+.1} % lines per visit, 95 % between {low:+.1} % and {high:+.1} %")
+    };
+    let out = confidence.out_of_fold.first().map(|row| row.interval);
+    if let Some(out) = out.filter(|out| out.high >= 0.0) {
+        return Some(format!("the gain is within noise: out of fold {}", percent(out)));
+    }
+    let resampled = confidence.interval.filter(|interval| interval.high >= 0.0)?;
+    Some(format!("the gain is within noise: over resamples {}", percent(resampled)))
+}
+
+fn out_of_fold(in_sample: &Forecast, changes: &[BeforeAfter]) -> Option<OutOfFold> {
+    let relative = |change: &BeforeAfter| change.after / change.before - 1.0;
+    let mean = |side: fn(&BeforeAfter) -> f64| {
+        let sum: f64 = changes.iter().map(side).sum();
+        (sum / changes.len() as f64 * 1_000.0).round() / 1_000.0
+    };
+    let relatives: Vec<f64> = changes.iter().map(relative).filter(|change| change.is_finite()).collect();
+    let interval = Interval::of_few(&relatives)?;
+    let in_sample_change = digits(relative(&in_sample.together));
+    Some(OutOfFold {
+        line: in_sample.line,
+        build_line: in_sample.build_line,
+        together: BeforeAfter { before: mean(|change| change.before), after: mean(|change| change.after) },
+        interval,
+        in_sample: in_sample_change,
+        optimism: digits(interval.change - in_sample_change),
+    })
+}
+
+/// How often a moved unit comes again.
+struct Share {
+    unit: usize,
+    share: f64,
+    /// Looked at only where the share is too small.
+    worth: Option<f64>,
+}
+
+impl Share {
+    /// Whether its place is chance: it neither comes again nor costs lines if it stays where it was declared.
+    fn is_chance(&self) -> bool {
+        self.share < STABLE && self.worth.is_none_or(|worth| worth < STABLE)
+    }
+}
+
+/// What resamples say about orders.
+struct Resampled<'p> {
+    planner: &'p Planner<'p>,
+    declared: Pairs,
+    pairs: Vec<Pairs>,
+    refits: Vec<(Planner<'p>, Problems<'p>)>,
+}
+
+impl<'p> Resampled<'p> {
+    fn new(planner: &'p Planner<'p>, refits: &'p [Refit], none: &'p Sharing) -> Self {
+        let pairs = |order: &[usize]| Pairs::new(&lines(planner, order));
+        let declared: Vec<usize> = (0..planner.constraints.units.len()).collect();
+        let problems = refits.par_iter().map(|refit| {
+            let planner = planner.with(&refit.model);
+            let problems = planner.problems(none);
+            (planner, problems)
+        });
+        Self {
+            planner,
+            declared: pairs(&declared),
+            pairs: refits.iter().map(|refit| pairs(&refit.order)).collect(),
+            refits: problems.collect(),
+        }
+    }
+
+    /// Relative changes of lines over all views from one order to another, in the visits of each refit.
+    fn changes(&self, from: &[usize], to: &[usize]) -> Vec<f64> {
+        let changes = self.refits.par_iter().map(|(planner, problems)| {
+            planner.change(&planner.counts(problems, from), &planner.counts(problems, to))
+        });
+        changes.collect()
+    }
+
+    fn interval(&self, before: &Counts, (found, after): &(CostedOrder, Counts)) -> Option<Interval> {
+        let declared: Vec<usize> = (0..found.order.len()).collect();
+        Interval::of_resamples(self.planner.change(before, after), self.changes(&declared, &found.order))
+    }
+
+    /// Share of refits in whose visits the order without a unit's move touches more lines.
+    fn worth(&self, order: &[usize], unit: usize) -> f64 {
+        let changes = self.changes(order, &returned(order, unit));
+        digits(changes.iter().filter(|change| **change > 0.0).count() as f64 / changes.len().max(1) as f64)
+    }
+
+    /// How often moved units that visits touch come again. Others make room for them and have no say.
+    fn shares(&self, order: &[usize]) -> Vec<Share> {
+        let pairs = Pairs::new(&lines(self.planner, order));
+        let is_touched = |unit: &usize| self.planner.model.cells.iter().any(|cell| cell.unit == *unit);
+        let share = |unit: usize| {
+            let share = stability(unit, &pairs, &self.declared, &self.pairs);
+            Share { unit, share, worth: (share < STABLE).then(|| self.worth(order, unit)) }
+        };
+        moved(order).into_iter().filter(is_touched).map(share).collect()
+    }
+
+    /// The unit that comes again least often of those whose place is chance.
+    fn unstable(&self, order: &[usize]) -> Option<usize> {
+        let chance = self.shares(order).into_iter().filter(Share::is_chance);
+        Some(chance.min_by(|one, other| one.share.total_cmp(&other.share))?.unit)
+    }
+
+    fn groupings(&self, order: &[usize]) -> Vec<Grouping> {
+        if self.pairs.is_empty() {
+            return Vec::new();
+        }
+        let groupings = lines(self.planner, order).into_iter().filter_map(|units| {
+            let (stability, weakest) = pair_shares(&units, &self.pairs)?;
+            Some(Grouping { members: self.planner.members(units.into_iter()), stability, weakest })
+        });
+        groupings.collect()
+    }
+}
+
+/// Touched units by line of the recorded machine, in an order.
+fn lines(planner: &Planner<'_>, order: &[usize]) -> Vec<Vec<usize>> {
+    let (Some(build), Some(view)) = (planner.matrix.builds.first(), planner.matrix.views.first()) else {
+        return Vec::new();
+    };
+    let mut starts = BTreeMap::new();
+    let mut end = 0;
+    for unit in order {
+        let span = build.place(*unit, end);
+        end = span.1;
+        starts.insert(*unit, span.0);
+    }
+    let cells: &Cells = &planner.model.cells;
+    let mut lines: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for cell in cells.iter().filter(|cell| cell.size > 0) {
+        let start = starts.get(&cell.unit).copied().unwrap_or(0) + 8 * cell.start;
+        let (first, last) = view.lines_of(start, start + 8 * cell.size);
+        for line in first..=last {
+            let units = lines.entry(line).or_default();
+            if !units.contains(&cell.unit) {
+                units.push(cell.unit);
+            }
+        }
+    }
+    lines.into_values().collect()
+}

@@ -1,0 +1,85 @@
+//! How sure a plan of a struct is.
+
+use super::forecast::BeforeAfter;
+use serde::{Deserialize, Serialize};
+
+/// How sure a plan of a struct is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Confidence {
+    /// Why nothing is known, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// Blocks of time in the profile.
+    pub blocks: usize,
+    /// Parts of the time that were left out in turn.
+    pub folds: usize,
+    /// What orders planned without a part of the time touch in that part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub out_of_fold: Vec<OutOfFold>,
+    /// How often blocks were drawn, and visits and orders of the whole recording settled on them.
+    pub resamples: usize,
+    /// Change of the chosen order's lines over all views in the visits of the resamples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// Members on each line of the order found, and how often they come together again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groupings: Vec<Grouping>,
+    /// Members that the order found moves, and how often they meet again those it brings them to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<Stability>,
+    /// Members the order found moves that stay where they are declared: too few resamples agree, and too few of them
+    /// touch more lines for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<usize>,
+}
+
+/// Lines that visits of times left out touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OutOfFold {
+    /// Line size in bytes by which lines are counted.
+    pub line: u64,
+    /// Line size in bytes that the struct is compiled for.
+    pub build_line: u64,
+    /// Lines per visit, the mean over folds.
+    pub together: BeforeAfter,
+    /// The relative change, paired by fold.
+    pub interval: Interval,
+    /// The relative change of the plan in the visits it was made from.
+    pub in_sample: f64,
+    /// By how much that is better than out of fold.
+    pub optimism: f64,
+}
+
+/// A relative change (after less before, as a share of before) and its 95 % interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The change.
+    pub change: f64,
+    /// Lower limit.
+    pub low: f64,
+    /// Upper limit.
+    pub high: f64,
+}
+
+/// Touched members on one line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Grouping {
+    /// Indices in declared order.
+    pub members: Vec<usize>,
+    /// Share of resamples in which a pair of them shares a line, the mean over pairs.
+    pub stability: f64,
+    /// That of the pair that comes together least often.
+    pub weakest: f64,
+}
+
+/// How often a member is placed with the same others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stability {
+    /// Index in declared order.
+    pub index: usize,
+    /// Share of resamples in which it shares a line with at least half of those it is planned with.
+    pub share: f64,
+    /// Where that is seldom: share of resamples in whose visits it costs lines to leave the member where it is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worth: Option<f64>,
+}

@@ -1,0 +1,124 @@
+//! What orders cost, as figures for people.
+
+use serde::{Deserialize, Serialize};
+
+/// An order to choose from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Members that change places among the others.
+    pub moved: usize,
+    /// What it is among the candidates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// Lines that visits touch.
+    pub forecasts: Vec<Forecast>,
+    /// Sizes of the struct.
+    pub sizes: Vec<SizeForecast>,
+    /// Lines a visit loses to other CPUs because of what lies together, on the recorded machine.
+    pub coherence: BeforeAfter,
+    /// Declared indices of members in order of place.
+    pub order: Vec<usize>,
+    /// What the cost of the declared order and of this one is made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<Term>,
+}
+
+/// A part of the cost by which orders are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Term {
+    /// What costs.
+    pub kind: TermKind,
+    /// Line size in bytes by which lines are counted, of both lines of a pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// Line size in bytes that the struct is compiled for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_line: Option<u64>,
+    /// Its cost in the declared order. All terms of an order sum up to what the search compares.
+    pub cost_before: u64,
+    /// Its cost in this order.
+    pub cost_after: u64,
+    /// How much there is of it: lines per visit, bytes, or pairs of neighbours.
+    pub amount: BeforeAfter,
+}
+
+/// What costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TermKind {
+    /// Lines that visits touch.
+    Lines,
+    /// Lines lost to other CPUs because of what lies together.
+    Coherence,
+    /// Pairs of adjacent lines that visits touch.
+    LinePairs,
+    /// Pairs of adjacent lines lost to other CPUs.
+    PairCoherence,
+    /// Bytes of the struct.
+    Size,
+    /// Bytes that no member fills; they cost as part of the size.
+    Padding,
+    /// Neighbours that aren't so in the declared order.
+    Seams,
+    /// Neighbours under different `#if` conditions.
+    Guards,
+}
+
+/// What a candidate is among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// From here on each further moved member brings less than the mean (the knee of the front).
+    Smallest,
+    /// No known order costs less.
+    Best,
+    /// The one the plan proposes.
+    Chosen,
+}
+
+/// Lines a visit touches on average, before and after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// The build, if not the recorded one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
+    /// Line size in bytes by which lines are counted.
+    pub line: u64,
+    /// Line size in bytes that the struct is compiled for: alignments to the line follow it.
+    pub build_line: u64,
+    /// In visits as learnt from what runs in one go.
+    pub together: BeforeAfter,
+    /// In visits as if each function ran alone.
+    pub alone: BeforeAfter,
+    /// No order touches fewer lines in the visits of `together`.
+    pub bound: f64,
+}
+
+/// A number before and after.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BeforeAfter {
+    /// In the declared layout.
+    pub before: f64,
+    /// In the chosen one.
+    pub after: f64,
+}
+
+/// Size of the struct for one line size, before and after, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeForecast {
+    /// The build, if not the recorded one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
+    /// Line size in bytes that the struct is compiled for.
+    pub build_line: u64,
+    /// In the declared layout.
+    pub before: u64,
+    /// In the chosen one.
+    pub after: u64,
+    /// What the kernel's allocator takes for the declared layout.
+    #[serde(default)]
+    pub slab_before: u64,
+    /// What it takes for the chosen one.
+    #[serde(default)]
+    pub slab_after: u64,
+}

@@ -1,0 +1,455 @@
+//! Orders for some structs, and the checks a plan read back must pass.
+
+use super::builds::BuildNote;
+use super::confidence::Confidence;
+use super::evidence::VisitEvidence;
+use super::forecast::{Candidate, Forecast, SizeForecast, Term};
+use super::groups::Group;
+use fieldline_layout::constraint::{self, Constraints, ReorderRefusal, Wishes};
+use fieldline_layout::{Layout, Member, abi};
+use serde::{Deserialize, Serialize};
+
+/// Value of [`Plan::format`].
+pub const FORMAT: &str = "fieldline-plan";
+/// Value of [`Plan::version`] this crate writes and reads.
+pub const VERSION: u32 = 1;
+
+/// Orders for some structs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Always [`FORMAT`].
+    pub format: String,
+    /// Format version.
+    pub version: u32,
+    /// What the orders rest on.
+    #[serde(default, skip_serializing_if = "Basis::is_profile")]
+    pub basis: Basis,
+    /// Line sizes in bytes that were judged.
+    pub lines: Vec<u64>,
+    /// Line size in bytes of the machine that the layouts were compiled for.
+    pub build_line: u64,
+    /// One for each struct asked for, in that order.
+    pub structs: Vec<StructPlan>,
+}
+
+/// What the orders of a plan rest on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// A profile tells which members are touched, and which together.
+    #[default]
+    Profile,
+    /// The layout alone: an order is smaller, and nothing is known of what is hot.
+    Layout,
+}
+
+impl Basis {
+    fn is_profile(&self) -> bool {
+        *self == Self::Profile
+    }
+}
+
+/// What came of a struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Members move.
+    Moved,
+    /// No order is worth a change; `chosen` equals `declared`.
+    NoGain,
+    /// The members can't be reordered, or the recording can't tell how; `chosen` equals `declared`.
+    Refused,
+    /// Advice needs more samples; `chosen` equals `declared`.
+    TooFewSamples,
+}
+
+/// The order chosen for one struct, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StructPlan {
+    /// Tag.
+    pub name: String,
+    /// [`Layout::fingerprint`] of the declared layout.
+    pub fingerprint: u64,
+    /// File that declares it, if debug info tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Line that declares it, 0 when unknown.
+    #[serde(default)]
+    pub line: u32,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Why, unless members move; then what it costs to keep pins that the declared order breaks, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The layout as compiled.
+    pub declared: Arrangement,
+    /// The layout as proposed.
+    pub chosen: Arrangement,
+    /// Orders that touch the fewest lines for the number of members they move, by that number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
+    /// Lines that visits touch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forecasts: Vec<Forecast>,
+    /// Sizes of the struct.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<SizeForecast>,
+    /// What became of each other build that orders should be judged in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub builds: Vec<BuildNote>,
+    /// Members that share lines in the chosen order, in order of place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Group>,
+    /// Structs whose size changes with this one's, because they hold it by value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub embedded_in: Vec<Embedding>,
+    /// Members that change places among the others, in declared order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<MovedMember>,
+    /// Members that may not move freely, in declared order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<HeldMember>,
+    /// What became of the pins about cachelines, and of others that the declared layout breaks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pins: Vec<PinReport>,
+    /// What else a reader should know, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Configurations without some members in which the order takes more cachelines than the declared one, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grows: Vec<String>,
+    /// Samples of the struct.
+    pub samples: u64,
+    /// Samples that advice needs at least.
+    pub needed: u64,
+    /// What the visits rest on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<VisitEvidence>,
+    /// How sure the search is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchReport>,
+    /// What holds on samples left out, and what comes again when time is drawn anew, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    /// What the cost of the declared and of the chosen order is made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<Term>,
+}
+
+/// Top-level members in order of place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arrangement {
+    /// Size of the struct in bytes.
+    pub size: u64,
+    /// Its members.
+    pub members: Vec<PlacedMember>,
+}
+
+/// A member in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacedMember {
+    /// Its index in declared order, which also tells unnamed members apart.
+    pub index: usize,
+    /// Name; absent for an anonymous struct or union.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Type as C spells it.
+    pub type_name: String,
+    /// Offset in bytes of the first byte that holds a bit of it.
+    pub offset: u64,
+    /// Bytes that hold a bit of it.
+    pub size: u64,
+    /// For a bit-field, its offset in bits from the start of the struct.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_offset: Option<u64>,
+    /// For a bit-field, its width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit_size: Option<u64>,
+    /// Line of the declaration, 0 when unknown.
+    #[serde(default)]
+    pub line: u32,
+}
+
+/// A struct that holds a planned one by value, before and after, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Embedding {
+    /// Its tag.
+    pub name: String,
+    /// The members that hold it.
+    pub member: String,
+    /// Size as declared.
+    pub before: u64,
+    /// Size with the chosen order.
+    pub after: u64,
+    /// What the kernel's allocator takes for it as declared.
+    pub slab_before: u64,
+    /// What it takes with the chosen order.
+    pub slab_after: u64,
+}
+
+/// A member that changes its place, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MovedMember {
+    /// Index in declared order.
+    pub index: usize,
+    /// Name; absent for an anonymous struct or union.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Byte offset before.
+    pub from: u64,
+    /// Byte offset after.
+    pub to: u64,
+    /// Loads sampled.
+    pub loads: u64,
+    /// Stores sampled.
+    pub stores: u64,
+    /// CPUs that touched it.
+    #[serde(default)]
+    pub cpus: usize,
+    /// Share of the struct's accesses.
+    pub share: f64,
+    /// Functions that touch it most, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<String>,
+    /// Members it now shares a cacheline with that are touched in the same visits, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<String>,
+    /// All of it in a sentence.
+    pub reason: String,
+}
+
+/// A member that may not move freely, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldMember {
+    /// Index in declared order.
+    pub index: usize,
+    /// Why.
+    pub reason: String,
+}
+
+/// A pin and which layout keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinReport {
+    /// The pin and where it comes from.
+    pub pin: String,
+    /// Whether the declared layout keeps it.
+    pub declared: bool,
+    /// Whether the chosen one does.
+    pub chosen: bool,
+}
+
+/// How a search went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SearchReport {
+    /// Whether no order is cheaper than the best one found: all were tried, or the bound is met.
+    pub optimal: bool,
+    /// Independent searches.
+    pub chains: usize,
+    /// By how much the worst search's result costs more than the best one's, as a share.
+    pub spread: f64,
+    /// Cost of the order that the plan chose.
+    #[serde(default)]
+    pub cost: u64,
+    /// No order costs less than this.
+    #[serde(default)]
+    pub lower_bound: u64,
+    /// Share of `cost` above `lower_bound`, rounded up: 0 only if no order is cheaper.
+    #[serde(default)]
+    pub gap: f64,
+}
+
+impl Plan {
+    /// Checks format and version of a plan that was read back.
+    ///
+    /// # Errors
+    /// If either is another one.
+    pub fn check_format(&self) -> Result<(), PlanError> {
+        if self.format != FORMAT {
+            return Err(PlanError::Format(self.format.clone()));
+        }
+        if self.version != VERSION {
+            return Err(PlanError::Version(self.version));
+        }
+        Ok(())
+    }
+
+    /// The plan of a struct.
+    pub fn struct_named(&self, name: &str) -> Option<&StructPlan> {
+        self.structs.iter().find(|plan| plan.name == name)
+    }
+}
+
+impl StructPlan {
+    /// Declared indices in chosen order.
+    pub fn order(&self) -> Vec<usize> {
+        self.chosen.members.iter().map(|member| member.index).collect()
+    }
+
+    /// Whether anything moves.
+    pub fn changes(&self) -> bool {
+        self.outcome == Outcome::Moved
+    }
+
+    /// The layout the plan predicts for a struct, computed anew from its order.
+    ///
+    /// # Errors
+    /// If the plan was made for another layout, or doesn't hold what its order gives.
+    pub fn predicted(&self, layout: &Layout) -> Result<Layout, PlanError> {
+        let actual = layout.fingerprint();
+        if self.name != layout.name || self.fingerprint != actual {
+            return Err(PlanError::OtherLayout {
+                name: self.name.clone(),
+                planned: self.fingerprint,
+                actual,
+            });
+        }
+        let order = self.order();
+        let placed = abi::reorder(layout, &order).ok_or_else(|| PlanError::NotAnOrder(self.name.clone()))?;
+        self.compare(&placed)?;
+        Ok(placed)
+    }
+
+    fn compare(&self, placed: &Layout) -> Result<(), PlanError> {
+        for (planned, member) in self.chosen.members.iter().zip(&placed.members) {
+            let bit_offset = planned.bit_offset.unwrap_or_else(|| planned.offset.saturating_mul(8));
+            if bit_offset != member.bit_offset {
+                return Err(PlanError::OtherPlace {
+                    name: self.name.clone(),
+                    index: planned.index,
+                    planned: bit_offset,
+                    placed: member.bit_offset,
+                });
+            }
+        }
+        if self.chosen.size == placed.size {
+            return Ok(());
+        }
+        Err(PlanError::OtherSize { name: self.name.clone(), planned: self.chosen.size, placed: placed.size })
+    }
+}
+
+impl Arrangement {
+    /// The members of a layout that has them in `order`.
+    pub fn new(layout: &Layout, order: impl IntoIterator<Item = usize>) -> Self {
+        let members = order.into_iter().zip(&layout.members);
+        Self {
+            size: layout.size,
+            members: members.map(|(index, member)| PlacedMember::new(index, member)).collect(),
+        }
+    }
+}
+
+impl PlacedMember {
+    fn new(index: usize, member: &Member) -> Self {
+        let bits = member.is_bit_field().then_some((member.bit_offset, member.bit_size));
+        Self {
+            index,
+            name: member.name.clone(),
+            type_name: member.type_name.clone(),
+            offset: member.offset(),
+            size: member.size(),
+            bit_offset: bits.map(|bits| bits.0),
+            bit_size: bits.map(|bits| bits.1),
+            line: member.line,
+        }
+    }
+}
+
+/// A plan that refuses, and says what holds each member if nothing may move.
+pub(crate) fn refused(layout: &Layout, wishes: &Wishes, refusal: &ReorderRefusal) -> StructPlan {
+    let mut result = unchanged(layout, Outcome::Refused, &refusal.to_string());
+    if let (ReorderRefusal::Fixed, Ok(limits)) = (refusal, constraint::limits(layout, wishes)) {
+        result.held = held(&limits);
+    }
+    result
+}
+
+/// A plan that leaves the struct as it is declared.
+pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> StructPlan {
+    let declared = Arrangement::new(layout, 0..layout.members.len());
+    StructPlan {
+        name: layout.name.clone(),
+        fingerprint: layout.fingerprint(),
+        file: layout.file.clone(),
+        line: layout.line,
+        outcome,
+        reason: Some(reason.to_owned()),
+        chosen: declared.clone(),
+        declared,
+        candidates: Vec::new(),
+        forecasts: Vec::new(),
+        sizes: Vec::new(),
+        builds: Vec::new(),
+        groups: Vec::new(),
+        embedded_in: Vec::new(),
+        moved: Vec::new(),
+        held: Vec::new(),
+        pins: Vec::new(),
+        notes: Vec::new(),
+        grows: Vec::new(),
+        samples: 0,
+        needed: 0,
+        evidence: None,
+        search: None,
+        confidence: None,
+        terms: Vec::new(),
+    }
+}
+
+pub(crate) fn held(constraints: &Constraints) -> Vec<HeldMember> {
+    let units = constraints.units.iter().filter_map(|unit| Some((unit, unit.hold.as_ref()?)));
+    let members = units.flat_map(|(unit, hold)| {
+        unit.members.iter().map(|index| HeldMember { index: *index, reason: hold.reason.clone() })
+    });
+    members.collect()
+}
+
+/// Why a plan can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Something else than a plan.
+    #[error("format is {0:?}, not {FORMAT:?}")]
+    Format(String),
+    /// A plan of another time.
+    #[error("plan version is {0}; this program reads version {VERSION}")]
+    Version(u32),
+    /// The struct has changed since, or is another one.
+    #[error(
+        "plan for another layout of struct {name}: it has fingerprint {planned:#018x}, the layout {actual:#018x}"
+    )]
+    OtherLayout {
+        /// Tag.
+        name: String,
+        /// The plan's fingerprint.
+        planned: u64,
+        /// The layout's.
+        actual: u64,
+    },
+    /// Members are missing or doubled.
+    #[error("struct {0}: the chosen members are no order of the declared ones")]
+    NotAnOrder(String),
+    /// An offset isn't what the C ABI gives the order.
+    #[error(
+        "struct {name}: member {index} is planned at bit {planned}, but its order puts it at bit {placed}"
+    )]
+    OtherPlace {
+        /// Tag.
+        name: String,
+        /// Declared index of the member.
+        index: usize,
+        /// Planned offset in bits.
+        planned: u64,
+        /// Offset in bits by the order.
+        placed: u64,
+    },
+    /// The size isn't what the C ABI gives the order.
+    #[error("struct {name}: {planned} bytes are planned, but its order takes {placed}")]
+    OtherSize {
+        /// Tag.
+        name: String,
+        /// Planned size in bytes.
+        planned: u64,
+        /// Size in bytes by the order.
+        placed: u64,
+    },
+}

@@ -1,0 +1,240 @@
+//! What no order can avoid.
+//!
+//! An order on true offsets is relaxed to chunks on lines: a chunk is as much of a unit as its alignment keeps on one
+//! line, wherever the unit goes. Chunks keep their bytes, touched or not, so what shares a line with them must fit
+//! beside them. Each view is bounded for itself, by the best of:
+//!
+//! * volume: the bytes a visit touches, rounded up to lines.
+//! * shares: a line's cost for a visit is split among the bytes that the visit touches on it. A chunk pays least on the
+//!   line that suits it best, alone of all chunks; what all pay on lines of their own wish is a bound. That line is
+//!   relaxed to a fraction of each chunk, which makes the share convex; its tangents are bounds (Frank and Wolfe, 1956).
+//! * branch and bound over which line each chunk is on, for as long as its budget lasts (`branch`).
+
+use super::chunks::{Chunks, chunks, sets};
+use crate::cost::problem::Problem;
+use crate::cost::state::OrderState;
+use crate::search::branch::{self, Core};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// Rounds of tightening a chunk's share. More than these gain less than a thousandth.
+const ROUNDS: usize = 8;
+/// Steps of visits that tightening may take in one view; structs of very many touched members get fewer rounds.
+const SHARE_STEPS: usize = 16_000_000;
+/// What sums of floating point numbers may be off by, as a share.
+const ROUNDING: f64 = 1e-9;
+
+/// What no order can avoid.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LowerBound {
+    /// Lines that all visits touch together, by view.
+    pub touched: Vec<u64>,
+    /// Cost.
+    pub cost: u64,
+}
+
+/// Share of a cost above its bound, to four digits, rounded up.
+pub fn gap(cost: u64, bound: u64) -> f64 {
+    let above = u128::from(cost.saturating_sub(bound)) * 10_000;
+    above.div_ceil(u128::from(cost.max(1))) as f64 / 10_000.0
+}
+
+/// Bounds the cost of all orders. A good order known beforehand makes it faster, not other.
+pub fn lower_bound(problem: &Problem<'_>, known: Option<&[usize]>) -> LowerBound {
+    let known = known.map(|order| OrderState::of(problem, order).touched());
+    let sets = sets(problem);
+    let views: Vec<(usize, Chunks)> =
+        problem.views.iter().map(|view| chunks(problem, view, &sets)).enumerate().collect();
+    let bounds: Vec<u64> = views
+        .par_iter()
+        .map(|(index, chunks)| {
+            let known = known.as_ref().and_then(|known| known.get(*index)).copied();
+            touched(chunks, known.unwrap_or(u64::MAX))
+        })
+        .collect();
+    let lines = problem.views.iter().zip(&bounds).map(|(view, bound)| view.weight * bound);
+    let cost = lines.sum::<u64>() + least_size(problem) + least_guards(problem);
+    LowerBound { touched: bounds, cost }
+}
+
+/// Lines that visits touch at least. `known` is what they touch in some order.
+pub fn touched(chunks: &Chunks, known: u64) -> u64 {
+    let simple = volume(chunks).max(shares(chunks));
+    if simple >= known {
+        return simple.min(known);
+    }
+    simple.max(branch::bound(&Core::new(chunks), known))
+}
+
+/// Each visit's bits, rounded up to lines.
+fn volume(chunks: &Chunks) -> u64 {
+    let visits = chunks.visits.iter().map(|(set, weight)| {
+        let bits: u64 =
+            set.iter().filter_map(|index| chunks.chunks.get(*index)).map(|chunk| chunk.bits).sum();
+        bits.div_ceil(chunks.line.max(1)).max(1) * weight
+    });
+    visits.sum()
+}
+
+/// What all chunks pay at least, each on a line of its own wish.
+fn shares(chunks: &Chunks) -> u64 {
+    let mut visits_of = vec![Vec::new(); chunks.chunks.len()];
+    for (visit, (set, _)) in chunks.visits.iter().enumerate() {
+        set.iter().for_each(|chunk| visits_of[*chunk].push(visit));
+    }
+    let steps: usize = chunks.visits.iter().map(|(set, _)| set.len() * set.len()).sum();
+    let rounds = (SHARE_STEPS / steps.max(1)).clamp(1, ROUNDS);
+    let least =
+        (0..chunks.chunks.len()).map(|index| Line::new(chunks, index, &visits_of[index]).least_share(rounds));
+    (least.sum::<f64>() * (1.0 - ROUNDING)).max(0.0) as u64
+}
+
+/// A line that suits one chunk best.
+struct Line<'c> {
+    chunks: &'c Chunks,
+    /// The chunk it is for.
+    index: usize,
+    /// The visits that touch it.
+    visits: Vec<VisitOn>,
+    /// Chunks that these touch, those of one visit behind those of another.
+    touched: Vec<u32>,
+    /// By chunk, what a bit of it on the line brings.
+    gains: Vec<f64>,
+    /// By chunk, bits of it on the line that the tangent likes best.
+    chosen: Vec<f64>,
+}
+
+/// A visit to a line.
+struct VisitOn {
+    /// Where its chunks end in [`Line::touched`].
+    end: usize,
+    weight: f64,
+    /// Bits that it touches on the line.
+    bits: f64,
+}
+
+impl<'c> Line<'c> {
+    fn new(chunks: &'c Chunks, index: usize, visits: &[usize]) -> Self {
+        let bits = bits_on(chunks, index).max(1.0);
+        let mut touched = Vec::new();
+        let visits = visits.iter().filter_map(|visit| chunks.visits.get(*visit)).map(|(set, weight)| {
+            touched.extend(set.iter().map(|chunk| *chunk as u32));
+            VisitOn { end: touched.len(), weight: *weight as f64, bits }
+        });
+        Self {
+            visits: visits.collect(),
+            chunks,
+            index,
+            touched,
+            gains: vec![0.0; chunks.chunks.len()],
+            chosen: vec![0.0; chunks.chunks.len()],
+        }
+    }
+
+    /// What the chunk pays at least on any line: its bits times the sum over its visits of weight / bits they touch.
+    fn least_share(mut self, rounds: usize) -> f64 {
+        let own = self.chunks.chunks.get(self.index).map_or(0, |chunk| chunk.bits) as f64;
+        if own <= 0.0 || self.visits.is_empty() {
+            return 0.0;
+        }
+        let mut best = 0.0_f64;
+        for round in 0..rounds {
+            self.choose();
+            let mut tangent = 0.0;
+            let step = 2.0 / (round as f64 + 2.0);
+            let mut first = 0;
+            for visit in &mut self.visits {
+                let set = &self.touched[first..visit.end];
+                first = visit.end;
+                let there: f64 = set.iter().map(|chunk| self.chosen[*chunk as usize]).sum();
+                // 1/b is convex: it lies above its tangent at `at`.
+                let at = visit.bits;
+                tangent += visit.weight * (2.0 / at - there / (at * at));
+                visit.bits = at + step * (there - at);
+            }
+            best = best.max(tangent);
+        }
+        own * best
+    }
+
+    /// Fills the line that the tangent likes best: chunks that gain most first, until it is full.
+    fn choose(&mut self) {
+        self.gains.fill(0.0);
+        self.chosen.fill(0.0);
+        let mut first = 0;
+        for visit in &self.visits {
+            let gain = visit.weight / (visit.bits * visit.bits);
+            for chunk in &self.touched[first..visit.end] {
+                self.gains[*chunk as usize] += gain;
+            }
+            first = visit.end;
+        }
+        let own = bits_on(self.chunks, self.index);
+        let mut room = self.chunks.line as f64 - own;
+        self.chosen[self.index] = own;
+        let mut others: Vec<usize> =
+            (0..self.gains.len()).filter(|chunk| *chunk != self.index && self.gains[*chunk] > 0.0).collect();
+        others.sort_by(|one, other| self.gains[*other].total_cmp(&self.gains[*one]).then(one.cmp(other)));
+        for chunk in others {
+            let taken = bits_on(self.chunks, chunk).min(room);
+            if taken <= 0.0 {
+                break;
+            }
+            self.chosen[chunk] = taken;
+            room -= taken;
+        }
+    }
+}
+
+/// Bits of a chunk that one line can hold.
+fn bits_on(chunks: &Chunks, index: usize) -> f64 {
+    chunks.chunks.get(index).map_or(0, |chunk| chunk.bits.min(chunks.line)) as f64
+}
+
+/// What sizes cost without any padding.
+fn least_size(problem: &Problem<'_>) -> u64 {
+    let sizes = problem.builds.iter().map(|build| {
+        let bits = (0..problem.constraints.units.len()).map(|unit| build.bits(unit)).sum();
+        problem.size_cost(build, build.size(bits))
+    });
+    sizes.sum()
+}
+
+/// Every `#if` condition is entered from another one, but for the first.
+fn least_guards(problem: &Problem<'_>) -> u64 {
+    let units = 0..problem.constraints.units.len();
+    let guards: BTreeSet<Option<u32>> = units.map(|unit| problem.neighbours.traits(unit).guard).collect();
+    problem.neighbours.guard_weight() * (guards.len() as u64).saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::chunks::Chunk;
+
+    fn chunks(sizes: &[u64], visits: &[(&[usize], u64)]) -> Chunks {
+        Chunks {
+            chunks: sizes.iter().map(|size| Chunk { bits: size * 8, piece: size * 8 }).collect(),
+            visits: visits.iter().map(|(set, weight)| (set.to_vec(), *weight)).collect(),
+            line: 512,
+        }
+    }
+
+    #[test]
+    fn a_member_that_cannot_be_with_all_its_company_pays_for_it() {
+        // Nine members of 32 bytes; each visit touches the first and one other. Volume says one line each, but only
+        // one other fits beside the first.
+        let visits: Vec<Vec<usize>> = (1..9).map(|other| vec![0, other]).collect();
+        let visits: Vec<(&[usize], u64)> = visits.iter().map(|set| (set.as_slice(), 1000)).collect();
+        let chunks = chunks(&[32; 9], &visits);
+        assert_eq!(volume(&chunks), 8_000);
+        assert!(shares(&chunks) > 10_000, "{}", shares(&chunks));
+        assert_eq!(touched(&chunks, u64::MAX), 15_000);
+    }
+
+    #[test]
+    fn gaps_are_rounded_up() {
+        assert_eq!((gap(1_000_000, 1_000_000), gap(1_000_000, 999_999)), (0.0, 0.0001));
+        assert_eq!(gap(200, 150), 0.25);
+    }
+}

@@ -1,0 +1,229 @@
+//! Moves a search tries: small changes of an order that keep to regions.
+
+use crate::cost::problem::Problem;
+use crate::cost::state::OrderState;
+use crate::random::Random;
+use crate::search::repertoire::Kind;
+use fieldline_layout::constraint::Unit;
+use std::collections::BTreeMap;
+
+/// A change of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// From this place on stand [`Mover::units`].
+    Replace(usize),
+    /// Units at two places, the first before the second, that are laid out alike change places: nothing else moves.
+    Exchange(usize, usize),
+}
+
+/// Draws moves for one problem.
+#[derive(Clone, Debug)]
+pub struct Mover {
+    /// Touched units that can move.
+    hot: Vec<usize>,
+    /// By place: first place of its region and the one behind the last.
+    regions: Vec<(usize, usize)>,
+    bits: Vec<u64>,
+    /// Units of equal kind can exchange their places without moving anything else.
+    kinds: Vec<usize>,
+    /// Units that keep their order among each other.
+    keep_order: Vec<bool>,
+    /// The move drawn last: the units from some place on.
+    units: Vec<usize>,
+}
+
+impl Mover {
+    /// Moves for a problem.
+    pub fn new(problem: &Problem<'_>) -> Self {
+        let order = problem.constraints.initial_order();
+        let regions = regions(problem, &order);
+        let free = order.iter().zip(&regions).filter(|(_, (first, end))| end - first > 1);
+        let mut hot: Vec<usize> =
+            free.map(|(unit, _)| *unit).filter(|unit| !problem.parts(*unit).is_empty()).collect();
+        hot.sort_unstable();
+        let units = 0..order.len();
+        Self {
+            hot,
+            regions,
+            bits: units.map(|unit| problem.unit_bits(unit)).collect(),
+            kinds: kinds(problem, order.len()),
+            keep_order: problem.constraints.units.iter().map(Unit::keeps_order).collect(),
+            units: Vec::new(),
+        }
+    }
+
+    /// How many touched units can move.
+    pub fn touched(&self) -> usize {
+        self.hot.len()
+    }
+
+    /// Whether two units can exchange their places without moving anything else.
+    pub fn are_alike(&self, one: usize, other: usize) -> bool {
+        self.kinds[one] == self.kinds[other]
+    }
+
+    /// Number of a unit's kind.
+    pub fn kind(&self, unit: usize) -> usize {
+        self.kinds[unit]
+    }
+
+    /// First place of the region around a place, and the one behind its last.
+    pub fn region(&self, place: usize) -> (usize, usize) {
+        self.regions[place]
+    }
+
+    /// Draws a move of a kind. `None` if the draw changes nothing or breaks a constraint.
+    pub(crate) fn draw(&mut self, state: &OrderState<'_>, kind: Kind, random: &mut Random) -> Option<Move> {
+        let drawn = match kind {
+            Kind::Heal => self.heal(state, random),
+            _ => self.draw_hot(state, kind, random),
+        }?;
+        let is_allowed = match drawn {
+            Move::Replace(first) => state.allows(first, &self.units),
+            Move::Exchange(one, other) => state.allows_exchange(one, other),
+        };
+        is_allowed.then_some(drawn)
+    }
+
+    /// Draws a move of a touched unit.
+    fn draw_hot(&mut self, state: &OrderState<'_>, kind: Kind, random: &mut Random) -> Option<Move> {
+        let unit = *self.hot.get(random.below(self.hot.len()))?;
+        let from = state.place_of(unit);
+        let (low, high) = self.regions[from];
+        let to = low + random.below(high - low);
+        if from == to {
+            return None;
+        }
+        let first = match kind {
+            Kind::SwapAlike => return self.swap_alike(state, from, to, random),
+            Kind::Swap => return self.swap(state, from, to),
+            Kind::SwapLines => self.exchange(state, self.line(state, from), self.line(state, to)),
+            Kind::SwapRun => self.swap_run(state, from, to),
+            Kind::InsertLine => self.insert_line(state, from, to),
+            Kind::Insert => self.insert(state, from, to, 1),
+            Kind::InsertRun | Kind::Heal => self.insert(state, from, to, 2 + random.below(5)),
+        };
+        first.map(Move::Replace)
+    }
+
+    /// Puts a unit next to the one declared before or behind it, in exchange for a unit of its kind.
+    fn heal(&mut self, state: &OrderState<'_>, random: &mut Random) -> Option<Move> {
+        let unit = random.below(self.kinds.len());
+        let from = state.place_of(unit);
+        let (low, high) = self.regions[from];
+        let to = if random.below(2) == 0 {
+            state.place_of(unit.checked_sub(1)?) + 1
+        } else {
+            state.order().get(unit + 1).map(|_| state.place_of(unit + 1))?.checked_sub(1)?
+        };
+        let alike = (low..high).contains(&to) && self.kinds[state.order()[to]] == self.kinds[unit];
+        alike.then(|| self.swap(state, from, to))?
+    }
+
+    /// Exchanges two units.
+    fn swap(&mut self, state: &OrderState<'_>, one: usize, other: usize) -> Option<Move> {
+        let units = [state.order()[one], state.order()[other]];
+        let is_free = !units.iter().any(|unit| self.keep_order[*unit]);
+        if one != other && is_free && self.are_alike(units[0], units[1]) {
+            return Some(Move::Exchange(one.min(other), one.max(other)));
+        }
+        self.exchange(state, (one, one + 1), (other, other + 1)).map(Move::Replace)
+    }
+
+    /// The units of the last draw.
+    pub fn units(&self) -> &[usize] {
+        &self.units
+    }
+
+    /// Places of the units that begin on the line of a place, within its region.
+    fn line(&self, state: &OrderState<'_>, place: usize) -> (usize, usize) {
+        let (low, high) = self.regions[place];
+        let (first, end) = state.line_run(place);
+        (first.max(low), end.min(high))
+    }
+
+    /// Exchanges two runs of places.
+    fn exchange(&mut self, state: &OrderState<'_>, a: (usize, usize), b: (usize, usize)) -> Option<usize> {
+        let (a, b) = if a.0 <= b.0 { (a, b) } else { (b, a) };
+        if a.1 > b.0 || a.0 == a.1 || b.0 == b.1 {
+            return None;
+        }
+        self.units.clear();
+        for run in [b.0..b.1, a.1..b.0, a.0..a.1] {
+            self.units.extend_from_slice(&state.order()[run]);
+        }
+        Some(a.0)
+    }
+
+    /// Exchanges with a unit of the same size, if a few draws find one.
+    fn swap_alike(
+        &mut self,
+        state: &OrderState<'_>,
+        from: usize,
+        to: usize,
+        random: &mut Random,
+    ) -> Option<Move> {
+        let (low, high) = self.regions[from];
+        let bits = |place: usize| self.bits[state.order()[place]];
+        let draws = (0..4).map(|_| low + random.below(high - low));
+        let mut alike = std::iter::once(to).chain(draws).filter(|place| *place != from);
+        let to = alike.find(|place| bits(*place) == bits(from))?;
+        self.swap(state, from, to)
+    }
+
+    /// Exchanges a unit with units from another place on that are together as long.
+    fn swap_run(&mut self, state: &OrderState<'_>, from: usize, to: usize) -> Option<usize> {
+        let high = self.regions[from].1;
+        let bits = |place: usize| self.bits[state.order()[place]];
+        let mut sum = 0;
+        let mut end = to;
+        while end < high && sum < bits(from) {
+            sum += bits(end);
+            end += 1;
+        }
+        let run = (to, end);
+        (sum == bits(from)).then(|| self.exchange(state, (from, from + 1), run))?
+    }
+
+    /// Moves what lies on the line of one place in front of the line of another.
+    fn insert_line(&mut self, state: &OrderState<'_>, from: usize, to: usize) -> Option<usize> {
+        let (a, b) = (self.line(state, from), self.line(state, to));
+        if a.0 < b.0 { self.exchange(state, a, (a.1, b.0)) } else { self.exchange(state, (b.0, a.0), a) }
+    }
+
+    /// Moves `count` units so that they begin at another place.
+    fn insert(&mut self, state: &OrderState<'_>, from: usize, to: usize, count: usize) -> Option<usize> {
+        let high = self.regions[from].1;
+        if from + count > high || to + count > high {
+            return None;
+        }
+        if to < from {
+            self.exchange(state, (to, from), (from, from + count))
+        } else {
+            self.exchange(state, (from, from + count), (from + count, to + count))
+        }
+    }
+}
+
+/// Numbers for what compilers are asked for units.
+fn kinds(problem: &Problem<'_>, units: usize) -> Vec<usize> {
+    let mut known = BTreeMap::new();
+    let mut kinds = Vec::with_capacity(units);
+    for unit in 0..units {
+        let next = known.len();
+        kinds.push(*known.entry(problem.slots_of(unit)).or_insert(next));
+    }
+    kinds
+}
+
+fn regions(problem: &Problem<'_>, order: &[usize]) -> Vec<(usize, usize)> {
+    let region = |place: usize| problem.constraints.units[order[place]].region;
+    let mut regions = vec![(0, 0); order.len()];
+    let mut first = 0;
+    while first < order.len() {
+        let end = (first..order.len()).find(|place| region(*place) != region(first)).unwrap_or(order.len());
+        regions[first..end].fill((first, end));
+        first = end;
+    }
+    regions
+}

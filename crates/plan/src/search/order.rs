@@ -1,0 +1,30 @@
+//! An order and its cost.
+
+use crate::cost::state::OrderState;
+use std::cmp::Reverse;
+
+/// An order and its cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CostedOrder {
+    /// Units in order.
+    pub order: Vec<usize>,
+    /// Its cost.
+    pub cost: u64,
+}
+
+impl CostedOrder {
+    /// Takes over an order that has just changed, if it is cheaper and fits.
+    pub(crate) fn take(&mut self, state: &OrderState<'_>, changed: bool) {
+        if changed && state.cost() < self.cost && state.fits() {
+            self.cost = state.cost();
+            self.order.copy_from_slice(state.order());
+        }
+    }
+}
+
+/// Orders as a chain takes them: the cheapest last.
+pub(crate) fn hottest_first(found: &[CostedOrder]) -> Vec<Vec<usize>> {
+    let mut found: Vec<&CostedOrder> = found.iter().collect();
+    found.sort_by_key(|found| Reverse((found.cost, &found.order)));
+    found.into_iter().map(|found| found.order.clone()).collect()
+}

@@ -1,0 +1,179 @@
+//! Bounds against all orders counted by hand, and what must not change them; terms against the cost they make up.
+
+use crate::common::{Case, Sets, layout};
+use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
+use fieldline_plan::cost::build::BuildSlots;
+use fieldline_plan::cost::problem::Problem;
+use fieldline_plan::cost::state::{Memo, OrderState};
+use fieldline_plan::cost::terms::terms;
+use fieldline_plan::cost::view::View;
+use fieldline_plan::random::Random;
+use fieldline_plan::search::lower_bound::lower_bound;
+use fieldline_plan::search::starts::{Effort, search};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// A struct whose visits are sets of bytes.
+fn case(sizes: &[u64], sets: &Sets, wishes: &Wishes) -> Case {
+    let bytes: Vec<u64> = sets.iter().flat_map(|(set, _)| set).map(|byte| *byte as u64).collect();
+    Case::new(layout("sample", sizes), &bytes, sets, wishes)
+}
+
+/// Objects that begin `phase` bytes into a line, on lines of two sizes and for two compilers.
+fn problem(case: &Case, phase: u64) -> Problem<'_> {
+    let views = vec![
+        View::new(0, 64, phase, 4),
+        View::new(0, 128, phase, 1),
+        View::new(1, 128, 0, 1),
+        View::on_pairs(0, 64, 0, 1),
+        View::new(0, 32, 0, 1),
+    ];
+    case.seen(&[64, 128], views)
+}
+
+/// Sets of a few bytes of a struct, anywhere in its members.
+fn random_sets(bytes: u64, count: usize, random: &mut Random) -> Sets {
+    let set = |random: &mut Random| {
+        let set: BTreeSet<usize> = (0..1 + random.below(5)).map(|_| random.below(bytes as usize)).collect();
+        (set.into_iter().collect(), 100 + random.below(900) as u64)
+    };
+    (0..count).map(|_| set(random)).collect()
+}
+
+/// The fewest lines of each view, and the least cost, over all orders.
+fn least(problem: &Problem<'_>, units: usize) -> (Vec<u64>, u64) {
+    let mut memo = Memo::default();
+    let mut order: Vec<usize> = (0..units).collect();
+    let mut state = OrderState::new(problem, &order, &mut memo);
+    let (mut touched, mut cost) = (state.touched(), u64::MAX);
+    visit_all(&mut order, 0, &mut |order| {
+        state.reset(order, &mut memo);
+        for (least, here) in touched.iter_mut().zip(state.touched()) {
+            *least = here.min(*least);
+        }
+        cost = cost.min(state.cost());
+    });
+    (touched, cost)
+}
+
+fn visit_all(order: &mut Vec<usize>, first: usize, visit: &mut impl FnMut(&[usize])) {
+    if first == order.len() {
+        visit(order);
+    }
+    for other in first..order.len() {
+        order.swap(first, other);
+        visit_all(order, first + 1, visit);
+        order.swap(first, other);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn no_order_is_below_the_bound(seed in any::<u64>(), count in 2_usize..7) {
+        let mut random = Random::new(seed);
+        let sizes: Vec<u64> = (0..count).map(|_| [1, 2, 4, 8, 16, 24, 40, 64][random.below(8)]).collect();
+        let bytes = layout("sample", &sizes).size;
+        let case = case(&sizes, &random_sets(bytes, 10, &mut random), &Wishes::default());
+        let problem = problem(&case, [0, 4, 8, 48][random.below(4)]);
+        let (touched, cost) = least(&problem, count);
+        let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 1, rounds: 1 }, 1);
+        for known in [None, found.best().map(|found| found.order.as_slice())] {
+            let bound = lower_bound(&problem, known);
+            for (view, (bound, least)) in bound.touched.iter().zip(&touched).enumerate() {
+                prop_assert!(bound <= least, "view {view}: {bound} > {least}");
+            }
+            prop_assert!(bound.cost <= cost, "{} > {cost}", bound.cost);
+        }
+    }
+
+    #[test]
+    fn terms_make_up_the_cost(seed in any::<u64>()) {
+        let mut random = Random::new(seed);
+        let sizes: Vec<u64> = (0..14).map(|_| [1, 2, 4, 8, 16, 24, 64][random.below(7)]).collect();
+        let guard = |random: &mut Random| Note { guard: Some(random.below(3) as u32), ..Note::default() };
+        let wishes = Wishes { notes: (0..14).map(|_| guard(&mut random)).collect(), ..Wishes::default() };
+        let bytes = layout("sample", &sizes).size;
+        let case = case(&sizes, &random_sets(bytes, 20, &mut random), &wishes);
+        let problem = problem(&case, 8);
+        let declared: Vec<usize> = (0..14).collect();
+        let mut order = declared.clone();
+        random.shuffle(&mut order);
+        let cost = |order: &[usize]| OrderState::of(&problem, order).cost();
+        let found = terms(&problem, &declared, &order);
+        prop_assert_eq!(found.iter().map(|term| term.cost_before).sum::<u64>(), cost(&declared));
+        prop_assert_eq!(found.iter().map(|term| term.cost_after).sum::<u64>(), cost(&order));
+    }
+
+    #[test]
+    fn doubling_and_shuffling_visits_scale_and_keep_the_bound(seed in any::<u64>()) {
+        let mut random = Random::new(seed);
+        let sizes: Vec<u64> = (0..10).map(|_| [4, 8, 16, 24][random.below(4)]).collect();
+        let bytes = layout("sample", &sizes).size;
+        let sets = random_sets(bytes, 14, &mut random);
+        let mut shuffled = sets.clone();
+        random.shuffle(&mut shuffled);
+        let doubled: Sets = sets.iter().map(|(set, weight)| (set.clone(), 2 * weight)).collect();
+        let split: Sets = sets.iter().chain(&sets).cloned().collect();
+        let touched = |sets: &Sets| {
+            let case = case(&sizes, sets, &Wishes::default());
+            lower_bound(&problem(&case, 0), None).touched
+        };
+        let once = touched(&sets);
+        prop_assert_eq!(&touched(&shuffled), &once);
+        prop_assert_eq!(touched(&split), touched(&doubled));
+        for (once, twice) in once.iter().zip(touched(&doubled)) {
+            // Rounded down once, the bound can lose one.
+            prop_assert!(2 * once <= twice + 1 && twice <= 2 * once + 2, "{once} {twice}");
+        }
+    }
+
+    #[test]
+    fn limits_never_make_the_best_order_cheaper(seed in any::<u64>()) {
+        let mut random = Random::new(seed);
+        let sizes: Vec<u64> = (0..6).map(|_| [4, 8, 16, 24, 40][random.below(5)]).collect();
+        let bytes = layout("sample", &sizes).size;
+        let sets = random_sets(bytes, 10, &mut random);
+        let lines = |sizes: &[u64], wishes: &Wishes| {
+            let case = case(sizes, &sets, wishes);
+            let problem = problem(&case, 0);
+            let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 1, rounds: 1 }, 1);
+            prop_assert!(found.is_exact);
+            Ok(found.best().unwrap().cost)
+        };
+        let free = lines(&sizes, &Wishes::default())?;
+        let pin = Pin { member: random.below(6), reason: "a test wants it".to_owned() };
+        let first = Wishes { first: vec![pin], ..Wishes::default() };
+        prop_assume!(constraints(&layout("sample", &sizes), &first).is_ok());
+        prop_assert!(lines(&sizes, &first)? >= free);
+    }
+}
+
+/// Lines are chosen first; visits are unions of few of them; then members are shuffled.
+#[test]
+fn planted_lines_are_found_and_proven() {
+    let mut random = Random::new(3);
+    let lines = 4;
+    let mut place: Vec<usize> = (0..lines * 8).collect();
+    random.shuffle(&mut place);
+    let sets: Sets = (0..40)
+        .map(|_| {
+            let chosen: BTreeSet<usize> = (0..1 + random.below(2)).map(|_| random.below(lines)).collect();
+            let members = (0..lines * 8).filter(|member| chosen.contains(&(place[*member] / 8)));
+            (members.map(|member| member * 8).collect(), 1 + random.below(20) as u64)
+        })
+        .collect();
+    let case = case(&vec![8; lines * 8], &sets, &Wishes::default());
+    let build = BuildSlots::new(&case.layout, &case.constraints, 64, 64);
+    let views = vec![View::new(0, 64, 0, 1)];
+    let problem =
+        Problem::new(&case.constraints, &case.cells, &case.visits, &case.sharing, vec![build], views);
+    let start = case.constraints.initial_order();
+    let found = search(&problem, &start, Effort { chains: 3, rounds: 100 }, 3);
+    let best = found.best().unwrap();
+    let bound = lower_bound(&problem, Some(&best.order));
+    let planted: u64 = sets.iter().map(|(set, weight)| (set.len() as u64 / 8) * weight).sum();
+    assert_eq!(bound.touched, [planted]);
+    assert_eq!(OrderState::of(&problem, &best.order).touched(), [planted]);
+}

@@ -1,0 +1,229 @@
+//! Structs and recordings made up for tests.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use fieldline_access::access::{Access, AccessProfile, CpuAccess, Tally, TypeProfile, Window};
+use fieldline_layout::constraint::{Constraints, Wishes, constraints};
+use fieldline_layout::{Layout, Member};
+use fieldline_plan::cost::build::BuildSlots;
+use fieldline_plan::cost::problem::Problem;
+use fieldline_plan::cost::sharing::Sharing;
+use fieldline_plan::cost::view::View;
+use fieldline_plan::random::Random;
+use fieldline_plan::visits::cells::Cells;
+use fieldline_plan::visits::sets::Visits;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Numbers of members or of bytes that are touched together, and how often.
+pub(crate) type Sets = Vec<(Vec<usize>, u64)>;
+
+/// A struct whose visits are sets of bytes.
+pub(crate) struct Case {
+    pub(crate) layout: Layout,
+    pub(crate) constraints: Constraints,
+    pub(crate) cells: Cells,
+    pub(crate) visits: Visits,
+    pub(crate) sharing: Sharing,
+}
+
+impl Case {
+    /// A struct of which some bytes are touched at all, by visits in these sets.
+    pub(crate) fn new(layout: Layout, bytes: &[u64], sets: &Sets, wishes: &Wishes) -> Self {
+        let constraints = constraints(&layout, wishes).unwrap();
+        let access = |offset: &u64| Access { offset: *offset, size: 1, ..Access::default() };
+        let cells = Cells::new(&layout, &constraints, &bytes.iter().map(access).collect::<Vec<_>>());
+        let none = Visits::new(cells.len(), Vec::new());
+        let mut case = Self { layout, constraints, cells, visits: none, sharing: Sharing::none() };
+        case.visits = case.visits_of(sets);
+        case
+    }
+
+    /// A struct whose members are touched, each at its first byte, in these sets.
+    pub(crate) fn of_members(layout: Layout, sets: &Sets, wishes: &Wishes) -> Self {
+        let offsets: Vec<u64> = layout.members.iter().map(Member::offset).collect();
+        let bytes = |set: &Vec<usize>| set.iter().map(|member| offsets[*member] as usize).collect();
+        let sets = sets.iter().map(|(set, weight)| (bytes(set), *weight)).collect();
+        Self::new(layout, &offsets, &sets, wishes)
+    }
+
+    /// Visits to sets of bytes.
+    pub(crate) fn visits_of(&self, sets: &Sets) -> Visits {
+        let cells = |set: &[usize]| -> Vec<usize> {
+            let found = set.iter().flat_map(|byte| self.cells.touched(*byte as u64, 1));
+            found.collect::<BTreeSet<usize>>().into_iter().collect()
+        };
+        Visits::new(self.cells.len(), sets.iter().map(|(set, weight)| (cells(set), *weight)).collect())
+    }
+
+    /// The problem as compilers see it that were told these line sizes, in these views.
+    pub(crate) fn seen(&self, lines: &[u64], views: Vec<View>) -> Problem<'_> {
+        self.seen_by(&self.visits, lines, views)
+    }
+
+    /// The same with other visits.
+    pub(crate) fn seen_by<'a>(&'a self, visits: &'a Visits, lines: &[u64], views: Vec<View>) -> Problem<'a> {
+        let build = |line: &u64| BuildSlots::new(&self.layout, &self.constraints, 64, *line);
+        let builds = lines.iter().map(build).collect();
+        Problem::new(&self.constraints, &self.cells, visits, &self.sharing, builds, views)
+    }
+}
+
+/// A struct of members with the sizes given; alignments are natural, 64 for 64 bytes.
+pub(crate) fn layout(name: &str, sizes: &[u64]) -> Layout {
+    let align = |size: u64| if size == 64 { 64 } else { size.min(8) };
+    let sizes: Vec<(u64, u64)> = sizes.iter().map(|size| (*size, align(*size))).collect();
+    aligned(name, &sizes)
+}
+
+pub(crate) use fieldline_layout::testing::numbered as aligned;
+
+/// A function: the members it touches and in which share of its runs.
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) touches: Vec<(usize, f64)>,
+    pub(crate) stores: bool,
+}
+
+/// Functions that run on an object in one go, by index, and how often.
+pub(crate) struct Operation {
+    pub(crate) functions: Vec<usize>,
+    pub(crate) runs: u64,
+}
+
+/// What a program does to one struct.
+pub(crate) struct Workload {
+    pub(crate) functions: Vec<Function>,
+    pub(crate) operations: Vec<Operation>,
+}
+
+impl Workload {
+    /// Operations that touch all of some members each, one function for each member and operation.
+    pub(crate) fn of_sets(sets: &[(Vec<usize>, u64)]) -> Self {
+        let mut workload = Self { functions: Vec::new(), operations: Vec::new() };
+        for (set, runs) in sets {
+            let first = workload.functions.len();
+            for (place, members) in set.chunks(3).enumerate() {
+                workload.functions.push(Function {
+                    name: format!("f{first}_{place}"),
+                    touches: members.iter().map(|member| (*member, 1.0)).collect(),
+                    stores: place == 1,
+                });
+            }
+            let functions = (first..workload.functions.len()).collect();
+            workload.operations.push(Operation { functions, runs: *runs });
+        }
+        workload
+    }
+
+    /// What sampling one access in about `period` shows.
+    pub(crate) fn record(&self, layout: &Layout, period: usize) -> AccessProfile {
+        let mut random = Random::new(7);
+        let mut accesses: BTreeMap<(u64, u64), Access> = BTreeMap::new();
+        let mut windows: BTreeMap<Vec<(i32, u32)>, u64> = BTreeMap::new();
+        for operation in &self.operations {
+            for _ in 0..operation.runs {
+                let mut words = Vec::new();
+                for function in &operation.functions {
+                    self.run(*function, layout, period, &mut random, &mut accesses, &mut words);
+                }
+                words.sort_unstable();
+                if !words.is_empty() {
+                    *windows.entry(words).or_default() += 1;
+                }
+            }
+        }
+        self.profile(layout, accesses, windows)
+    }
+
+    fn run(
+        &self,
+        function: usize,
+        layout: &Layout,
+        period: usize,
+        random: &mut Random,
+        accesses: &mut BTreeMap<(u64, u64), Access>,
+        words: &mut Vec<(i32, u32)>,
+    ) {
+        let of = &self.functions[function];
+        for (place, (member, rate)) in of.touches.iter().enumerate() {
+            if random.unit() >= *rate || random.below(period) != 0 {
+                continue;
+            }
+            let member = &layout.members[*member];
+            let ip = 0x1000 * (function as u64 + 1) + 4 * place as u64;
+            let access = accesses.entry((ip, member.offset())).or_insert_with(|| Access {
+                ip,
+                function: function as u32,
+                offset: member.offset(),
+                size: member.size().min(8),
+                ..Access::default()
+            });
+            if of.stores {
+                access.stores.count(period as u64);
+            } else {
+                access.loads.count(period as u64);
+                *access.levels.entry("L1".to_owned()).or_default() += 1;
+            }
+            words.push((0, function as u32));
+        }
+    }
+
+    fn profile(
+        &self,
+        layout: &Layout,
+        accesses: BTreeMap<(u64, u64), Access>,
+        windows: BTreeMap<Vec<(i32, u32)>, u64>,
+    ) -> AccessProfile {
+        let accesses: Vec<Access> = accesses.into_values().collect();
+        let cpus = accesses.iter().map(|access| CpuAccess {
+            offset: access.offset,
+            cpu: 0,
+            loads: access.loads.samples,
+            stores: access.stores.samples,
+        });
+        let held = TypeProfile {
+            name: layout.name.clone(),
+            size: layout.size,
+            fingerprint: layout.fingerprint(),
+            layout: None,
+            cpus: cpus.collect(),
+            phases: BTreeMap::from([(0, 10)]),
+            accesses,
+            ..TypeProfile::default()
+        };
+        AccessProfile {
+            types: vec![held],
+            functions: self.functions.iter().map(|function| function.name.clone()).collect(),
+            windows: windows
+                .into_iter()
+                .map(|(words, count)| Window { words, count, blocks: vec![] })
+                .collect(),
+            ..AccessProfile::empty()
+        }
+    }
+}
+
+/// The same recording as it would be of another order of the members.
+pub(crate) fn moved(profile: &AccessProfile, from: &Layout, to: &Layout) -> AccessProfile {
+    let mut profile = profile.clone();
+    let place = |offset: u64| {
+        let old = &from.members[from.member_at(offset).unwrap()];
+        let new = to.members.iter().find(|member| member.name == old.name).unwrap();
+        new.offset() + offset - old.offset()
+    };
+    for held in &mut profile.types {
+        for access in &mut held.accesses {
+            access.offset = place(access.offset);
+        }
+        for access in &mut held.cpus {
+            access.offset = place(access.offset);
+        }
+        held.size = to.size;
+        held.fingerprint = to.fingerprint();
+    }
+    profile
+}
+
+/// A tally of samples with a period of 1.
+pub(crate) fn tally(samples: u64) -> Tally {
+    Tally { samples, period: samples }
+}

@@ -1,0 +1,14 @@
+//! Plans of structs whose best orders are known.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod bounds;
+mod common;
+mod confidence;
+mod known;
+mod known_tables;
+mod matrix;
+mod pins;
+mod plans;
+mod search;
+mod trades;
+mod visit_estimates;

@@ -1,0 +1,283 @@
+//! The search against orders counted by hand, planted answers, and changes that must not change the answer.
+
+use crate::common::{Case, Sets, layout};
+use fieldline_layout::abi;
+use fieldline_layout::constraint::{Note, Pin, Wishes, constraints};
+use fieldline_plan::cost::problem::Problem;
+use fieldline_plan::cost::state::{Memo, OrderState};
+use fieldline_plan::cost::view::View;
+use fieldline_plan::random::Random;
+use fieldline_plan::search::moves::Mover;
+use fieldline_plan::search::starts::{Effort, search};
+use fieldline_plan::search::tidy::tidy;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// A struct whose visits are sets of members.
+fn case(sizes: &[u64], sets: &Sets, wishes: &Wishes) -> Case {
+    Case::of_members(layout("sample", sizes), sets, wishes)
+}
+
+fn problem(case: &Case) -> Problem<'_> {
+    case.seen(&[64, 128], vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 1), View::new(1, 128, 0, 1)])
+}
+
+/// Lines of 64 bytes that all visits touch, counted from offsets alone.
+fn lines_of(case: &Case, sets: &Sets, order: &[usize]) -> u64 {
+    let placed = abi::reorder(&case.layout, &case.constraints.members_in(order)).unwrap();
+    let line = |member: &usize| {
+        let name = &case.layout.members[*member].name;
+        placed.members.iter().find(|placed| &placed.name == name).unwrap().offset() / 64
+    };
+    let touched = |set: &[usize]| set.iter().map(line).collect::<BTreeSet<u64>>().len() as u64;
+    sets.iter().map(|(set, weight)| touched(set) * weight).sum()
+}
+
+fn random_sets(members: usize, count: usize, random: &mut Random) -> Sets {
+    let set = |random: &mut Random| {
+        let size = 1 + random.below(5);
+        let set: BTreeSet<usize> = (0..size).map(|_| random.below(members)).collect();
+        (set.into_iter().collect(), 1 + random.below(9) as u64)
+    };
+    (0..count).map(|_| set(random)).collect()
+}
+
+/// All permutations, by inserting each number everywhere.
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    let Some(last) = count.checked_sub(1) else { return vec![Vec::new()] };
+    let grow = |order: Vec<usize>| {
+        (0..=order.len()).map(move |place| {
+            let mut order = order.clone();
+            order.insert(place, last);
+            order
+        })
+    };
+    permutations(last).into_iter().flat_map(grow).collect()
+}
+
+fn cost(problem: &Problem<'_>, order: &[usize]) -> u64 {
+    OrderState::of(problem, order).cost()
+}
+
+#[test]
+fn few_members_get_the_cheapest_of_all_orders() {
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let sizes: Vec<u64> = (0..7).map(|_| [4, 8, 16, 24, 32, 48][random.below(6)]).collect();
+        let case = case(&sizes, &random_sets(7, 12, &mut random), &Wishes::default());
+        let problem = problem(&case);
+        let fits = |order: &Vec<usize>| OrderState::of(&problem, order).fits();
+        let cheapest =
+            permutations(7).iter().filter(|order| fits(order)).map(|order| cost(&problem, order)).min();
+        let found = search(&problem, &case.constraints.initial_order(), Effort::for_problem(&problem), seed);
+        assert!(found.is_exact);
+        assert_eq!(found.best().map(|found| found.cost), cheapest, "seed {seed}");
+    }
+}
+
+#[test]
+fn eight_members_get_the_cheapest_of_all_orders_by_annealing() {
+    let mut random = Random::new(5);
+    let sizes = [8, 16, 24, 8, 32, 16, 48, 8];
+    let case = case(&sizes, &random_sets(8, 14, &mut random), &Wishes::default());
+    let problem = problem(&case);
+    let mut cheapest = u64::MAX;
+    let mut memo = Memo::default();
+    let mut state = OrderState::new(&problem, &case.constraints.initial_order(), &mut memo);
+    for order in permutations(8) {
+        state.reset(&order, &mut memo);
+        if state.fits() {
+            cheapest = cheapest.min(state.cost());
+        }
+    }
+    let found = search(&problem, &case.constraints.initial_order(), Effort::for_problem(&problem), 1);
+    assert!(!found.is_exact);
+    assert_eq!(found.best().map(|found| found.cost), Some(cheapest));
+}
+
+/// Lines are chosen first; visits are unions of few of them; then members are shuffled.
+#[test]
+fn planted_lines_are_found_again() {
+    let mut random = Random::new(11);
+    let lines = 6;
+    let mut place: Vec<usize> = (0..lines * 8).collect();
+    random.shuffle(&mut place);
+    let sets: Sets = (0..60)
+        .map(|_| {
+            let chosen: BTreeSet<usize> = (0..1 + random.below(2)).map(|_| random.below(lines)).collect();
+            let members = (0..lines * 8).filter(|member| chosen.contains(&(place[*member] / 8)));
+            (members.collect(), 1 + random.below(20) as u64)
+        })
+        .collect();
+    let case = case(&vec![8; lines * 8], &sets, &Wishes::default());
+    let problem = problem(&case);
+    let found = search(&problem, &case.constraints.initial_order(), Effort::for_problem(&problem), 3);
+    let best = found.best().unwrap();
+    let least: u64 = sets.iter().map(|(set, weight)| (set.len() as u64 / 8) * weight).sum();
+    assert_eq!(lines_of(&case, &sets, &best.order), least);
+}
+
+#[test]
+fn scaling_all_weights_keeps_the_answer() {
+    let mut random = Random::new(2);
+    let sizes: Vec<u64> = (0..20).map(|_| [4, 8, 16][random.below(3)]).collect();
+    let sets = random_sets(20, 40, &mut random);
+    let scaled: Sets = sets.iter().map(|(set, weight)| (set.clone(), weight * 16_000)).collect();
+    let large: Sets = sets.iter().map(|(set, weight)| (set.clone(), weight * 8_000)).collect();
+    let answer = |sets: &Sets| {
+        let case = case(&sizes, sets, &Wishes::default());
+        let problem = problem(&case);
+        let found = search(&problem, &case.constraints.initial_order(), Effort { chains: 2, rounds: 33 }, 9);
+        found.found.iter().map(|found| found.order.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(answer(&large), answer(&scaled));
+}
+
+#[test]
+fn the_order_of_visits_and_doubled_visits_do_not_matter() {
+    let mut random = Random::new(4);
+    let sizes: Vec<u64> = (0..16).map(|_| [4, 8, 16][random.below(3)]).collect();
+    let sets = random_sets(16, 30, &mut random);
+    let mut shuffled = sets.clone();
+    random.shuffle(&mut shuffled);
+    let split: Sets =
+        sets.iter().flat_map(|(set, weight)| [(set.clone(), *weight), (set.clone(), *weight)]).collect();
+    let double: Sets = sets.iter().map(|(set, weight)| (set.clone(), 2 * weight)).collect();
+    let answer = |sets: &Sets| {
+        let case = case(&sizes, sets, &Wishes::default());
+        let problem = problem(&case);
+        search(&problem, &case.constraints.initial_order(), Effort { chains: 2, rounds: 20 }, 9)
+    };
+    assert_eq!(answer(&sets), answer(&shuffled));
+    assert_eq!(answer(&split), answer(&double));
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let mut random = Random::new(6);
+    let sizes: Vec<u64> = (0..24).map(|_| [4, 8, 16, 64][random.below(4)]).collect();
+    let case = case(&sizes, &random_sets(24, 50, &mut random), &Wishes::default());
+    let problem = problem(&case);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let start = case.constraints.initial_order();
+        pool.install(|| search(&problem, &start, Effort { chains: 4, rounds: 20 }, 1))
+    };
+    assert_eq!(with(1), with(4));
+}
+
+#[test]
+fn tidying_never_costs_more_than_it_saves_and_leaves_cold_members_alone() {
+    // Only the first and the last member are touched; whatever a search did to the others is taken back.
+    let sizes = vec![8; 24];
+    let case = case(&sizes, &vec![(vec![0, 23], 100_000)], &Wishes::default());
+    let problem = problem(&case);
+    let mut order: Vec<usize> = (0..24).rev().collect();
+    order.swap(3, 9);
+    let found = fieldline_plan::search::order::CostedOrder { cost: cost(&problem, &order), order };
+    let tidied = tidy(&problem, &found);
+    assert!(tidied.cost <= found.cost);
+    assert!(fieldline_plan::search::tidy::moved(&tidied.order).len() <= 1, "{:?}", tidied.order);
+}
+
+/// Members, and what is wished of them.
+fn wishes(count: usize, random: &mut Random) -> Wishes {
+    let pin = |member: usize| Pin { member, reason: "a test wants it".to_owned() };
+    let cut = random.below(count);
+    let note = |member: usize, random: &mut Random| Note {
+        unit: None,
+        guard: Some(random.below(3) as u32),
+        region: Some(u32::from(member >= cut)),
+        stuck: (random.below(6) == 0).then(|| "a macro".to_owned()),
+    };
+    Wishes {
+        notes: (0..count).map(|member| note(member, random)).collect(),
+        first: (random.below(2) == 0).then(|| pin(0)).into_iter().collect(),
+        last: (random.below(2) == 0).then(|| pin(count - 1)).into_iter().collect(),
+        keep: (random.below(2) == 0).then(|| pin(count / 2)).into_iter().collect(),
+        ..Wishes::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn constraints_are_never_broken(seed in any::<u64>(), count in 4_usize..24) {
+        let mut random = Random::new(seed);
+        let sizes: Vec<u64> = (0..count).map(|_| [1, 2, 4, 8, 16, 24, 64][random.below(7)]).collect();
+        let sets = random_sets(count, 20, &mut random);
+        let wishes = wishes(count, &mut random);
+        let layout = layout("sample", &sizes);
+        prop_assume!(constraints(&layout, &wishes).is_ok());
+        let case = case(&sizes, &sets, &wishes);
+        let problem = problem(&case);
+        let start = case.constraints.initial_order();
+        let found = search(&problem, &start, Effort { chains: 2, rounds: 5 }, seed);
+        for found in found.found.iter().map(|found| tidy(&problem, found)) {
+            prop_assert_eq!(case.constraints.check(&found.order), Ok(()));
+            let state = OrderState::of(&problem, &found.order);
+            prop_assert!(state.fits() || found.order == start);
+            prop_assert_eq!(state.cost(), found.cost);
+            let placed = abi::reorder(&layout, &case.constraints.members_in(&found.order)).unwrap();
+            for pin in &wishes.keep {
+                let name = &layout.members[pin.member].name;
+                let kept = placed.members.iter().find(|member| &member.name == name).unwrap();
+                prop_assert_eq!(kept.offset(), layout.members[pin.member].offset());
+            }
+        }
+    }
+
+    #[test]
+    fn moves_and_their_undoing_keep_the_cost_right(seed in any::<u64>()) {
+        let mut random = Random::new(seed);
+        let sizes: Vec<u64> = (0..14).map(|_| [1, 2, 4, 8, 16, 24, 64][random.below(7)]).collect();
+        let sets = random_sets(14, 25, &mut random);
+        let case = case(&sizes, &sets, &Wishes::default());
+        let problem = problem(&case);
+        let mut memo = Memo::default();
+        let mut state = OrderState::new(&problem, &case.constraints.initial_order(), &mut memo);
+        for _ in 0..60 {
+            let first = random.below(14);
+            let mut units = state.order()[first..first + 1 + random.below(14 - first)].to_vec();
+            random.shuffle(&mut units);
+            let before = (state.cost(), state.order().to_vec());
+            state.replace(first, &units, &mut memo);
+            prop_assert_eq!(state.cost(), cost(&problem, state.order()));
+            prop_assert_eq!(state.touched()[0], lines_of(&case, &sets, state.order()));
+            if random.below(2) == 0 {
+                state.undo();
+                prop_assert_eq!(&before, &(state.cost(), state.order().to_vec()));
+            }
+        }
+    }
+
+    #[test]
+    fn exchanges_and_their_undoing_keep_the_cost_right(seed in any::<u64>()) {
+        let mut random = Random::new(seed);
+        let sizes: Vec<u64> = (0..14).map(|_| [4, 8, 8, 24][random.below(4)]).collect();
+        let sets = random_sets(14, 25, &mut random);
+        let case = case(&sizes, &sets, &Wishes::default());
+        let problem = problem(&case);
+        let mover = Mover::new(&problem);
+        let mut memo = Memo::default();
+        let mut state = OrderState::new(&problem, &case.constraints.initial_order(), &mut memo);
+        for _ in 0..60 {
+            let (one, other) = (random.below(13), 1 + random.below(13));
+            let alike = mover.are_alike(state.order()[one.min(other)], state.order()[one.max(other)]);
+            if one == other || !alike {
+                continue;
+            }
+            let before = (state.cost(), state.order().to_vec(), state.touched());
+            prop_assert!(state.exchange_below(one.min(other), one.max(other), &mut memo, f64::INFINITY));
+            prop_assert_eq!(state.cost(), cost(&problem, state.order()));
+            prop_assert_eq!(state.touched()[0], lines_of(&case, &sets, state.order()));
+            prop_assert_eq!(state.place_of(state.order()[one]), one);
+            if random.below(2) == 0 {
+                state.undo();
+                prop_assert_eq!(&before, &(state.cost(), state.order().to_vec(), state.touched()));
+                prop_assert_eq!(state.place_of(state.order()[one]), one);
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What a sample touched.
+
+use fieldline_typeflow::operands::{Reason, Target, TypeIndex};
+
+/// What a sample touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Attributed {
+    /// The instruction's address as linked, if it is of the program.
+    pub ip: Option<u64>,
+    /// Its function, an index of [`Answers::functions`].
+    pub function: Option<u32>,
+    /// What it touched: the outermost type that code and address show.
+    pub target: Target<TypeIndex>,
+    /// What the code alone tells that it touched.
+    pub by_code: Target<TypeIndex>,
+    /// Bytes touched.
+    pub size: u64,
+    /// Whether it stored.
+    pub is_store: bool,
+}
+
+impl Attributed {
+    /// Of a sample that is in none of the programs no single one tells why.
+    pub(crate) fn of_none(self) -> Self {
+        match self.target {
+            Target::Unknown(Reason::UserSpace) if self.ip.is_none() => {
+                let target = Target::Unknown(Reason::OtherProgram);
+                Self { target, by_code: target, ..self }
+            }
+            _ => self,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What addresses are asked: samples that look alike to objects are one question, however many there are.
+
+use crate::objects::{Evidence, Votes};
+use fieldline_typeflow::operands::{Answers, Target, TypeIndex};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
+
+/// All that decides what a sample touched, but for its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Question {
+    /// The instruction as linked.
+    pub(super) ip: u64,
+    /// The data's address as objects know it; 0 if there is none.
+    pub(super) address: u64,
+    /// Whose own data it touches.
+    pub(super) owner: Option<u32>,
+    /// Whether it is of a store, if that is known.
+    pub(super) is_store: Option<bool>,
+}
+
+/// Questions, with the samples that ask them.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    asked: FxHashMap<Question, Asked>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    votes: Votes,
+    /// Where in the file it was asked first.
+    at: u64,
+}
+
+impl Questions {
+    /// Takes samples that ask, the first of them where it stands in the file.
+    pub(super) fn ask(&mut self, question: Question, votes: Votes, at: u64) {
+        match self.asked.entry(question) {
+            Entry::Vacant(place) => {
+                place.insert(Asked { votes, at });
+            }
+            Entry::Occupied(place) => {
+                let known = place.into_mut();
+                known.votes.add(votes);
+                known.at = known.at.min(at);
+            }
+        }
+    }
+
+    pub(super) fn evidence(&self, answers: &Answers) -> Evidence {
+        let mut evidence = Evidence::default();
+        let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();
+        for (question, asked) in &self.asked {
+            if let Some(operand) = answers.at(question.ip).operand(question.is_store) {
+                evidence.add_all(question.address, question.owner, asked.votes, operand, |ty| {
+                    is_struct.get(ty.0 as usize).is_some_and(|is| *is)
+                });
+            }
+        }
+        evidence
+    }
+
+    /// All questions, in the order in which they were asked first.
+    pub(super) fn in_order(&self) -> Vec<Question> {
+        let mut all: Vec<(u64, Question)> = self.asked.iter().map(|(of, asked)| (asked.at, *of)).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, question)| question).collect()
+    }
+}
+
+/// What samples touched, where addresses were used.
+#[derive(Debug, Default)]
+pub(super) struct Decided {
+    targets: FxHashMap<Question, Choice>,
+}
+
+/// The answer to a question, from each time on.
+#[derive(Clone, Debug)]
+enum Choice {
+    /// Whenever it is asked: from 0 on.
+    Always((u64, Target<TypeIndex>)),
+    /// By time: memory was used for one object after the other.
+    ByTime(Vec<(u64, Target<TypeIndex>)>),
+}
+
+impl Decided {
+    pub(super) fn always(&mut self, question: Question, target: Target<TypeIndex>) {
+        self.targets.insert(question, Choice::Always((0, target)));
+    }
+
+    /// Takes answers at some times, in order of time.
+    pub(super) fn by_time(&mut self, question: Question, mut answers: Vec<(u64, Target<TypeIndex>)>) {
+        answers.dedup_by_key(|(_, target)| *target);
+        self.targets.insert(question, Choice::ByTime(answers));
+    }
+
+    /// What samples touched that ask this, from each time on; nothing if no address was used for it.
+    pub(super) fn turns(&self, question: &Question) -> &[(u64, Target<TypeIndex>)] {
+        match self.targets.get(question) {
+            None => &[],
+            Some(Choice::Always(answer)) => std::slice::from_ref(answer),
+            Some(Choice::ByTime(answers)) => answers,
+        }
+    }
+
+    /// What a sample touched that asks this.
+    pub(super) fn get(&self, question: &Question, time: u64) -> Option<Target<TypeIndex>> {
+        let turns = self.turns(question);
+        let past = turns.partition_point(|(from, _)| *from <= time);
+        turns.get(past.saturating_sub(1)).map(|(_, target)| *target)
+    }
+}

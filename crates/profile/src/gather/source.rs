@@ -1,0 +1,78 @@
+//! A recording with what turns its addresses into the program's.
+
+use super::key::{Aside, Facts};
+use super::pieces::{Piece, by_runs, mode};
+use super::traps::Traps;
+use crate::addresses::Linker;
+use fieldline_debuginfo::Elf;
+use fieldline_perfdata::perf_data::{Error, EventIndex};
+use fieldline_perfdata::sample::Sample;
+use fieldline_perfdata::sample::runs::Run;
+use fieldline_perfdata::sample_file::SampleFile;
+use fieldline_typeflow::operands::Reason;
+
+/// A recording, and where its samples are in a program.
+pub(crate) struct Source<'f> {
+    pub(crate) file: &'f SampleFile,
+    pub(crate) linker: Linker,
+    pub(crate) traps: Traps,
+    /// By event: whether its samples count by the runs of their branch stacks.
+    by_runs: Vec<bool>,
+}
+
+impl<'f> Source<'f> {
+    /// Opens a recording. What is mapped is noted before any sample is looked at: records may stand out of order.
+    pub(crate) fn open(elf: &Elf<'_>, file: &'f SampleFile) -> Result<Self, Error> {
+        let mut linker = Linker::new(elf, file)?;
+        let by_runs = by_runs(file)?;
+        if !linker.is_kernel() {
+            file.each_other(|record| linker.note(record))?;
+            linker.settle();
+        }
+        Ok(Self { file, linker, traps: Traps::of(file.facts()), by_runs })
+    }
+
+    /// What of a sample tells what it touched and how it counts, but for its time.
+    #[inline]
+    pub(crate) fn facts(&self, sample: &Sample<'_>) -> Facts {
+        let (event, cpu, source) = (sample.event, sample.cpu, sample.data_source);
+        match self.linker.locate(sample) {
+            Ok(linked) => {
+                let tid = sample.tid.filter(|_| self.linker.is_program());
+                let aside = Aside { space: Ok(linked.space), event, cpu, tid, source };
+                Facts { ip: linked.ip, address: sample.addr.unwrap_or(0), aside }
+            }
+            Err(reason) => {
+                let aside = Aside { space: Err(reason), event, cpu, tid: None, source };
+                Facts { ip: 0, address: 0, aside }
+            }
+        }
+    }
+
+    /// Whether the samples of an event count by the runs of their branch stacks.
+    #[inline]
+    pub(crate) fn counts_runs(&self, event: EventIndex) -> bool {
+        self.by_runs.get(event.index()).is_some_and(|is| *is)
+    }
+
+    /// A run of instructions of the program: begin in place of the instruction, end in place of the data's address. Or
+    /// how it counts that there is none. In whose code a branch is its own address tells.
+    pub(crate) fn piece(&self, sample: &Sample<'_>, piece: Piece) -> Result<Facts, Facts> {
+        let (event, cpu) = (sample.event, sample.cpu);
+        let aside = |space| Aside { space, event, cpu, tid: None, source: None };
+        let lost = |reason| Facts { ip: 0, address: 0, aside: aside(Err(reason)) };
+        let Run { begin, end } = piece.map_err(lost)?;
+        let cpu_mode = mode(sample);
+        let mut in_mode = *sample;
+        in_mode.cpu_mode = cpu_mode;
+        let at = |ip| self.linker.locate(&in_mode.with_ip(Some(ip)));
+        let first = at(begin).map_err(lost)?;
+        match at(end) {
+            Ok(last) if last.space == first.space => {
+                let aside = Aside { cpu: None, ..aside(Ok(0)) };
+                Ok(Facts { ip: first.ip, address: last.ip, aside })
+            }
+            _ => Err(lost(Reason::BrokenRun)),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A file of any of perf's forms, told by content.
+
+use super::counts::{Error, SIZE_LIMIT, TypeCounts};
+use super::{annotate, json, report};
+
+/// Reads any of the forms, told by content.
+///
+/// # Errors
+/// If it is none of them, or broken.
+pub fn parse(bytes: &[u8]) -> Result<TypeCounts, Error> {
+    if bytes.len() > SIZE_LIMIT {
+        return Err(Error::TooLarge { size: bytes.len() });
+    }
+    let text = String::from_utf8_lossy(bytes);
+    if text.trim_start().starts_with(['{', '[']) {
+        return json::parse(&text);
+    }
+    let first =
+        text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
+    match () {
+        () if first.starts_with(annotate::HEAD) => annotate::parse(&text),
+        () if text.lines().any(report::is_head) => report::parse(&text),
+        () => Err(Error::Unknown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_files_are_refused() {
+        for text in ["", "hello", "# Overhead  Symbol\n", "\u{0}\u{1}"] {
+            assert!(matches!(parse(text.as_bytes()), Err(Error::Unknown)), "{text:?}");
+        }
+        assert!(matches!(parse(b"{\"version\": 2, \"dsos\": []}"), Err(Error::Version { found: 2 })));
+        assert!(matches!(parse(b"{\"version\": 1, \"dsos\": 7}"), Err(Error::Json(_))));
+    }
+}

@@ -1,0 +1,92 @@
+//! Functions that a sample shows besides its own: callers in its call chain, and those its last branches ran through.
+//!
+//! They tie together what one operation does even where samples are far apart. Only functions that were sampled
+//! themselves are known.
+
+use crate::addresses::Linker;
+use fieldline_perfdata::sample::{Parts, Sample};
+use fieldline_typeflow::operands::Answers;
+
+/// From here on an entry of a call chain is a marker (`PERF_CONTEXT_MAX`, include/uapi/linux/perf_event.h).
+const MARKERS: u64 = 0_u64.wrapping_sub(4095);
+/// Frames and branches looked at. Further ones belong to whatever ran before, or are the same for all operations.
+const LOOKED_AT: usize = 16;
+
+/// What a sample shows of its surroundings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SampleContext {
+    /// Functions, indexes of [`Answers::functions`], sorted, each once.
+    pub(super) functions: Vec<u32>,
+    pub(super) has_callchain: bool,
+    pub(super) has_branches: bool,
+}
+
+impl SampleContext {
+    /// Reads the context of a sample in function `own`.
+    pub(super) fn of(sample: &Sample<'_>, own: Option<u32>, linker: &Linker, answers: &Answers) -> Self {
+        let parts = sample.parts();
+        let mut addresses = callers(&parts);
+        let has_callchain = !addresses.is_empty();
+        let branches: Vec<u64> = branches(&parts);
+        let has_branches = !branches.is_empty();
+        addresses.extend(branches);
+        let function = |address: u64| {
+            let linked = linker.link(&sample.with_ip(Some(address))).ok()?;
+            answers.function_at(linked).filter(|function| Some(*function) != own)
+        };
+        let mut functions: Vec<u32> = addresses.into_iter().filter_map(function).collect();
+        functions.sort_unstable();
+        functions.dedup();
+        Self { functions, has_callchain, has_branches }
+    }
+}
+
+/// Return addresses, each less one, so that a call at the end of a function is still its own.
+fn callers(parts: &Parts<'_>) -> Vec<u64> {
+    let chain = parts.callchain.iter().flat_map(|chain| chain.iter());
+    // The first entry is the sampled instruction.
+    let frames = chain.filter(|address| *address < MARKERS).skip(1).take(LOOKED_AT);
+    frames.map(|address| address.saturating_sub(1)).collect()
+}
+
+fn branches(parts: &Parts<'_>) -> Vec<u64> {
+    let entries = parts.branch_stack.iter().flat_map(|stack| stack.entries());
+    let entries = entries.filter(|branch| !branch.is_of_wrong_path()).take(LOOKED_AT);
+    entries.flat_map(|branch| [branch.from, branch.to]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fieldline_perfdata::perf_data::{Attr, Endian, PerfFile, Record};
+    use fieldline_perfdata::sample::SampleFields;
+    use fieldline_perfdata::writer::{RecordingWriter, SampleValues};
+
+    #[test]
+    fn callers_and_branches_are_read_and_markers_are_not() {
+        let fields = SampleFields::IP.0 | SampleFields::CALLCHAIN.0 | SampleFields::BRANCH_STACK.0;
+        let mut recording = RecordingWriter::new(Endian::Little);
+        let attr = Attr { sample_type: SampleFields(fields), ..Attr::default() };
+        let event = recording.event("loads", attr, &[1]);
+        let kernel_marker = 0_u64.wrapping_sub(128);
+        recording.sample(
+            event,
+            &SampleValues {
+                ip: 100,
+                callchain: &[kernel_marker, 100, 205, 301],
+                branches: &[[90, 96, 0], [80, 88, 0]],
+                ..SampleValues::default()
+            },
+        );
+        let file = PerfFile::of_bytes(recording.to_file()).unwrap();
+        let mut records = file.records();
+        while let Some(record) = records.next_record().unwrap() {
+            if let Record::Sample(sample) = record {
+                assert_eq!(callers(&sample.parts()), [204, 300]);
+                assert_eq!(branches(&sample.parts()), [90, 96, 80, 88]);
+                return;
+            }
+        }
+        panic!("the sample was not read back");
+    }
+}

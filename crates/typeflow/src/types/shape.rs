@@ -1,0 +1,80 @@
+//! Types and places in them as values.
+
+use fieldline_debuginfo::dwarf::DieRef;
+use fieldline_layout::types::AggregateKind;
+use std::rc::Rc;
+
+/// A canonical type of a [`TypeSpace`](super::TypeSpace). Types of different spaces must not be mixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ty(pub(super) u32);
+
+impl Ty {
+    /// `void`, and what could not be read.
+    pub const VOID: Self = Self(0);
+}
+
+/// What a type is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Nothing that is known.
+    Void,
+    /// A number.
+    Word {
+        /// Name.
+        name: Rc<str>,
+        /// Bytes.
+        size: u64,
+    },
+    /// A pointer.
+    Pointer {
+        /// What it points to.
+        target: Ty,
+        /// Bytes.
+        size: u64,
+    },
+    /// Elements one behind the other; of several dimensions, of the inner ones.
+    Array {
+        /// Type of an element.
+        element: Ty,
+        /// How many, if it is known.
+        count: Option<u64>,
+    },
+    /// A struct, union or class; see [`TypeSpace::members`](super::TypeSpace::members).
+    Aggregate {
+        /// struct, union or class.
+        kind: AggregateKind,
+        /// Its tag, or the typedef of an anonymous one.
+        name: Option<Rc<str>>,
+        /// Bytes; 0 if it is nowhere defined.
+        size: u64,
+        /// Tells anonymous ones apart: the DIE.
+        anonymous: Option<DieRef>,
+    },
+    /// Code.
+    Function {
+        /// What it returns.
+        returns: Ty,
+    },
+}
+
+/// A member of an aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeMember {
+    /// Where it begins, in bytes.
+    pub offset: u64,
+    /// Bytes; of a bit-field the bytes that hold a bit of it.
+    pub size: u64,
+    /// Its type.
+    pub ty: Ty,
+    /// Whether it is a bit-field.
+    pub is_bit_field: bool,
+}
+
+/// A place in a type: bytes from its start. Outside of it if negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The type.
+    pub ty: Ty,
+    /// Bytes from its start.
+    pub offset: i64,
+}

@@ -1,12 +1,12 @@
 //! Whether profiles are of one program, so that their sum means something.
 
 use crate::access::{AccessProfile, TypeProfile};
-use std::fmt;
 
 /// Why two profiles can't be added.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OtherProgram {
     /// Their samples were attributed with programs of different build ids.
+    #[error("attributed with build id {second}, but the other with {first}: they are of two programs")]
     BuildId {
         /// A build id of the first, in hex.
         first: String,
@@ -14,6 +14,7 @@ pub enum OtherProgram {
         second: String,
     },
     /// Where a build id is missing: a struct that both name has another layout in each.
+    #[error("struct {name} has {}: they are of two programs", sizes(*first, *second))]
     Layout {
         /// Tag of the struct.
         name: String,
@@ -24,28 +25,12 @@ pub enum OtherProgram {
     },
 }
 
-impl fmt::Display for OtherProgram {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BuildId { first, second } => {
-                write!(
-                    f,
-                    "attributed with build id {second}, but the other with {first}: they are of two programs"
-                )
-            }
-            Self::Layout { name, first, second } if first == second => write!(
-                f,
-                "struct {name} has the same {first} bytes in both but other members: they are of two programs"
-            ),
-            Self::Layout { name, first, second } => write!(
-                f,
-                "struct {name} has {second} bytes, but {first} in the other: they are of two programs"
-            ),
-        }
+fn sizes(first: u64, second: u64) -> String {
+    match first == second {
+        true => format!("the same {first} bytes in both but other members"),
+        false => format!("{second} bytes, but {first} in the other"),
     }
 }
-
-impl std::error::Error for OtherProgram {}
 
 impl AccessProfile {
     /// Whether another profile may be of the same program: by build ids if both tell, by layouts else.

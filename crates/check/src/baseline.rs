@@ -47,21 +47,14 @@ pub struct Kept {
 }
 
 /// What is wrong with a baseline whose JSON is right.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {why}")]
 pub struct Broken {
     /// The type.
     pub name: String,
     /// What about it.
     pub why: String,
 }
-
-impl std::fmt::Display for Broken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.name, self.why)
-    }
-}
-
-impl std::error::Error for Broken {}
 
 impl Baseline {
     /// Keeps layouts.

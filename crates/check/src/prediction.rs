@@ -17,10 +17,11 @@ pub struct PredictionVerdict {
 }
 
 /// One difference. Places are in bits, sizes of the struct in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "mismatch", rename_all = "kebab-case")]
 pub enum Mismatch {
     /// Another member stands where one is predicted.
+    #[error("member {index}: {predicted} is predicted, {actual} is there")]
     OtherMember {
         /// Index in predicted order.
         index: usize,
@@ -30,6 +31,7 @@ pub enum Mismatch {
         actual: String,
     },
     /// A predicted member isn't there.
+    #[error("member {index}: {member} is predicted, nothing is there")]
     Missing {
         /// Index in predicted order.
         index: usize,
@@ -37,6 +39,7 @@ pub enum Mismatch {
         member: String,
     },
     /// A member that nobody predicted is there.
+    #[error("member {index}: {member} is there, not predicted")]
     Unexpected {
         /// Index in the order found.
         index: usize,
@@ -44,6 +47,7 @@ pub enum Mismatch {
         member: String,
     },
     /// A member lies elsewhere.
+    #[error("{member}: predicted at offset {}, is at {}", Bits(*predicted), Bits(*actual))]
     Offset {
         /// Index in predicted order.
         index: usize,
@@ -55,6 +59,7 @@ pub enum Mismatch {
         actual: u64,
     },
     /// A member has another size.
+    #[error("{member}: predicted to take {} bytes, takes {}", Bits(*predicted), Bits(*actual))]
     Size {
         /// Index in predicted order.
         index: usize,
@@ -66,6 +71,7 @@ pub enum Mismatch {
         actual: u64,
     },
     /// The struct has another size.
+    #[error("size: {predicted} bytes are predicted, {actual} found")]
     StructSize {
         /// Predicted size in bytes.
         predicted: u64,
@@ -158,31 +164,6 @@ impl fmt::Display for Bits {
         match self.0 % 8 {
             0 => write!(f, "{}", self.0 / 8),
             bits => write!(f, "{}:{bits}", self.0 / 8),
-        }
-    }
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OtherMember { index, predicted, actual } => {
-                write!(f, "member {index}: {predicted} is predicted, {actual} is there")
-            }
-            Self::Missing { index, member } => {
-                write!(f, "member {index}: {member} is predicted, nothing is there")
-            }
-            Self::Unexpected { index, member } => {
-                write!(f, "member {index}: {member} is there, not predicted")
-            }
-            Self::Offset { member, predicted, actual, .. } => {
-                write!(f, "{member}: predicted at offset {}, is at {}", Bits(*predicted), Bits(*actual))
-            }
-            Self::Size { member, predicted, actual, .. } => {
-                write!(f, "{member}: predicted to take {} bytes, takes {}", Bits(*predicted), Bits(*actual))
-            }
-            Self::StructSize { predicted, actual } => {
-                write!(f, "size: {predicted} bytes are predicted, {actual} found")
-            }
         }
     }
 }

@@ -13,7 +13,7 @@ mod predict;
 mod rules;
 
 pub use infer::{Cause, Disagreement, Exception, Slots, disagreement, slots_of};
-pub use insert::{NewMember, insert, insert_for_line};
+pub use insert::{NewMember, insert_for_line};
 pub use marks::{Marks, marked_size, prefer_line, reproduces, resized};
 pub use predict::{line_slots, reorder, reorder_for_line};
 pub use rules::{Placement, Slot, next_offset, place, place_union, size_of};

@@ -94,9 +94,10 @@ pub enum Alignment {
 }
 
 /// Why a declaration isn't one of a single member.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// Something stands where something else is wanted.
+    #[error("{wanted} is wanted where '{found}' stands")]
     Unexpected {
         /// What is wanted.
         wanted: &'static str,
@@ -104,30 +105,18 @@ pub enum SpecError {
         found: String,
     },
     /// Words that make no type.
+    #[error("'{0}' is no integer type")]
     NoInteger(String),
     /// Several declarators.
+    #[error("one member at a time")]
     Several,
     /// `type name[]`
+    #[error("a flexible array is last, wherever it costs least")]
     Flexible,
     /// Something that isn't understood.
+    #[error("'{0}' is not understood here; write the type it stands for")]
     Unknown(String),
 }
-
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unexpected { wanted, found } => write!(f, "{wanted} is wanted where '{found}' stands"),
-            Self::NoInteger(words) => write!(f, "'{words}' is no integer type"),
-            Self::Several => f.write_str("one member at a time"),
-            Self::Flexible => f.write_str("a flexible array is last, wherever it costs least"),
-            Self::Unknown(text) => {
-                write!(f, "'{text}' is not understood here; write the type it stands for")
-            }
-        }
-    }
-}
-
-impl std::error::Error for SpecError {}
 
 /// Words that say nothing about size and alignment.
 const QUALIFIERS: [&str; 12] = [

@@ -2,7 +2,7 @@
 
 use super::error::BtfError;
 use super::header::{Header, Section, read_u32};
-use super::kind::{BtfKind, BtfTypeId};
+use super::kind::{BtfKind, BtfTypeId, extra};
 use super::record::{COMMON, Info, Record};
 use fieldline_layout::types::TargetMachine;
 
@@ -62,9 +62,9 @@ fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
         let Some(info) = read_u32(types, start + 4, header.big_endian).map(Info) else {
             return Err(truncated);
         };
-        let Some((once, each)) = info.kind().extra().or_else(|| declared_extra(header, info.kind())) else {
-            let kind = ((info.0 >> 24) & 0x7f) as u8;
-            return Err(BtfError::UnknownKind { id, offset, kind });
+        let Some((once, each)) = extra(info.number()).or_else(|| declared_extra(header, info.number()))
+        else {
+            return Err(BtfError::UnknownKind { id, offset, kind: info.number() });
         };
         let len = COMMON as u64 + u64::from(once) + u64::from(each) * u64::from(info.vlen());
         let end = usize::try_from(start as u64 + len).unwrap_or(usize::MAX);
@@ -78,10 +78,7 @@ fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
 }
 
 /// Lengths that the layout section gives for a kind: `struct btf_layout { u8 info_sz; u8 elem_sz; u16 flags; }`.
-fn declared_extra(header: &Header<'_>, kind: BtfKind) -> Option<(u32, u32)> {
-    let BtfKind::Other(number) = kind else {
-        return None;
-    };
+fn declared_extra(header: &Header<'_>, number: u8) -> Option<(u32, u32)> {
     let at = usize::from(number) * 4;
     let [once, each, _, _] = *header.layout.bytes.get(at..at + 4)? else {
         return None;

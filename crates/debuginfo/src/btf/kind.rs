@@ -59,52 +59,39 @@ pub enum BtfKind {
     Other(u8),
 }
 
+/// Each kind by its number, with its word in the kernel's headers and the bytes behind the common 12 of its records:
+/// once, and for each of the `vlen` elements.
+const KINDS: [(BtfKind, &str, (u32, u32)); 20] = [
+    (BtfKind::Unknown, "UNKN", (0, 0)),
+    (BtfKind::Int, "INT", (4, 0)),
+    (BtfKind::Pointer, "PTR", (0, 0)),
+    (BtfKind::Array, "ARRAY", (12, 0)),
+    (BtfKind::Struct, "STRUCT", (0, 12)),
+    (BtfKind::Union, "UNION", (0, 12)),
+    (BtfKind::Enum, "ENUM", (0, 8)),
+    (BtfKind::Forward, "FWD", (0, 0)),
+    (BtfKind::Typedef, "TYPEDEF", (0, 0)),
+    (BtfKind::Volatile, "VOLATILE", (0, 0)),
+    (BtfKind::Const, "CONST", (0, 0)),
+    (BtfKind::Restrict, "RESTRICT", (0, 0)),
+    (BtfKind::Function, "FUNC", (0, 0)),
+    (BtfKind::Prototype, "FUNC_PROTO", (0, 8)),
+    (BtfKind::Variable, "VAR", (4, 0)),
+    (BtfKind::DataSection, "DATASEC", (0, 12)),
+    (BtfKind::Float, "FLOAT", (0, 0)),
+    (BtfKind::DeclarationTag, "DECL_TAG", (4, 0)),
+    (BtfKind::TypeTag, "TYPE_TAG", (0, 0)),
+    (BtfKind::Enum64, "ENUM64", (0, 12)),
+];
+
+/// Bytes behind the common 12 of a kind's records, see [`KINDS`]. `None` if unknown.
+pub(super) fn extra(number: u8) -> Option<(u32, u32)> {
+    KINDS.get(usize::from(number)).map(|(.., extra)| *extra)
+}
+
 impl BtfKind {
     pub(super) fn of(number: u8) -> Self {
-        match number {
-            0 => Self::Unknown,
-            1 => Self::Int,
-            2 => Self::Pointer,
-            3 => Self::Array,
-            4 => Self::Struct,
-            5 => Self::Union,
-            6 => Self::Enum,
-            7 => Self::Forward,
-            8 => Self::Typedef,
-            9 => Self::Volatile,
-            10 => Self::Const,
-            11 => Self::Restrict,
-            12 => Self::Function,
-            13 => Self::Prototype,
-            14 => Self::Variable,
-            15 => Self::DataSection,
-            16 => Self::Float,
-            17 => Self::DeclarationTag,
-            18 => Self::TypeTag,
-            19 => Self::Enum64,
-            other => Self::Other(other),
-        }
-    }
-
-    /// Bytes after the common 12: once, and for each of the `vlen` elements. `None` if unknown.
-    pub(super) fn extra(self) -> Option<(u32, u32)> {
-        Some(match self {
-            Self::Int | Self::Variable | Self::DeclarationTag => (4, 0),
-            Self::Array => (12, 0),
-            Self::Struct | Self::Union | Self::DataSection | Self::Enum64 => (0, 12),
-            Self::Enum | Self::Prototype => (0, 8),
-            Self::Unknown
-            | Self::Pointer
-            | Self::Forward
-            | Self::Typedef
-            | Self::Volatile
-            | Self::Const
-            | Self::Restrict
-            | Self::Function
-            | Self::Float
-            | Self::TypeTag => (0, 0),
-            Self::Other(_) => return None,
-        })
+        KINDS.get(usize::from(number)).map_or(Self::Other(number), |(kind, ..)| *kind)
     }
 
     /// Whether it is a struct or union with members.
@@ -125,29 +112,9 @@ impl BtfKind {
 
 impl fmt::Display for BtfKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = match self {
-            Self::Unknown => "UNKN",
-            Self::Int => "INT",
-            Self::Pointer => "PTR",
-            Self::Array => "ARRAY",
-            Self::Struct => "STRUCT",
-            Self::Union => "UNION",
-            Self::Enum => "ENUM",
-            Self::Forward => "FWD",
-            Self::Typedef => "TYPEDEF",
-            Self::Volatile => "VOLATILE",
-            Self::Const => "CONST",
-            Self::Restrict => "RESTRICT",
-            Self::Function => "FUNC",
-            Self::Prototype => "FUNC_PROTO",
-            Self::Variable => "VAR",
-            Self::DataSection => "DATASEC",
-            Self::Float => "FLOAT",
-            Self::DeclarationTag => "DECL_TAG",
-            Self::TypeTag => "TYPE_TAG",
-            Self::Enum64 => "ENUM64",
-            Self::Other(number) => return write!(f, "kind {number}"),
-        };
-        f.write_str(word)
+        match (self, KINDS.iter().find(|(kind, ..)| kind == self)) {
+            (Self::Other(number), _) => write!(f, "kind {number}"),
+            (_, known) => f.write_str(known.map_or("", |(_, word, _)| word)),
+        }
     }
 }

@@ -23,7 +23,11 @@ pub(super) struct Info(pub(super) u32);
 
 impl Info {
     pub(super) fn kind(self) -> BtfKind {
-        BtfKind::of(((self.0 >> 24) & 0x7f) as u8)
+        BtfKind::of(self.number())
+    }
+
+    pub(super) fn number(self) -> u8 {
+        ((self.0 >> 24) & 0x7f) as u8
     }
 
     pub(super) fn vlen(self) -> u32 {

@@ -14,13 +14,8 @@ pub struct NewMember<'m> {
     pub align_limit: u64,
 }
 
-/// The layout with a new member behind the first `place` members. `None` if there are fewer, or the type is a union.
-pub fn insert(layout: &Layout, new: NewMember<'_>, place: usize) -> Option<Layout> {
-    insert_for_line(layout, new, place, 0, 0)
-}
-
-/// Like [`insert`], for a machine whose cacheline has `line` bytes instead of `build_line`, see
-/// [`super::reorder_for_line`].
+/// The layout with a new member behind the first `place` members, for a machine whose cacheline has `line` bytes instead
+/// of `build_line`, see [`super::reorder_for_line`]. `None` if there are fewer, or the type is a union.
 pub fn insert_for_line(
     layout: &Layout,
     new: NewMember<'_>,

@@ -194,7 +194,8 @@ fn a_new_member_goes_into_the_hole_it_fits() {
     let before =
         layout("sample", 24, vec![member("a", 0, 4, 4), member("b", 8, 8, 8), member("c", 16, 4, 4)]);
     let new = member("new", 0, 4, 4);
-    let insert = |place| insert(&before, NewMember { member: &new, align_limit: NO_LIMIT }, place);
+    let insert =
+        |place| insert_for_line(&before, NewMember { member: &new, align_limit: NO_LIMIT }, place, 0, 0);
     let offsets = |place| {
         insert(place).map(|layout| {
             let offsets: Vec<u64> = layout.members.iter().map(Member::offset).collect();
@@ -212,7 +213,7 @@ fn a_new_member_obeys_the_limit_of_the_abi() {
     let before = layout("sample", 8, vec![member("a", 0, 4, 4), member("b", 4, 4, 4)]);
     let new = member("new", 0, 8, 8);
     let size = |align_limit| {
-        insert(&before, NewMember { member: &new, align_limit }, 1)
+        insert_for_line(&before, NewMember { member: &new, align_limit }, 1, 0, 0)
             .map(|layout| (layout.members[1].offset(), layout.size))
     };
     assert_eq!(size(4), Some((4, 16)));
@@ -223,7 +224,7 @@ fn a_new_member_obeys_the_limit_of_the_abi() {
 fn a_new_bit_field_shares_the_unit_of_the_run_before_it() {
     let before = layout("sample", 8, vec![bit_member("a", 0, 3, 4), member("b", 4, 4, 4)]);
     let new = bit_member("new", 0, 2, 4);
-    let after = insert(&before, NewMember { member: &new, align_limit: NO_LIMIT }, 1);
+    let after = insert_for_line(&before, NewMember { member: &new, align_limit: NO_LIMIT }, 1, 0, 0);
     assert_eq!(after.map(|after| (after.members[1].bit_offset, after.size)), Some((3, 8)));
 }
 

@@ -4,28 +4,36 @@ use super::wishes::Wishes;
 use crate::abi::{Cause, Slots};
 use crate::layout::{Layout, Member};
 use crate::types::MemberOrder;
-use std::fmt;
 
 /// Why the members of a type can't be reordered at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReorderRefusal {
     /// Members of a union lie over one another.
+    #[error("it is a union")]
     Union,
     /// The compiler orders the members.
+    #[error("{}", why_not(*.0))]
     Order(MemberOrder),
     /// A packed struct describes bytes outside the program.
+    #[error("it is packed, so its order is an exchange format")]
     Packed,
     /// The header is part of the kernel's user interface.
+    #[error("{0} is user interface")]
     UserInterface(String),
     /// A member reserves room for a frozen binary interface.
+    #[error("member {0} reserves room for a frozen binary interface")]
     Reserved(String),
     /// Offsets that no order of members explains.
+    #[error("the offset of {0} follows no placement rule")]
     Unexplained(String),
     /// Nothing can move.
+    #[error("none of its members may move")]
     Fixed,
     /// A wish names a member the struct doesn't have.
+    #[error("there is no member {0}")]
     NoSuchMember(usize),
     /// There is not one note for each member.
+    #[error("{notes} notes for {members} members")]
     Notes {
         /// How many notes there are.
         notes: usize,
@@ -33,26 +41,6 @@ pub enum ReorderRefusal {
         members: usize,
     },
 }
-
-impl fmt::Display for ReorderRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Union => f.write_str("it is a union"),
-            Self::Order(order) => f.write_str(why_not(*order)),
-            Self::Packed => f.write_str("it is packed, so its order is an exchange format"),
-            Self::UserInterface(file) => write!(f, "{file} is user interface"),
-            Self::Reserved(member) => {
-                write!(f, "member {member} reserves room for a frozen binary interface")
-            }
-            Self::Unexplained(member) => write!(f, "the offset of {member} follows no placement rule"),
-            Self::Fixed => f.write_str("none of its members may move"),
-            Self::NoSuchMember(index) => write!(f, "there is no member {index}"),
-            Self::Notes { notes, members } => write!(f, "{notes} notes for {members} members"),
-        }
-    }
-}
-
-impl std::error::Error for ReorderRefusal {}
 
 fn why_not(order: MemberOrder) -> &'static str {
     match order {

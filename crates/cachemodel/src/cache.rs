@@ -34,6 +34,15 @@ impl Cache {
         true
     }
 
+    /// Whether a line is there; it is afterwards.
+    pub(super) fn touch(&mut self, line: u64) -> bool {
+        let is_there = self.hit(line);
+        if !is_there {
+            self.fill(line);
+        }
+        is_there
+    }
+
     /// Puts a line in, which drops the one not used for longest.
     pub(super) fn fill(&mut self, line: u64) {
         let set = self.set(line);
@@ -41,7 +50,6 @@ impl Cache {
         set[0] = line;
     }
 
-    /// Takes a line out.
     pub(super) fn drop(&mut self, line: u64) {
         let set = self.set(line);
         if let Some(place) = set.iter().position(|known| *known == line) {

@@ -1,5 +1,4 @@
-//! Private caches of CPUs over a shared one, kept coherent as MESI does (Papamarcos and Patel, 1984), by a directory
-//! that never forgets.
+//! Private caches of CPUs over a shared one, coherent by MESI (Papamarcos and Patel, 1984) and a complete directory.
 
 use crate::cache::Cache;
 use rustc_hash::FxHashMap;
@@ -25,7 +24,6 @@ pub enum Served {
     Memory,
 }
 
-/// Who has a line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Holders {
     cpus: [u64; MAX_CPUS / 64],
@@ -112,16 +110,9 @@ impl Hierarchy {
         }
         let owner = holders.owner().filter(|owner| *owner != cpu);
         let is_modified = owner.is_some_and(|owner| self.second[owner].hit(line));
-        let is_shared = self.shared.hit(line);
-        if !is_shared {
-            self.shared.fill(line);
-        }
-        if !self.second[cpu].hit(line) {
-            self.second[cpu].fill(line);
-        }
-        if !self.first[cpu].hit(line) {
-            self.first[cpu].fill(line);
-        }
+        let is_shared = self.shared.touch(line);
+        self.second[cpu].touch(line);
+        self.first[cpu].touch(line);
         match (is_modified, is_shared) {
             (true, _) => Served::Modified,
             (false, true) => Served::Shared,

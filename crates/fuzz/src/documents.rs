@@ -5,7 +5,7 @@ use fieldline_check::change::TypeChange;
 use fieldline_check::prediction::PredictionVerdict;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
-use fieldline_plan::cost::model::Model;
+use fieldline_plan::cost::Model;
 use fieldline_plan::place::{Addition, place};
 use fieldline_plan::simulate::{
     Population, Rearrangement, SimulatedMachine, SimulatedStruct, TraceAccess, TraceObject, sampled, simulate,

@@ -10,10 +10,10 @@ mod common;
 
 use common::{Case, Sets, layout};
 use fieldline_layout::constraint::Wishes;
-use fieldline_plan::cost::problem::Problem;
-use fieldline_plan::cost::view::View;
+use fieldline_plan::cost::{Problem, View};
 use fieldline_plan::random::Random;
-use fieldline_plan::search::starts::{Effort, search};
+use fieldline_plan::search::Effort;
+use fieldline_plan::search::starts::search;
 use std::time::{Duration, Instant};
 
 /// Visits drawn.

@@ -13,7 +13,7 @@ pub(crate) mod choice;
 pub mod confidence;
 pub mod explain;
 pub(crate) mod forecast;
-pub(crate) mod groups;
+mod groups;
 mod matrix;
 pub(crate) mod pins;
 pub(crate) mod planner;

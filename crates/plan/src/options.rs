@@ -1,6 +1,6 @@
 //! What is asked for.
 
-use crate::cost::elsewhere::Elsewhere;
+use crate::cost::Elsewhere;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Wishes;
 

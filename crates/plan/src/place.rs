@@ -101,12 +101,7 @@ fn empty(addition: &Addition<'_>, heat: Option<&Heat>, options: &PlanOptions) ->
         lines: options.lines.clone(),
         build_line: options.build_line,
         samples: heat.map_or(0, Heat::samples),
-        considered: 0,
-        legal: 0,
-        refusal: None,
-        barred: Vec::new(),
-        spots: Vec::new(),
-        holders: Vec::new(),
+        ..PlaceReport::default()
     }
 }
 

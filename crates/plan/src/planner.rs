@@ -1,26 +1,19 @@
 //! A plan for structs: learn visits, search, and accept only what is no worse anywhere.
 
-use crate::cost::model::Model;
-use crate::cost::problem::Problem;
-use crate::cost::sharing::Sharing;
 use crate::cost::terms::terms;
+use crate::cost::{Model, Problem, Sharing};
 use crate::judge::candidates;
 use crate::judge::choice::{choose, smallest};
 use crate::judge::explain::Explainer;
-use crate::judge::forecast::{Counts, digits};
-use crate::judge::groups::Grouping;
+use crate::judge::forecast::Counts;
 use crate::judge::pins::{Broken, price};
 use crate::judge::planner::{Planner, Problems};
 use crate::options::{Choice, PlanOptions, Request};
 use crate::result::{
     Arrangement, Basis, BeforeAfter, Candidate, FORMAT, Mark, Outcome, Plan, SearchReport, StructPlan,
-    VERSION,
+    VERSION, held, refused, rounded, unchanged,
 };
-use crate::result::{held, refused, unchanged};
-use crate::search::lower_bound::{gap, lower_bound};
-use crate::search::order::CostedOrder;
-use crate::search::starts::{Effort, Search};
-use crate::search::tidy::{moved, tidy};
+use crate::search::{CostedOrder, Effort, Search, gap, lower_bound, moved, tidy};
 use fieldline_access::AccessProfile;
 use fieldline_layout::abi;
 use fieldline_layout::constraint::constraints;
@@ -89,17 +82,17 @@ impl Planner<'_> {
             result.confidence = Some(judged.confidence);
             result.reason = judged.doubt.or(result.reason);
         }
-        let after = chosen.and_then(|index| front.get(index)).map_or(&before, |(_, counts)| counts);
+        let picked = chosen.and_then(|index| front.get(index));
+        let after = picked.map_or(&before, |(_, counts)| counts);
+        let order = picked.map_or(&declared, |(found, _)| &found.order);
         result.forecasts = self.forecasts(&before, after);
         result.sizes = self.sizes(&before, after);
         result.builds.clone_from(&self.matrix.notes);
-        let order = chosen.and_then(|index| front.get(index)).map_or(&declared, |(found, _)| &found.order);
         result.terms = terms(problem, &declared, order);
         result.search = Some(report(&found, after.cost, self.lower.cost));
         result.candidates = self.candidates(problem, &front, &before, chosen);
-        let order = chosen.and_then(|index| front.get(index)).map_or(&declared, |(found, _)| &found.order);
-        result.groups = self.grouping().groups(order);
-        match (chosen.and_then(|index| front.get(index)), self.options.choice) {
+        result.groups = self.groups(order);
+        match (picked, self.options.choice) {
             (Some((found, _)), _) => self.describe(&mut result, profile, &found.order),
             (None, Choice::Number(number)) if !front.is_empty() => {
                 result.reason = Some(format!("there is no candidate {number}; there are {}", front.len()));
@@ -110,16 +103,15 @@ impl Planner<'_> {
             }
             _ => {}
         }
-        let order = chosen.and_then(|index| front.get(index)).map(|(found, _)| found.order.as_slice());
+        let order = picked.map(|(found, _)| found.order.as_slice());
         self.report_pins(&mut result, &problems, &broken, order);
-        if let (Some(_), false) = (order, broken.is_none()) {
+        if picked.is_some() && !broken.is_none() {
             result.reason = price(&before, after);
         }
         result
     }
 
-    /// Candidates that are no worse than the declared order anywhere and better by more than chance, by number of
-    /// moved members. If the declared order may not stay, all that keep the constraints.
+    /// Candidates no worse than declared anywhere and better by more than chance; if that may not stay, all that are legal.
     fn front(
         &self,
         problems: &Problems<'_>,
@@ -171,24 +163,13 @@ impl Planner<'_> {
             forecasts: self.forecasts(before, after),
             sizes: self.sizes(before, after),
             coherence: BeforeAfter {
-                before: digits(before.lost as f64 / visits),
-                after: digits(after.lost as f64 / visits),
+                before: rounded(before.lost as f64 / visits, 1_000.0),
+                after: rounded(after.lost as f64 / visits, 1_000.0),
             },
             order: self.constraints.members_in(&found.order),
             terms: terms(problem, &declared, &found.order),
         });
         candidates.collect()
-    }
-
-    fn grouping(&self) -> Grouping<'_> {
-        Grouping {
-            layout: self.layout,
-            constraints: self.constraints,
-            model: self.model,
-            line: self.options.build_line,
-            pointer: self.options.pointer,
-            builds: self.matrix.with_pointers(self.options),
-        }
     }
 
     fn describe(&self, result: &mut StructPlan, profile: &AccessProfile, order: &[usize]) {
@@ -214,6 +195,6 @@ fn report(search: &Search, cost: u64, lower_bound: u64) -> SearchReport {
         lower_bound,
         gap: gap(cost, lower_bound),
         chains: search.found.len(),
-        spread: (spread * 10_000.0).round() / 10_000.0,
+        spread: rounded(spread, 10_000.0),
     }
 }

@@ -1,5 +1,4 @@
-//! The one source of chance: xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64 from the input, so that equal
-//! inputs give equal plans.
+//! The one source of chance: xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64 from the input.
 
 /// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]

@@ -17,6 +17,7 @@ pub use builds::{BuildJudged, BuildNote};
 pub use confidence::{Confidence, Grouping, Interval, OutOfFold, Stability};
 pub use evidence::{ClassEvidence, VisitEvidence};
 pub use fieldline_layout::slab_class;
+pub(crate) use forecast::rounded;
 pub use forecast::{BeforeAfter, Candidate, Forecast, Mark, SizeForecast, Term, TermKind};
 pub use groups::{Group, GroupAlignment, GroupKind, Padding};
 pub use plan::{

@@ -20,3 +20,10 @@ pub mod seed;
 pub mod starts;
 pub mod tidy;
 pub mod trades;
+
+pub use lower_bound::{LowerBound, gap, lower_bound};
+pub use moves::Mover;
+pub use order::CostedOrder;
+pub use starts::{Effort, Search};
+pub use tidy::{moved, tidy};
+pub use trades::Trades;

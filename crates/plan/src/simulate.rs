@@ -14,7 +14,8 @@ mod relocation;
 mod run;
 mod sampled;
 
-pub use interval::{Interval, change};
+pub use crate::result::Interval;
+pub use interval::change;
 pub use relocation::{Rearrangement, Relocation, TraceObject};
 pub use run::{ReplayCounts, SimulatedMachine, Simulation, TraceAccess, simulate};
 pub use sampled::{GAP, Population, SampledTrace, SimulatedStruct, sampled};

@@ -17,3 +17,12 @@ pub mod names;
 pub mod sets;
 pub mod source;
 pub mod touch;
+
+pub use cells::{Cell, Cells};
+pub use corpus::Corpus;
+pub use draw::Class;
+pub use mixture::Mixture;
+pub use names::{Names, WindowWord};
+pub use sets::Visits;
+pub use source::{ProfileSource, sources};
+pub use touch::Touch;

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use fieldline_debuginfo::types::{self, Types};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;
-use fieldline_plan::cost::elsewhere::Elsewhere;
+use fieldline_plan::cost::Elsewhere;
 use std::path::{Path, PathBuf};
 
 /// Another build's file.

@@ -13,7 +13,7 @@ mod sampling;
 pub(crate) mod synthetic;
 mod trace;
 
-use crate::shell::{self, root, say};
+use crate::tools::shell::{self, root, say};
 use anyhow::{Context, Result, ensure};
 use fieldline_debuginfo::{Elf, FileBytes};
 use recording::Program;

@@ -1,6 +1,6 @@
 //! Seeds for the fuzz targets below `crates/fuzz`, out of the fixtures.
 
-use crate::shell::{self, root, say};
+use crate::tools::shell::{self, root, say};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, Endian};

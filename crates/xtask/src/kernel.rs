@@ -1,8 +1,16 @@
 //! Tests on a real kernel.
 
+pub(crate) mod packing;
+pub(crate) mod parity;
+pub(crate) mod permutations;
+pub(crate) mod regressions;
+pub(crate) mod source;
+
 use crate::fixtures::synthetic;
-use crate::shell::{self, say};
-use crate::{builds, emulated, inputs, packing, parity, permutations, regressions, source};
+use crate::research::emulated;
+use crate::tools::inputs::{self, TARGETS, with_dwarf};
+use crate::tools::shell::{self, say};
+use crate::tools::{builds, debian};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::btf::{self, BtfKind};
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened, TypeReader};
@@ -11,8 +19,6 @@ use fieldline_layout::{Layout, abi};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The structs of the first job, which acceptance names; nothing that is shipped knows them.
-pub(crate) const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
 /// A unit whose functions work on them.
 const UNIT: &str = "kernel/sched/fair.c";
 
@@ -41,6 +47,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     count("typedefs and first definitions are found early", early(&vmlinux));
     count("plans by size alone are possible", with_dwarf(&vmlinux, packing::every_struct));
     count("a second decoder reads the same operands", second_decoder(&vmlinux));
+    count("tests that need real inputs", ignored_tests(&vmlinux));
     count("AArch64: operands as objdump has them, programs attributed under qemu", emulated::run(&[]));
     count("pahole parity", parity::run(&[vmlinux.display().to_string()]));
     count("recording to a patch that applies", road(&vmlinux));
@@ -56,13 +63,6 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     }
     say(&format!("\nkernel: {passed} passed, {failed} failed"));
     Ok(failed == 0)
-}
-
-pub(crate) fn with_dwarf<T>(vmlinux: &Path, work: impl FnOnce(&Dwarf<'_>) -> Result<T>) -> Result<T> {
-    let file = FileBytes::open(vmlinux)?;
-    let elf = Elf::parse(&file)?;
-    let sections = DebugSections::load(&elf, None)?;
-    work(&Dwarf::new(&sections)?)
 }
 
 /// The placement rules give the offsets and size that debug info states, for every struct.
@@ -171,6 +171,43 @@ fn second_decoder(vmlinux: &Path) -> Result<bool> {
     test.args(["test", "--release", "--quiet", "--package", "fieldline-machinecode", "--test", "suite"]);
     shell::run(test.args(["--features", "second-decoder", "--", "--nocapture"]))?;
     Ok(true)
+}
+
+/// The tests that `cargo test` ignores because they need a kernel, its tree, perf, or recordings.
+fn ignored_tests(vmlinux: &Path) -> Result<bool> {
+    let members = std::env::temp_dir().join(format!("fieldline-members-{}", std::process::id()));
+    std::fs::write(&members, with_dwarf(vmlinux, members_of)?)?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut test = Command::new(cargo);
+    test.current_dir(shell::root()).args(["test", "--quiet", "--workspace", "--tests", "--", "--ignored"]);
+    test.env("FIELDLINE_VMLINUX", vmlinux).env("FIELDLINE_TREE", inputs::tree(vmlinux)?);
+    test.env("FIELDLINE_MEMBERS", &members).env("FIELDLINE_PERF_ROOT", debian::peers_root()?);
+    match inputs::all_recordings()? {
+        Some(folder) => test.env("FIELDLINE_DATA", folder),
+        None => {
+            say("  tests of recordings left out: FIELDLINE_DATA is not set");
+            test.args(["--skip", "recordings"])
+        }
+    };
+    shell::run(&mut test)?;
+    std::fs::remove_file(&members)?;
+    Ok(true)
+}
+
+/// File, line, kind, name and members of each struct, a line each.
+fn members_of(dwarf: &Dwarf<'_>) -> Result<String> {
+    let mut reader = TypeReader::new(dwarf);
+    let mut rows = String::new();
+    for definition in dwarf::index(dwarf)? {
+        let id = reader.read(definition.die)?;
+        let Some(layout) = Layout::of(reader.table(), id) else { continue };
+        let Some(file) = layout.file.as_deref().filter(|_| !layout.name.is_empty()) else { continue };
+        let names: Vec<&str> =
+            layout.members.iter().map(|member| member.name.as_deref().unwrap_or("-")).collect();
+        let names = names.join(",");
+        rows.push_str(&format!("{file}\t{}\t{}\t{}\t{names}\n", layout.line, layout.kind, layout.name));
+    }
+    Ok(rows)
 }
 
 /// How many typedefs of structs BTF has that DWARF has too; an error if it lacks one.

@@ -1,28 +1,18 @@
 //! The verbs of CI and of daily work: `cargo xtask VERB`.
 
-mod bench;
-mod builds;
 mod ci;
-mod debian;
-mod decode;
-mod emulated;
 mod fixtures;
 mod fuzz;
-mod inputs;
 mod kernel;
-mod packing;
-mod parity;
-mod permutations;
-mod rank;
-mod regressions;
-mod shell;
-mod source;
-mod throughput;
+mod measure;
+mod research;
 mod tidy;
-mod truth;
-mod typed;
+mod tools;
 
 use anyhow::Result;
+use kernel::{packing, parity, permutations, source};
+use measure::{bench, throughput};
+use research::{decode, emulated, truth, typed};
 use std::process::ExitCode;
 
 /// A verb: name, what it does, function of the remaining arguments.
@@ -61,6 +51,7 @@ const VERBS: &[Verb] = &[
         "attribution of AArch64 programs run under qemu against where their objects lie (qemu, cross compilers)",
         emulated::run,
     ),
+    ("tidy", "prove that crates, files and names are laid as docs/ARCHITECTURE.md says", tidy::run),
     ("fuzz", "write the seeds of the fuzz targets, out of the fixtures", fuzz::run),
     ("fixtures", "build the demo's program and recording again (gcc, valgrind)", fixtures::run),
 ];

@@ -120,14 +120,9 @@ fn samples_are_attributed_to_the_objects_they_lie_in() {
     assert!(counts.values().all(|(seen, found)| 100 * found >= 85 * seen), "{counts:?}");
 }
 
-fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
-}
-
 #[test]
 fn the_patched_header_compiles_to_the_layout_planned() {
-    if !has("gcc") || !has("git") {
-        println!("left out: gcc and git are needed");
+    if !fieldline_testing::programs(&["gcc", "git"]) {
         return;
     }
     let (folder, _) = demo();

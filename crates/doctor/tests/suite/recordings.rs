@@ -8,18 +8,9 @@ use fieldline_perfdata::perf_data::{PerfFile, Record, RecordTally};
 
 const KERNEL: &str = "e1b6c81f7afcf08c49c197583920e5307d281cdf";
 
-/// The recording, or nothing and a word why.
-fn open(name: &str) -> Option<PerfFile> {
-    let Some(folder) = std::env::var_os("FIELDLINE_DATA").map(PathBuf::from) else {
-        println!("skipped: FIELDLINE_DATA does not name the folder of the recordings");
-        return None;
-    };
-    let path = folder.join(name);
-    if !path.is_file() {
-        println!("skipped: there is no {}", path.display());
-        return None;
-    }
-    Some(PerfFile::open(&path).unwrap())
+fn open(name: &str) -> PerfFile {
+    let folder = PathBuf::from(std::env::var_os("FIELDLINE_DATA").unwrap());
+    PerfFile::open(&folder.join(name)).unwrap()
 }
 
 fn spots(file: &PerfFile) -> (RecordTally, Vec<BlindSpot>) {
@@ -33,8 +24,9 @@ fn keys(spots: &[BlindSpot]) -> Vec<&'static str> {
 }
 
 #[test]
+#[ignore = "reads the recordings that FIELDLINE_DATA names; cargo xtask kernel runs it"]
 fn loads_and_stores_of_the_whole_kernel() {
-    let Some(file) = open("c1.mem.perf.data") else { return };
+    let file = open("c1.mem.perf.data");
     let (tally, spots) = spots(&file);
     assert_eq!(file.facts().kernel_build_id().unwrap().to_string(), KERNEL);
     let counts: Vec<_> =
@@ -47,8 +39,9 @@ fn loads_and_stores_of_the_whole_kernel() {
 }
 
 #[test]
+#[ignore = "reads the recordings that FIELDLINE_DATA names; cargo xtask kernel runs it"]
 fn levels_and_snoops_follow_from_the_data_source() {
-    let Some(file) = open("c1.mem.perf.data") else { return };
+    let file = open("c1.mem.perf.data");
     let mut transfers = 0;
     let mut records = file.records();
     while let Some(record) = records.next_record().unwrap() {
@@ -65,24 +58,27 @@ fn levels_and_snoops_follow_from_the_data_source() {
 }
 
 #[test]
+#[ignore = "reads the recordings that FIELDLINE_DATA names; cargo xtask kernel runs it"]
 fn a_load_threshold_of_thirty_cycles() {
-    let Some(file) = open("c1.mem-ldlat30.perf.data") else { return };
+    let file = open("c1.mem-ldlat30.perf.data");
     let (_, spots) = spots(&file);
     assert_eq!(keys(&spots), ["load-threshold", "no-user-code"]);
     assert!(matches!(&spots[0], BlindSpot::LoadThreshold { cycles: 30, is_asked_for: true, .. }));
 }
 
 #[test]
+#[ignore = "reads the recordings that FIELDLINE_DATA names; cargo xtask kernel runs it"]
 fn instructions_with_few_addresses() {
-    let Some(file) = open("c1.insn.perf.data") else { return };
+    let file = open("c1.insn.perf.data");
     let (tally, spots) = spots(&file);
     assert_eq!(tally.samples(), 231_669);
     assert_eq!(keys(&spots), ["no-data-source"]);
 }
 
 #[test]
+#[ignore = "reads the recordings that FIELDLINE_DATA names; cargo xtask kernel runs it"]
 fn a_genuine_clock_recording() {
-    let Some(file) = open("b1.cpu-clock.perf.data") else { return };
+    let file = open("b1.cpu-clock.perf.data");
     let (tally, spots) = spots(&file);
     assert_eq!(tally.samples(), 56_876);
     assert_eq!(keys(&spots), ["clock-event", "no-addresses", "no-data-source", "throttled"]);

@@ -170,11 +170,9 @@ fn compare_fixture(root: &Path, folder: &Path, fixture: &Path) -> usize {
 }
 
 #[test]
+#[ignore = "runs perf in the root folder that FIELDLINE_PERF_ROOT names; cargo xtask kernel runs it"]
 fn every_sample_is_as_perf_script_has_it() {
-    let Some(root) = std::env::var_os("FIELDLINE_PERF_ROOT").map(PathBuf::from) else {
-        println!("skipped: FIELDLINE_PERF_ROOT does not name a root folder with perf");
-        return;
-    };
+    let root = PathBuf::from(std::env::var_os("FIELDLINE_PERF_ROOT").unwrap());
     let folder = tempfile::tempdir_in(root.join("tmp")).unwrap();
     for fixture in rows::fixtures() {
         let count = compare_fixture(&root, folder.path(), &fixture);

@@ -1,6 +1,6 @@
 //! How a compiler places the units of a struct.
 
-use crate::visits::cells::{Cell, Cells};
+use crate::visits::{Cell, Cells};
 use fieldline_layout::Layout;
 use fieldline_layout::abi::{self, Slot, Slots};
 use fieldline_layout::constraint::Constraints;
@@ -51,6 +51,22 @@ impl BuildSlots {
         Self::of(&slots, of_units, line, None)
     }
 
+    /// The recorded machine's build first, then those of other line sizes.
+    pub(crate) fn of_lines(
+        layout: &Layout,
+        constraints: &Constraints,
+        build_line: u64,
+        lines: &[u64],
+    ) -> Vec<Self> {
+        let mut builds = vec![Self::new(layout, constraints, build_line, build_line)];
+        for line in lines {
+            if builds.iter().all(|build| build.line != *line) {
+                builds.push(Self::new(layout, constraints, build_line, *line));
+            }
+        }
+        builds
+    }
+
     /// A build of another machine or configuration, whose slots are told apart by unit.
     pub(crate) fn elsewhere(slots: &Slots, of_units: Vec<Vec<Slot>>, line: u64, cells: CellBits) -> Self {
         Self::of(slots, of_units, line, Some(cells))
@@ -68,7 +84,6 @@ impl BuildSlots {
         }
     }
 
-    /// Alignment in bytes of a unit.
     pub(crate) fn align_of(&self, unit: usize) -> u64 {
         self.slots[unit].iter().map(|slot| slot.align).max().unwrap_or(1)
     }
@@ -81,8 +96,7 @@ impl BuildSlots {
             .fold(0, u64::saturating_add)
     }
 
-    /// Whether two builds place every order alike.
-    pub fn places_like(&self, other: &Self) -> bool {
+    fn places_like(&self, other: &Self) -> bool {
         (self.align, self.tail) == (other.align, other.tail) && self.slots == other.slots
     }
 
@@ -117,12 +131,10 @@ impl BuildSlots {
         spans.collect()
     }
 
-    /// The slots of a unit.
     pub(crate) fn unit_slots(&self, unit: usize) -> &[Slot] {
         self.slots.get(unit).map_or(&[], Vec::as_slice)
     }
 
-    /// Alignment of the struct in bytes.
     pub(crate) fn align(&self) -> u64 {
         self.align
     }
@@ -157,7 +169,6 @@ impl BuildSlots {
         (start, end)
     }
 
-    /// Bits of a unit's members.
     pub(crate) fn bits(&self, unit: usize) -> u64 {
         self.slots[unit].iter().map(|slot| slot.bit_size).sum()
     }

@@ -1,7 +1,6 @@
-//! Weights of visits summed without looking at each: distinct sets of cells as columns of bits, each set once for each
-//! binary digit of its weight.
+//! Weights of visits summed without looking at each: sets as columns of bits, once for each digit of their weight.
 
-use crate::visits::sets::Visits;
+use crate::visits::Visits;
 
 /// Words counted at once, so that a processor keeps them in registers.
 const LANES: usize = 8;
@@ -9,7 +8,6 @@ const LANES: usize = 8;
 /// Bits of as many sets.
 type Tile = [u64; LANES];
 
-/// Visits ready to be counted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counter {
     cells: usize,
@@ -57,7 +55,6 @@ impl Counter {
         }
     }
 
-    /// Whether any visit touches a cell.
     pub(crate) fn is_touched(&self, cell: usize) -> bool {
         self.tiles.chunks_exact(self.cells.max(1)).any(|tile| tile[cell].iter().any(|word| *word != 0))
     }

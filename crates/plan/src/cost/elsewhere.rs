@@ -6,8 +6,9 @@
 //! anonymous aggregate is the one that holds a member of the same name, since names are unique
 //! within a struct (C11 section 6.7.2.1). Where that doesn't tell, the build isn't judged.
 
-use crate::cost::build::{BuildSlots, CellBits};
-use crate::visits::cells::{Cell, Cells};
+use crate::cost::BuildSlots;
+use crate::cost::build::CellBits;
+use crate::visits::{Cell, Cells};
 use fieldline_layout::abi::{self, Slot, Slots};
 use fieldline_layout::constraint::Constraints;
 use fieldline_layout::{Layout, Member};
@@ -108,8 +109,7 @@ impl<'a> Joined<'a> {
         BuildSlots::elsewhere(&self.slots, slots.collect(), line, bits)
     }
 
-    /// By unit, the members that move with it there: its own, and those behind whose text those of it are that are there
-    /// only.
+    /// By unit, the members that move with it there: its own, and those that are there only behind whose text they are.
     fn by_unit(&self, constraints: &Constraints) -> Vec<Vec<usize>> {
         let mut unit_of: BTreeMap<usize, usize> = BTreeMap::new();
         for (unit, of) in constraints.units.iter().enumerate() {
@@ -191,8 +191,7 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// Which of some members, by their lines, has its text in front of a line: the last before it. `None` if a line isn't
-/// known.
+/// Which of some members, by their lines, has its text in front of a line; `None` if a line isn't known.
 pub fn in_front(lines: impl Iterator<Item = u32>, line: u32) -> Option<usize> {
     let known = lines.enumerate().filter(|(_, other)| *other > 0 && *other < line);
     known.max_by_key(|(index, other)| (*other, *index)).map(|(index, _)| index)
@@ -283,7 +282,6 @@ fn names(member: &Member, depth: u32) -> Vec<&str> {
     }
 }
 
-/// Checks that members are declared in the same order there.
 fn in_order(declared: &Layout, pairs: &[Option<usize>]) -> Result<(), BuildMismatch> {
     let mut last = None;
     for (member, pair) in declared.members.iter().zip(pairs) {

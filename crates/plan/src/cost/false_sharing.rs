@@ -16,8 +16,7 @@ use fieldline_access::access::TypeProfile;
 use fieldline_access::sides::{Sides, Turns, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Losses below this many samples may be chance: a count of n scatters by its root (Poisson), so from four on it stands
-/// two deviations above none.
+/// Losses below this many samples may be chance: a count of four is two deviations above none (Poisson).
 const LEAST: f64 = 4.0;
 
 /// How a place of a struct loses its line.

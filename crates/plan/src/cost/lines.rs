@@ -1,6 +1,5 @@
 //! What lies on the lines of a view and what that costs, with a way back.
 
-/// Lines of one view.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
     /// By line, exclusive or of the keys of all parts on it; 0 for none.
@@ -14,7 +13,6 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Removes everything.
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
         self.values.clear();
@@ -26,7 +24,6 @@ impl Lines {
         self.keys.len()
     }
 
-    /// What lies on a line.
     #[inline]
     pub(crate) fn key(&self, line: usize) -> u64 {
         self.keys[line]
@@ -37,17 +34,14 @@ impl Lines {
         (0..self.keys.len()).filter(|line| self.keys[*line] != 0)
     }
 
-    /// Sets what a line costs.
     pub(crate) fn set_value(&mut self, line: usize, value: u64) {
         self.values[line] = value;
     }
 
-    /// Cost of all lines.
     pub(crate) fn sum(&self) -> u64 {
         self.values.iter().sum()
     }
 
-    /// Makes room for a line.
     #[inline]
     pub(crate) fn reach(&mut self, line: usize) {
         if self.keys.len() <= line {
@@ -92,7 +86,6 @@ impl Lines {
         (key != self.keys[line]).then_some(value)
     }
 
-    /// Takes the last move back.
     #[inline]
     pub(crate) fn restore(&mut self) {
         for (line, (key, value)) in (self.first..).zip(&self.kept) {

@@ -1,27 +1,19 @@
 //! What a profile says about the visits of one struct.
 
-use crate::cost::sharing::Sharing;
+use crate::cost::Sharing;
 use crate::random::{Random, mix};
 use crate::result::VisitEvidence;
-use crate::visits::cells::Cells;
-use crate::visits::corpus::Corpus;
-use crate::visits::draw::{Class, draw, function_classes, mixture_classes};
+use crate::visits::draw::{draw, function_classes, mixture_classes};
 use crate::visits::enough::Enough;
-use crate::visits::mixture::Mixture;
-use crate::visits::names::Names;
-use crate::visits::sets::Visits;
-use crate::visits::source::accesses_of;
-use crate::visits::source::{self, ProfileSource, sources};
-use crate::visits::touch::{self, Touch, touches};
+use crate::visits::source::{self, accesses_of};
+use crate::visits::touch::{self, touches};
+use crate::visits::{Cells, Class, Corpus, Mixture, Names, ProfileSource, Touch, Visits, sources};
 use fieldline_access::AccessProfile;
 use fieldline_access::access::{Access, CpuAccess};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Mixtures learnt from different starts. Several are no better and take as many times longer.
-const MIXTURES: u64 = 1;
 /// Visits drawn in all.
 const DRAWN: usize = 8_192;
 /// Visits drawn as if functions ran alone.
@@ -52,31 +44,26 @@ pub struct Model {
     /// Seed of whatever is drawn further on.
     pub seed: u64,
     /// What runs in one go, if windows tell.
-    mixtures: Vec<Mixture>,
+    mixture: Option<Mixture>,
 }
 
 impl Model {
     /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, &[], DRAWN_ALONE)
+        Self::learn(profile, layout, constraints, line, None, DRAWN_ALONE)
     }
 
-    /// Learns the visits of the same struct from other times of the same recordings and from nothing else. Nobody asks
-    /// such a model for visits of functions that run alone.
-    pub fn apart(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, &[], 0)
-    }
-
-    /// Learns the visits of the same struct from much the same samples: what runs in one go is looked for where it was
-    /// found before. Nobody asks such a model for visits of functions that run alone.
-    pub fn again(
-        &self,
+    /// Learns the visits of the same struct from other samples, and no visits of functions that run alone. If they are
+    /// much the same as those of a known model, what runs in one go is looked for where it was found before.
+    pub(crate) fn again(
         profile: &AccessProfile,
         layout: &Layout,
         constraints: &Constraints,
         line: u64,
+        known: Option<&Self>,
     ) -> Self {
-        Self::learn(profile, layout, constraints, line, &self.mixtures, 0)
+        let known = known.and_then(|known| known.mixture.as_ref());
+        Self::learn(profile, layout, constraints, line, known, 0)
     }
 
     fn learn(
@@ -84,7 +71,7 @@ impl Model {
         layout: &Layout,
         constraints: &Constraints,
         line: u64,
-        known: &[Mixture],
+        known: Option<&Mixture>,
         drawn_alone: usize,
     ) -> Self {
         let sources = sources(profile, layout);
@@ -94,18 +81,14 @@ impl Model {
         let touches = touches(&accesses, &source::words(profile, &accesses, &names), &cells, &names);
         let seed = seed(layout, &accesses);
         let alone = function_classes(&touches);
-        let (mixtures, mut together) = together(profile, &names, &touches, seed, known);
-        if together.is_empty() {
-            together.push(alone.clone());
-        }
-        let visits = |classes: &[Vec<Class>], count: usize, stream: u64| {
-            let mut random = Random::new(mix(seed ^ stream));
-            let each = count / classes.len().max(1);
-            let sets = classes.iter().flat_map(|classes| draw(classes, &touches, each, &mut random));
-            Visits::new(cells.len(), sets.collect())
+        let mixed = mixture(profile, &names, &touches, seed, known);
+        let (mixture, together) = mixed.map_or_else(|| (None, alone.clone()), |of| (Some(of.0), of.1));
+        let visits = |classes: &[Class], count: usize, stream: u64| {
+            let sets = draw(classes, &touches, count, &mut Random::new(mix(seed ^ stream)));
+            Visits::new(cells.len(), sets)
         };
         let (together_visits, alone) =
-            rayon::join(|| visits(&together, DRAWN, 1), || visits(&[alone], drawn_alone, 3));
+            rayon::join(|| visits(&together, DRAWN, 1), || visits(&alone, drawn_alone, 3));
         let lost_line = lost_line(&together_visits, &together, &accesses);
         let by_cpu = by_cpu(profile, layout, &sources);
         let all: Vec<&Access> = accesses.iter().collect();
@@ -121,7 +104,7 @@ impl Model {
             touches,
             accesses,
             seed,
-            mixtures,
+            mixture,
         }
     }
 
@@ -139,45 +122,41 @@ impl Model {
     }
 }
 
-/// Equal inputs have equal seeds.
 fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
     accesses.iter().fold(layout.fingerprint(), |seed, access| {
         mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
     })
 }
 
-/// Mixtures, learnt from `known` ones if there are any, and the classes of each; none if the windows are too few to
-/// learn any.
-fn together(
+/// A mixture, learnt from a known one if there is any, and its classes; nothing if the windows are too few to learn any.
+fn mixture(
     profile: &AccessProfile,
     names: &Names,
     touches: &[Touch],
     seed: u64,
-    known: &[Mixture],
-) -> (Vec<Mixture>, Vec<Vec<Class>>) {
+    known: Option<&Mixture>,
+) -> Option<(Mixture, Vec<Class>)> {
     let mut targets: Vec<_> = touches.iter().flat_map(|touch| touch.words.iter().copied()).collect();
     targets.sort_unstable();
     targets.dedup();
     let corpus = Corpus::new(&profile.windows, names, &targets);
     if corpus.joint_windows() < FEWEST_WINDOWS {
-        return (Vec::new(), Vec::new());
+        return None;
     }
-    let anew = |number: u64| corpus.learn(&targets, &mut Random::new(mix(seed.wrapping_add(number))));
-    let mixtures: Vec<Mixture> = match known {
-        [] => (0..MIXTURES).into_par_iter().map(anew).collect(),
-        known => known.par_iter().map(|known| corpus.learn_from(known)).collect(),
+    let mixture = match known {
+        None => corpus.learn(&targets, &mut Random::new(mix(seed))),
+        Some(known) => corpus.learn_from(known),
     };
-    let classes = mixtures.par_iter().map(|mixture| mixture_classes(&corpus, mixture, touches)).collect();
-    (mixtures, classes)
+    let classes = mixture_classes(&corpus, &mixture, touches);
+    Some((mixture, classes))
 }
 
-/// What a line lost to another CPU costs: as much as one more line in a visit. Accesses by CPU are counted in samples,
-/// visits in draws.
-fn lost_line(visits: &Visits, classes: &[Vec<Class>], accesses: &[Access]) -> f64 {
+/// What a line lost to another CPU costs: one more line in a visit. Accesses by CPU are in samples, visits in draws.
+fn lost_line(visits: &Visits, classes: &[Class], accesses: &[Access]) -> f64 {
     let samples: u64 = accesses.iter().map(Access::samples).sum();
     let events: f64 = accesses.iter().map(touch::events).sum();
-    let weights: f64 = classes.iter().flatten().map(|class| class.weight).sum();
-    let visits_in_samples = weights / classes.len().max(1) as f64 * samples as f64 / events;
+    let weights: f64 = classes.iter().map(|class| class.weight).sum();
+    let visits_in_samples = weights * samples as f64 / events;
     if visits_in_samples > 0.0 { visits.total() as f64 / visits_in_samples } else { 0.0 }
 }
 
@@ -193,7 +172,6 @@ fn by_cpu(profile: &AccessProfile, layout: &Layout, sources: &[ProfileSource]) -
     inside.collect()
 }
 
-/// Cells by line of the declared layout.
 fn declared_lines(layout: &Layout, constraints: &Constraints, cells: &Cells, line: u64) -> Vec<Vec<u32>> {
     let mut lines: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     for (number, cell) in (0..).zip(cells.iter()) {

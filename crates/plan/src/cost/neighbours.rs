@@ -3,8 +3,7 @@
 use crate::cost::wish;
 use fieldline_layout::constraint::{Constraints, Unit};
 
-/// Cost of two neighbours that aren't in the declared order, as a share of one line more touched in every visit: it
-/// settles only what visits leave open.
+/// Cost of two neighbours not in declared order, as a share of a line in every visit: settles what visits leave open.
 const SEAM_SHARE: u64 = 4_000;
 /// Cost of two neighbours under different `#if` conditions, likewise.
 const GUARD_SHARE: u64 = 4_000;
@@ -31,13 +30,11 @@ pub(crate) struct Traits {
     pub(crate) keeps_order: bool,
 }
 
-/// All pairs of units as neighbours.
 #[derive(Clone, Debug)]
 pub(crate) struct Neighbours {
     traits: Vec<Traits>,
     /// By unit and the one behind it, what they are; empty if there are too many.
     pairs: Vec<u8>,
-    /// By what neighbours are.
     costs: [u64; BARRED as usize],
     /// Whether any unit keeps its place among others.
     has_held: bool,
@@ -68,7 +65,6 @@ impl Neighbours {
         neighbours
     }
 
-    /// What two units are as neighbours.
     fn look(&self, before: usize, unit: usize) -> u8 {
         let (one, other) = (&self.traits[before], &self.traits[unit]);
         let bit = |is: bool, bit: u8| if is { bit } else { 0 };
@@ -86,14 +82,12 @@ impl Neighbours {
         }
     }
 
-    /// Cost of two neighbours.
     #[inline]
     pub(crate) fn seam(&self, before: usize, unit: usize) -> u64 {
         self.costs[usize::from(self.pair(before, unit) % BARRED)]
     }
 
-    /// Cost of all neighbours of an order: a reader must follow every seam, the source must separate `#if` conditions,
-    /// nothing may stand inside a group.
+    /// Cost of all neighbours: a reader follows every seam, the source separates `#if` conditions, groups stay whole.
     pub(crate) fn cost(&self, order: &[usize]) -> u64 {
         order.windows(2).map(|pair| self.seam(pair[0], pair[1])).sum()
     }
@@ -110,18 +104,15 @@ impl Neighbours {
         !self.has_held || units.iter().filter(|unit| self.traits[**unit].keeps_order).is_sorted()
     }
 
-    /// What limits a unit's neighbours.
     #[inline]
     pub(crate) fn traits(&self, unit: usize) -> Traits {
         self.traits[unit]
     }
 
-    /// Cost of two neighbours that aren't in the declared order.
     pub(crate) fn seam_weight(&self) -> u64 {
         self.costs[usize::from(SEAM)]
     }
 
-    /// Cost of two neighbours under different `#if` conditions.
     pub(crate) fn guard_weight(&self) -> u64 {
         self.costs[usize::from(GUARD)]
     }

@@ -3,20 +3,17 @@
 //! A view is a line size, a build (what the compiler was told the line size is) and a phase (where objects begin
 //! within a line). Costs are integers, so that sums don't depend on their order.
 
-use crate::cost::build::BuildSlots;
 use crate::cost::counter::Counter;
 use crate::cost::neighbours::Neighbours;
-use crate::cost::sharing::Sharing;
-use crate::cost::view::{Part, View, Whole};
+use crate::cost::view::{Part, Whole};
 use crate::cost::wish::Terms;
+use crate::cost::{BuildSlots, Sharing, View};
 use crate::random::Random;
-use crate::visits::cells::Cells;
-use crate::visits::sets::Visits;
+use crate::visits::{Cells, Visits};
 use fieldline_layout::abi::Slot;
 use fieldline_layout::constraint::Constraints;
 
-/// Cost of a line of struct size, as a share of one line more touched in every visit: enough to prefer the smaller of
-/// two equally good structs, and of two nearly so.
+/// Cost of a line of struct size, as a share of a line in every visit: of nearly equal structs the smaller is better.
 const SIZE_SHARE: u64 = 200;
 /// Cost of a line above the size limit, likewise.
 const OVER_SHARE: u64 = 8;
@@ -111,7 +108,6 @@ impl<'a> Problem<'a> {
         self.counter.touching(&visited) + self.sharing.excess(&visited) + self.terms.cost(cells)
     }
 
-    /// Weight of visits that touch any of the cells.
     pub(crate) fn touching(&self, cells: &[u32]) -> u64 {
         match self.terms.is_empty() {
             true => self.counter.touching(cells),
@@ -127,7 +123,6 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What a unit's parts are together in a build.
     #[inline]
     pub(crate) fn whole_in(&self, build: usize, unit: usize) -> Whole {
         self.wholes[build][unit]
@@ -139,7 +134,6 @@ impl<'a> Problem<'a> {
         self.parts.first().map_or(&[], |units| &units[unit])
     }
 
-    /// The touched parts of a unit in a build.
     #[inline]
     pub(crate) fn parts_in(&self, build: usize, unit: usize) -> &[Part] {
         &self.parts[build][unit]
@@ -171,10 +165,7 @@ impl<'a> Problem<'a> {
     /// Whether an order leaves all kept units at their offsets.
     pub(crate) fn keeps_all(&self, order: &[usize]) -> bool {
         let Some(build) = self.builds.first() else { return true };
-        let mut end = 0;
-        order.iter().all(|unit| {
-            let (start, stop) = build.place(*unit, end);
-            end = stop;
+        order.iter().zip(build.spans(order)).all(|(unit, (start, _))| {
             let kept = self.kept.iter().find(|kept| kept.0 == *unit);
             kept.is_none_or(|kept| start / 8 == kept.1)
         })

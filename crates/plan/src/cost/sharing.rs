@@ -5,7 +5,7 @@
 //! write. The sum over CPUs, less what each cell would cost on a line of its own, is what sharing the line adds. It
 //! is scaled by how often CPUs really work on one object, which hits on modified lines tell.
 
-use crate::visits::cells::Cells;
+use crate::visits::Cells;
 use fieldline_access::access::{Access, CpuAccess};
 use std::collections::{BTreeMap, BTreeSet};
 

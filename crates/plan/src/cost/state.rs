@@ -6,10 +6,9 @@
 mod exchange;
 
 use crate::cost::lines::Lines;
-pub use crate::cost::memo::Memo;
-use crate::cost::problem::Problem;
-use crate::cost::view::View;
+use crate::cost::memo::Memo;
 use crate::cost::wish::Placed;
+use crate::cost::{Problem, View};
 use fieldline_layout::constraint::LinePin;
 
 /// First bit of a unit, and the bit behind its last.
@@ -25,13 +24,11 @@ pub struct OrderState<'p> {
     spans: Vec<Vec<Span>>,
     /// By build, in bytes.
     sizes: Vec<u64>,
-    /// By view.
     lines: Vec<Lines>,
     cost: u64,
     undo: Undo,
 }
 
-/// What the last move replaced.
 #[derive(Clone, Debug, Default)]
 struct Undo {
     first: usize,
@@ -342,8 +339,7 @@ impl<'p> OrderState<'p> {
         }
     }
 
-    /// Takes parts off the lines they leave, puts them on those they come to, and adds to the cost what the lines cost
-    /// more than before.
+    /// Takes parts off the lines they leave, puts them on those they come to, and counts what the lines cost more.
     fn move_parts(&mut self, index: usize, memo: &mut Memo) {
         let view = &self.problem.views[index];
         let Some((low, high)) = self.reach(view) else { return };

@@ -1,9 +1,7 @@
 //! What an order's cost is made of, term by term, as the search adds it up.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::OrderState;
-use crate::cost::view::View;
-use crate::result::{BeforeAfter, Term, TermKind};
+use crate::cost::{OrderState, Problem, View};
+use crate::result::{BeforeAfter, Term, TermKind, rounded};
 
 /// A part of an order's cost, and how much of what costs it.
 struct Part {
@@ -26,7 +24,10 @@ pub fn terms(problem: &Problem<'_>, declared: &[usize], order: &[usize]) -> Vec<
         build_line: before.build_line,
         cost_before: before.cost,
         cost_after: after.cost,
-        amount: BeforeAfter { before: rounded(before.amount), after: rounded(after.amount) },
+        amount: BeforeAfter {
+            before: rounded(before.amount, 10_000.0),
+            after: rounded(after.amount, 10_000.0),
+        },
     });
     pairs.filter(|term| !is_nothing(term)).collect()
 }
@@ -114,8 +115,4 @@ fn churn_parts(problem: &Problem<'_>, order: &[usize]) -> [Part; 2] {
         part(TermKind::Seams, seams, problem.neighbours.seam_weight()),
         part(TermKind::Guards, guards, problem.neighbours.guard_weight()),
     ]
-}
-
-fn rounded(amount: f64) -> f64 {
-    (amount * 10_000.0).round() / 10_000.0
 }

@@ -4,13 +4,12 @@
 //! search to orders that keep the wishes ([`Terms`]); whether an order does keep them is then read off its offsets
 //! ([`Placed::keeps`]), and one that doesn't is never offered.
 
-use crate::cost::build::BuildSlots;
-use crate::cost::view::{Part, View};
+use crate::cost::view::Part;
+use crate::cost::{BuildSlots, View};
 use crate::random::Random;
 use fieldline_layout::constraint::{Constraints, LineKind, LinePin, UnitBits};
 
-/// Cost of a line that breaks a wish, in lines more touched in every visit: more than any visit can gain by it, and
-/// little enough that a search may break a wish on its way.
+/// Cost of a line that breaks a wish, in lines in every visit: more than a visit can gain, yet a search may pass it.
 const BREACH: u64 = 4;
 
 /// What wishes cost by the cells on a line.
@@ -27,8 +26,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Gives the members of each wish cells behind the first `cells`, and parts of their units. `visits` is the weight
-    /// of all visits.
+    /// Gives the members of each wish cells behind the first `cells`, and parts; `visits` is the weight of all visits.
     pub(crate) fn new(
         constraints: &Constraints,
         cells: usize,
@@ -49,7 +47,6 @@ impl Terms {
         terms
     }
 
-    /// Whether nothing is wished.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.wishes.is_empty()
@@ -77,8 +74,7 @@ impl Terms {
     }
 }
 
-/// Cost of a place where a group begins or ends: what stands inside one adds two of them. `scale` is the cost of one
-/// line more touched in every visit.
+/// Cost of a place where a group begins or ends; `scale` is the cost of one line more touched in every visit.
 pub(crate) fn group_seam(scale: u64) -> u64 {
     scale.saturating_mul(BREACH) / 2
 }
@@ -95,13 +91,11 @@ pub(crate) fn groups(constraints: &Constraints) -> Vec<Option<u32>> {
     groups
 }
 
-/// Where the units of an order lie.
 pub(crate) struct Placed<'a> {
     pub(crate) builds: &'a [BuildSlots],
     pub(crate) views: &'a [View],
     /// By build and unit: first bit, and the bit behind the last.
     pub(crate) spans: &'a [Vec<(u64, u64)>],
-    /// By unit, its place.
     pub(crate) place_of: &'a [usize],
 }
 
@@ -119,7 +113,6 @@ impl Placed<'_> {
         }
     }
 
-    /// For each build the view on its own line size that weighs most, if there is one.
     /// Views on the recorded machine's layout, for whatever line size: elsewhere units may be other inside.
     fn recorded(&self) -> impl Iterator<Item = &View> {
         self.views.iter().filter(|view| self.builds.get(view.build).is_some_and(BuildSlots::is_recorded))

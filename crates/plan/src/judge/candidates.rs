@@ -5,11 +5,10 @@
 //! exchanges, with several orders kept for each number of moved members: what a single move costs first, the next
 //! one may bring back.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::{Memo, OrderState};
-use crate::search::moves::Mover;
-use crate::search::order::CostedOrder;
-use crate::search::tidy::moved;
+use crate::cost::Memo;
+use crate::cost::{OrderState, Problem};
+use crate::search::order::{exchanged, inserted};
+use crate::search::{CostedOrder, Mover, moved};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -75,8 +74,7 @@ struct Beams<'p> {
 }
 
 impl Beams<'_> {
-    /// Keeps an order if it is among the cheapest for its number of moved members. Equally dear ones mostly have the
-    /// same lines, so one of them is enough.
+    /// Keeps an order if it is among the cheapest for its moved members; equally dear ones mostly have the same lines.
     fn add(&mut self, found: CostedOrder) {
         let moved = moved_members(self.problem, &found.order);
         self.keep(moved, &found);
@@ -131,7 +129,7 @@ fn back(problem: &Problem<'_>, found: &CostedOrder) -> Vec<CostedOrder> {
 }
 
 /// The order with a moved unit behind the nearest unit declared before it that is not moved.
-fn returned(order: &[usize], unit: usize, away: &[usize]) -> Vec<usize> {
+pub(crate) fn returned(order: &[usize], unit: usize, away: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = order.iter().copied().filter(|other| *other != unit).collect();
     let before = (0..unit).rev().find(|before| !away.contains(before));
     let place = before.and_then(|before| order.iter().position(|other| *other == before));
@@ -181,22 +179,4 @@ fn changes(problem: &Problem<'_>, mover: &Mover, state: &OrderState<'_>) -> Vec<
         changes.extend(others.map(|to| exchanged(order, from, to)));
     }
     changes
-}
-
-fn inserted(order: &[usize], from: usize, length: usize, to: usize) -> (usize, Vec<usize>) {
-    let first = from.min(to);
-    let mut units = order[first..from.max(to) + length].to_vec();
-    if from < to {
-        units.rotate_left(length);
-    } else {
-        units.rotate_right(length);
-    }
-    (first, units)
-}
-
-fn exchanged(order: &[usize], from: usize, to: usize) -> (usize, Vec<usize>) {
-    let mut units = order[from..=to].to_vec();
-    let last = units.len() - 1;
-    units.swap(0, last);
-    (from, units)
 }

@@ -2,10 +2,8 @@
 
 use crate::judge::forecast::Counts;
 use crate::options::Choice;
-use crate::search::order::CostedOrder;
-use crate::search::tidy::moved;
+use crate::search::{CostedOrder, moved};
 
-/// Index of the candidate asked for.
 pub(crate) fn choose(front: &[(CostedOrder, Counts)], declared: u64, choice: Choice) -> Option<usize> {
     match choice {
         Choice::Best => front.len().checked_sub(1),

@@ -4,7 +4,7 @@
 //! Figures on samples that an order was made from flatter it; those on samples left out (k-fold cross-validation) don't.
 
 use crate::random::{Random, mix};
-use crate::result::Interval;
+use crate::result::{Interval, rounded};
 use std::collections::BTreeSet;
 
 /// Parts of the time, each left out once.
@@ -35,12 +35,12 @@ impl Interval {
     }
 
     fn rounded(self) -> Self {
-        Self { change: digits(self.change), low: digits(self.low), high: digits(self.high) }
+        Self {
+            change: rounded(self.change, 10_000.0),
+            low: rounded(self.low, 10_000.0),
+            high: rounded(self.high, 10_000.0),
+        }
     }
-}
-
-pub(crate) fn digits(number: f64) -> f64 {
-    (number * 10_000.0).round() / 10_000.0
 }
 
 /// Weights of blocks, and those of what is left out, for a fold: stretches of blocks, so that neighbours in time stay
@@ -65,7 +65,6 @@ pub(crate) fn drawn(blocks: usize, seed: u64, number: u64) -> Vec<u64> {
 pub(crate) struct Pairs(BTreeSet<(usize, usize)>);
 
 impl Pairs {
-    /// Of units by line.
     pub(crate) fn new(lines: &[Vec<usize>]) -> Self {
         let pairs = lines.iter().flat_map(|units| {
             units.iter().flat_map(|one| units.iter().filter(|other| *other > one).map(|other| (*one, *other)))
@@ -77,7 +76,6 @@ impl Pairs {
         self.0.contains(&(one.min(other), one.max(other)))
     }
 
-    /// Units that share a line with one.
     fn companions(&self, unit: usize) -> Vec<usize> {
         let pairs = self.0.iter().filter(|(one, other)| *one == unit || *other == unit);
         pairs.map(|(one, other)| if *one == unit { *other } else { *one }).collect()
@@ -95,7 +93,7 @@ pub(crate) fn stability(unit: usize, order: &Pairs, declared: &Pairs, resamples:
         false => 2 * met(pairs, &companions) >= companions.len(),
         true => 2 * met(pairs, &left) <= left.len(),
     };
-    digits(resamples.iter().filter(again).count() as f64 / resamples.len().max(1) as f64)
+    rounded(resamples.iter().filter(again).count() as f64 / resamples.len().max(1) as f64, 10_000.0)
 }
 
 /// How often the pairs of a line come together again: the mean, and the least.
@@ -105,7 +103,7 @@ pub(crate) fn pair_shares(units: &[usize], resamples: &[Pairs]) -> Option<(f64, 
     let shares: Vec<f64> =
         pairs.0.iter().map(|pair| together(pair) as f64 / resamples.len().max(1) as f64).collect();
     let least = shares.iter().copied().min_by(f64::total_cmp)?;
-    Some((digits(shares.iter().sum::<f64>() / shares.len() as f64), digits(least)))
+    Some((rounded(shares.iter().sum::<f64>() / shares.len() as f64, 10_000.0), rounded(least, 10_000.0)))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Why a member moves, in words a maintainer can check: who touches it, with whom, read or written.
 
-use crate::cost::model::Model;
-use crate::result::MovedMember;
-use crate::visits::source::sources;
+use crate::cost::Model;
+use crate::result::{MovedMember, rounded};
+use crate::visits::sources;
 use fieldline_access::AccessProfile;
 use fieldline_access::access::Access;
 use fieldline_layout::{Layout, Member};
@@ -17,13 +17,11 @@ const MOSTLY: f64 = 0.1;
 pub struct Explainer<'a> {
     profile: &'a AccessProfile,
     declared: &'a Layout,
-    /// By declared index.
     heat: Vec<Heat>,
     samples: u64,
     line: u64,
 }
 
-/// Accesses to one member.
 #[derive(Clone, Debug, Default)]
 struct Heat {
     loads: u64,
@@ -68,7 +66,7 @@ impl<'a> Explainer<'a> {
             loads: heat.loads,
             stores: heat.stores,
             cpus: heat.cpus.len(),
-            share: (share * 10_000.0).round() / 10_000.0,
+            share: rounded(share, 10_000.0),
             functions,
             with,
             reason: String::new(),

@@ -1,10 +1,9 @@
 //! What an order costs under each view, and that as figures for people.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::OrderState;
+use crate::cost::{OrderState, Problem};
 use crate::judge::planner::{Planner, Problems};
-use crate::result::{BeforeAfter, Forecast, SizeForecast, slab_class};
-use crate::visits::sets::Visits;
+use crate::result::{BeforeAfter, Forecast, SizeForecast, rounded};
+use crate::visits::Visits;
 use std::collections::BTreeMap;
 
 /// An order that touches not even this share fewer lines is within what chance gives.
@@ -33,8 +32,7 @@ impl Counts {
 }
 
 impl Planner<'_> {
-    /// Whether visits touch fewer lines, and lose fewer to other CPUs, by more than chance gives, or the struct takes
-    /// fewer lines.
+    /// Whether visits touch and lose fewer lines by more than chance gives, or the struct takes fewer.
     pub(crate) fn is_gain(&self, before: &Counts, after: &Counts) -> bool {
         self.touches_fewer(before, after) || self.saves_a_line(before, after)
     }
@@ -78,13 +76,8 @@ impl Planner<'_> {
     pub(crate) fn sizes(&self, before: &Counts, after: &Counts) -> Vec<SizeForecast> {
         let sizes = before.sizes.iter().zip(&after.sizes);
         let builds = self.matrix.builds.iter().zip(&self.matrix.names);
-        let sizes = builds.zip(sizes).map(|((build, name), (before, after))| SizeForecast {
-            build: name.clone(),
-            build_line: build.line,
-            before: *before,
-            after: *after,
-            slab_before: slab_class(*before),
-            slab_after: slab_class(*after),
+        let sizes = builds.zip(sizes).map(|((build, name), (before, after))| {
+            SizeForecast::new(name.clone(), build.line, *before, *after)
         });
         sizes.collect()
     }
@@ -119,10 +112,6 @@ impl Planner<'_> {
             .iter()
             .map(|view| self.matrix.views[*view].weight * lines.get(*view).copied().unwrap_or(0))
             .sum();
-        digits(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64)
+        rounded(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64, 1_000.0)
     }
-}
-
-pub(crate) fn digits(number: f64) -> f64 {
-    (number * 1_000.0).round() / 1_000.0
 }

@@ -4,12 +4,10 @@
 //! Members that begin on one line are a group; lines that visits hardly touch are one group with their neighbours of
 //! that kind. Alignment is judged, not applied: a group is worth aligning only where no build pays a byte for it.
 
-use crate::cost::build::BuildSlots;
-use crate::cost::model::Model;
-use crate::result::{Group, GroupAlignment, GroupKind, Padding};
-use fieldline_layout::Layout;
+use crate::cost::BuildSlots;
+use crate::judge::planner::Planner;
+use crate::result::{Group, GroupAlignment, GroupKind, Padding, rounded};
 use fieldline_layout::abi::{Marks, marked_size};
-use fieldline_layout::constraint::Constraints;
 use std::collections::BTreeSet;
 
 /// Line sizes in bytes for which padding is told: those of machines Linux runs on.
@@ -18,19 +16,6 @@ const LINES: [u64; 4] = [32, 64, 128, 256];
 const RARE: f64 = 0.05;
 /// Below this share of stores a group is mostly read, the same by which members are called so.
 const MOSTLY: f64 = 0.1;
-
-/// What groups of an order are found by.
-pub(crate) struct Grouping<'a> {
-    pub(crate) layout: &'a Layout,
-    pub(crate) constraints: &'a Constraints,
-    pub(crate) model: &'a Model,
-    /// The recorded machine's line size in bytes.
-    pub(crate) line: u64,
-    /// Its pointers' size in bytes, which is that of a `long` wherever Linux runs.
-    pub(crate) pointer: u64,
-    /// All builds in which no byte may be paid, with their pointers' size in bytes.
-    pub(crate) builds: Vec<(&'a BuildSlots, u64)>,
-}
 
 /// Consecutive places of an order, before anything is known of them.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +36,9 @@ impl Stretch {
     }
 }
 
-impl Grouping<'_> {
-    /// The groups of an order of units.
+impl Planner<'_> {
     pub(crate) fn groups(&self, order: &[usize]) -> Vec<Group> {
-        let Some((recorded, _)) = self.builds.first() else { return Vec::new() };
+        let Some(recorded) = self.matrix.builds.first() else { return Vec::new() };
         let spans = recorded.spans(order);
         let sized: Vec<(u64, BuildSlots)> = LINES.iter().map(|line| (*line, self.sized(*line))).collect();
         let stretches = self.stretches(order, &spans);
@@ -62,12 +46,12 @@ impl Grouping<'_> {
     }
 
     fn sized(&self, line: u64) -> BuildSlots {
-        BuildSlots::new(self.layout, self.constraints, self.line, line)
+        BuildSlots::new(self.layout, self.constraints, self.options.build_line, line)
     }
 
     /// Places by the line they begin on; cold lines in a row are one stretch.
     fn stretches(&self, order: &[usize], spans: &[(u64, u64)]) -> Vec<Stretch> {
-        let line = |place: &usize| spans[*place].0 / (self.line * 8).max(1);
+        let line = |place: &usize| spans[*place].0 / (self.options.build_line * 8).max(1);
         let places: Vec<usize> = (0..order.len()).collect();
         let mut stretches: Vec<Stretch> = Vec::new();
         for run in places.chunk_by(|one, other| line(one) == line(other)) {
@@ -126,8 +110,9 @@ impl Grouping<'_> {
         let kind = stretch.kind();
         let places = stretch.first..stretch.end;
         let (start, end) = (spans[stretch.first].0, spans[stretch.end - 1].1);
-        let padding =
-            sized.iter().map(|(line, build)| self.padding(order, stretch, build, *line, self.pointer));
+        let padding = sized
+            .iter()
+            .map(|(line, build)| self.padding(order, stretch, build, *line, self.options.pointer));
         let (alignment, reason) = match kind {
             GroupKind::Cold => (GroupAlignment::None, "no line is kept for it".to_owned()),
             _ if self.begins_aligned(order, stretch) => {
@@ -140,8 +125,8 @@ impl Grouping<'_> {
             members: self.constraints.members_in(&order[places]),
             bytes: end.div_ceil(8) - start / 8,
             first_offset: start / 8,
-            visits: digits(stretch.visits),
-            stores: digits(stretch.stores),
+            visits: rounded(stretch.visits, 1_000.0),
+            stores: rounded(stretch.stores, 1_000.0),
             alignment,
             why: format!(
                 "{:.0}% of visits touch it, {:.0}% of its accesses are stores; {reason}",
@@ -154,18 +139,16 @@ impl Grouping<'_> {
 
     /// Whether its first member asks for a line's alignment on the recorded machine.
     fn begins_aligned(&self, order: &[usize], stretch: &Stretch) -> bool {
-        let first = order.get(stretch.first).zip(self.builds.first());
-        let slot = first.and_then(|(unit, (build, _))| build.unit_slots(*unit).first());
-        slot.is_some_and(|slot| slot.align >= self.line)
+        let first = order.get(stretch.first).zip(self.matrix.builds.first());
+        let slot = first.and_then(|(unit, build)| build.unit_slots(*unit).first());
+        slot.is_some_and(|slot| slot.align >= self.options.build_line)
     }
 
     /// Aligned where no build pays for it, else conditionally where none pays for that, else not at all.
     fn alignment(&self, order: &[usize], stretch: &Stretch) -> (GroupAlignment, String) {
-        let costs = self
-            .builds
-            .iter()
-            .map(|(build, pointer)| self.padding(order, stretch, build, build.line, *pointer));
-        let costs: Vec<Padding> = costs.collect();
+        let builds = self.matrix.with_pointers(self.options).into_iter();
+        let costs: Vec<Padding> =
+            builds.map(|(build, pointer)| self.padding(order, stretch, build, build.line, pointer)).collect();
         let worst = |bytes: fn(&Padding) -> u64| costs.iter().max_by_key(|cost| bytes(cost)).copied();
         let Some((plain, conditional)) = worst(|cost| cost.aligned).zip(worst(|cost| cost.conditional))
         else {
@@ -174,12 +157,15 @@ impl Grouping<'_> {
         let costly = format!("aligning it costs up to {} B (for {} B lines)", plain.aligned, plain.line);
         match (plain.aligned, conditional.conditional) {
             (0, _) => (GroupAlignment::Aligned, "aligning it costs no byte in any build".to_owned()),
-            (_, 0) => (GroupAlignment::Conditional, format!("{costly}, only for {} B lines none", self.line)),
+            (_, 0) => (
+                GroupAlignment::Conditional,
+                format!("{costly}, only for {} B lines none", self.options.build_line),
+            ),
             (_, bytes) => (
                 GroupAlignment::None,
                 format!(
                     "{costly}, only for {} B lines still {bytes} B (for {} B lines)",
-                    self.line, conditional.line
+                    self.options.build_line, conditional.line
                 ),
             ),
         }
@@ -198,10 +184,10 @@ impl Grouping<'_> {
         let range = (count(&order[..stretch.first]), count(&order[..stretch.end]));
         let size = |marks| marked_size(&slots, range, marks, line, long, build.align(), build.tail());
         let grows = |marks| size(marks).saturating_sub(size(Marks::Plain));
-        Padding { line, aligned: grows(Marks::Aligned), conditional: grows(Marks::AlignedAt(self.line)) }
+        Padding {
+            line,
+            aligned: grows(Marks::Aligned),
+            conditional: grows(Marks::AlignedAt(self.options.build_line)),
+        }
     }
-}
-
-fn digits(share: f64) -> f64 {
-    (share * 1_000.0).round() / 1_000.0
 }

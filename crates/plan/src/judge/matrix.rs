@@ -1,17 +1,14 @@
 //! Under which line sizes, builds and phases orders are judged, and with which weight.
 
-use crate::cost::build::BuildSlots;
-use crate::cost::elsewhere::{BuildMismatch, Elsewhere, Joined};
-use crate::cost::model::Model;
-use crate::cost::view::View;
+use crate::cost::elsewhere::{BuildMismatch, Joined};
+use crate::cost::{BuildSlots, Elsewhere, Model, View};
 use crate::options::PlanOptions;
 use crate::result::{BuildJudged, BuildNote};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
 use std::collections::BTreeMap;
 
-/// Weight of all views with the recorded machine's line size. Those with another weigh half as much together: the
-/// objective is lines at the own size and half of those at each other.
+/// Weight of the recorded machine's line size; the others together weigh half as much.
 const WEIGHT: u64 = 2_000;
 /// Weight of all views on pairs of adjacent lines: a fifth of a line. A pair lost to another CPU costs a fifth of a lost
 /// line, as not every fetch brings both; a pair touched weighs no more, for the second line of a pair is often but not
@@ -27,7 +24,6 @@ pub(crate) struct Matrix {
     pub(crate) views: Vec<View>,
     /// By build, the file's name unless it is the recorded one.
     pub(crate) names: Vec<Option<String>>,
-    /// What became of each file.
     pub(crate) notes: Vec<BuildNote>,
 }
 
@@ -38,7 +34,7 @@ impl Matrix {
         model: &Model,
         options: &PlanOptions,
     ) -> Self {
-        let builds = builds(layout, constraints, options);
+        let builds = BuildSlots::of_lines(layout, constraints, options.build_line, &options.lines);
         let mut matrix = Self {
             views: views(&builds, &model.phases, options),
             names: vec![None; builds.len()],
@@ -100,7 +96,6 @@ impl Matrix {
         }
     }
 
-    /// The builds with the size in bytes of their pointers.
     pub(crate) fn with_pointers(&self, options: &PlanOptions) -> Vec<(&BuildSlots, u64)> {
         let pointer = |name: &Option<String>| {
             let named = options.elsewhere.iter().find(|elsewhere| Some(&elsewhere.name) == name.as_ref());
@@ -120,17 +115,6 @@ fn note(elsewhere: &Elsewhere, other: Option<&Layout>) -> BuildNote {
         absent: Vec::new(),
         extra: Vec::new(),
     }
-}
-
-/// The recorded machine's build first, then those of other line sizes that place members differently.
-fn builds(layout: &Layout, constraints: &Constraints, options: &PlanOptions) -> Vec<BuildSlots> {
-    let mut builds = vec![BuildSlots::new(layout, constraints, options.build_line, options.build_line)];
-    for line in &options.lines {
-        if builds.iter().all(|build| build.line != *line) {
-            builds.push(BuildSlots::new(layout, constraints, options.build_line, *line));
-        }
-    }
-    builds
 }
 
 /// Lines of the recorded machine's layout at every size, and of every other build at its own size.
@@ -160,7 +144,6 @@ fn views(builds: &[BuildSlots], phases: &BTreeMap<u64, u64>, options: &PlanOptio
     views
 }
 
-/// Pairs of lines of the recorded machine.
 fn pairs(phases: &BTreeMap<u64, u64>, line: u64) -> impl Iterator<Item = View> {
     let shares = shares(phases, line.saturating_mul(2)).into_iter();
     shares.map(move |(phase, share)| View::on_pairs(0, line, phase, (PAIR_WEIGHT as f64 * share) as u64))

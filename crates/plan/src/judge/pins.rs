@@ -1,14 +1,12 @@
 //! What pins ask of the result: an order that breaks one is never offered, and where the declared order breaks one
 //! the cheapest that keeps all is, even if it touches more lines.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::OrderState;
+use crate::cost::{OrderState, Problem};
 use crate::judge::forecast::Counts;
 use crate::judge::planner::{Planner, Problems};
 use crate::result::{PinReport, StructPlan};
 use fieldline_layout::constraint::{Constraints, HoldKind};
 
-/// The pins that an order breaks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Broken {
     /// Wishes about lines, by index in [`Constraints::lines`].

@@ -1,13 +1,11 @@
 //! The problems of one struct.
 
-use crate::cost::model::Model;
-use crate::cost::problem::Problem;
-use crate::cost::sharing::Sharing;
+use crate::cost::{Model, Problem, Sharing};
 use crate::judge::matrix::Matrix;
 use crate::options::PlanOptions;
-use crate::search::lower_bound::LowerBound;
-use crate::search::starts::{Effort, Search, search};
-use crate::visits::sets::Visits;
+use crate::search::starts::search;
+use crate::search::{Effort, LowerBound, Search};
+use crate::visits::Visits;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
 
@@ -17,7 +15,6 @@ pub(crate) struct Planner<'a> {
     pub(crate) model: &'a Model,
     pub(crate) options: &'a PlanOptions,
     pub(crate) matrix: Matrix,
-    /// What no order can avoid.
     pub(crate) lower: LowerBound,
 }
 
@@ -56,7 +53,6 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Cheap orders.
     pub(crate) fn search(&self, problem: &Problem<'_>, effort: Effort) -> Search {
         search(problem, &self.constraints.initial_order(), effort, self.model.seed)
     }

@@ -1,28 +1,22 @@
 //! The whole pipeline, from samples to order, run again on parts and resamples of the time.
 
-use crate::cost::model::Model;
-use crate::cost::problem::Problem;
-use crate::cost::sharing::Sharing;
-use crate::cost::state::OrderState;
-use crate::judge::candidates::moved_members;
-use crate::judge::confidence::{FOLDS, Pairs, STABLE, digits, drawn, fold, pair_shares, stability};
+use crate::cost::{Model, OrderState, Problem, Sharing};
+use crate::judge::candidates::{moved_members, returned};
+use crate::judge::confidence::{FOLDS, Pairs, STABLE, drawn, fold, pair_shares, stability};
 use crate::judge::forecast::Counts;
 use crate::judge::planner::{Planner, Problems};
-use crate::result::{BeforeAfter, Confidence, Forecast, Grouping, Interval, OutOfFold, Stability};
-use crate::search::order::{CostedOrder, hottest_first};
-use crate::search::starts::{Effort, Search, search_near};
-use crate::search::tidy::{moved, tidy};
-use crate::visits::cells::Cells;
-use crate::visits::source::sources;
+use crate::result::{BeforeAfter, Confidence, Forecast, Grouping, Interval, OutOfFold, Stability, rounded};
+use crate::search::order::hottest_first;
+use crate::search::starts::search_near;
+use crate::search::{CostedOrder, Effort, Search, moved, tidy};
+use crate::visits::sources;
 use fieldline_access::AccessProfile;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// By what the rounds of a search from nothing are divided. Orders it finds are at most a little worse, so figures out of
-/// fold err on the careful side.
+/// By what the rounds of a search from nothing are divided: figures out of fold err on the careful side.
 const SHORT: usize = 4;
-/// By what the rounds of a search are divided that begins with orders already known. It settles what a full search does:
-/// whether any order is better by more than chance.
+/// The same for one that begins with orders already known: it settles whether any is better by more than chance.
 const NEAR: usize = 24;
 
 /// An order and what it costs, or nothing if none is sure enough; and why that is so.
@@ -55,8 +49,7 @@ impl Planner<'_> {
         Some(judged)
     }
 
-    /// Judges the last of some candidates by what holds out of fold and comes again in resamples; keeps where they are
-    /// the members whose place doesn't.
+    /// Judges the last candidate out of fold and in resamples; members whose place doesn't come again stay.
     fn judge(
         &self,
         profile: &AccessProfile,
@@ -104,7 +97,6 @@ impl Planner<'_> {
         Some(Judged { confidence, order: order.filter(|_| doubt.is_none()), doubt })
     }
 
-    /// Declared indices of the members of units.
     fn members(&self, units: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut members: Vec<usize> =
             units.flat_map(|unit| self.constraints.units[unit].members.iter().copied()).collect();
@@ -117,8 +109,7 @@ impl Planner<'_> {
         Planner::new(self.layout, self.constraints, model, self.options)
     }
 
-    /// Plans without each fold, and counts lines of that order in the visits of the fold. Folds that hold no visits are
-    /// left out.
+    /// Plans without each fold, and counts lines of that order in its visits; folds without visits are left out.
     fn out_of_fold(
         &self,
         profile: &AccessProfile,
@@ -147,7 +138,7 @@ impl Planner<'_> {
 
     fn model_of(&self, profile: &AccessProfile, weights: &[u64]) -> Model {
         let profile = self.resampled(profile, weights);
-        Model::apart(&profile, self.layout, self.constraints, self.options.build_line)
+        Model::again(&profile, self.layout, self.constraints, self.options.build_line, None)
     }
 
     /// Lines in the planner's visits, declared and in an order.
@@ -158,7 +149,6 @@ impl Planner<'_> {
         self.forecasts(&self.counts(&problems, &declared), &self.counts(&problems, order))
     }
 
-    /// The best order of a shorter search.
     fn search_again(&self) -> Vec<usize> {
         let none = Sharing::none();
         let problems = self.problems(&none);
@@ -185,9 +175,9 @@ impl Planner<'_> {
         known: &[Vec<usize>],
     ) -> Refit {
         let weights = drawn(profile.blocks.len(), self.model.seed, number);
-        let (layout, constraints) = (self.layout, self.constraints);
         let profile = self.resampled(profile, &weights);
-        let model = self.model.again(&profile, layout, constraints, self.options.build_line);
+        let line = self.options.build_line;
+        let model = Model::again(&profile, self.layout, self.constraints, line, Some(self.model));
         let order = self.with(&model).settle(&found.order, known);
         Refit { model, order }
     }
@@ -232,7 +222,7 @@ impl Planner<'_> {
         let mut orders: Vec<Vec<usize>> = front.iter().map(|(found, _)| found.order.clone()).collect();
         let mut order = found.order.clone();
         while let Some(unit) = resampled.unstable(&order) {
-            order = returned(&order, unit);
+            order = returned(&order, unit, &moved(&order));
             if self.constraints.check(&order).is_ok() {
                 orders.push(tidy(problem, &CostedOrder { order: order.clone(), cost: 0 }).order);
             }
@@ -270,16 +260,6 @@ fn insert(
     place
 }
 
-/// Puts a moved unit behind the nearest unit declared before it that is not moved.
-fn returned(order: &[usize], unit: usize) -> Vec<usize> {
-    let away = moved(order);
-    let mut order: Vec<usize> = order.iter().copied().filter(|other| *other != unit).collect();
-    let before = (0..unit).rev().find(|before| !away.contains(before));
-    let place = before.and_then(|before| order.iter().position(|other| *other == before));
-    order.insert(place.map_or(0, |place| place + 1), unit);
-    order
-}
-
 /// The reason to leave a struct alone if figures don't rule chance out.
 fn noise(confidence: &Confidence) -> Option<String> {
     let percent = |interval: Interval| {
@@ -298,18 +278,18 @@ fn out_of_fold(in_sample: &Forecast, changes: &[BeforeAfter]) -> Option<OutOfFol
     let relative = |change: &BeforeAfter| change.after / change.before - 1.0;
     let mean = |side: fn(&BeforeAfter) -> f64| {
         let sum: f64 = changes.iter().map(side).sum();
-        (sum / changes.len() as f64 * 1_000.0).round() / 1_000.0
+        rounded(sum / changes.len() as f64, 1_000.0)
     };
     let relatives: Vec<f64> = changes.iter().map(relative).filter(|change| change.is_finite()).collect();
     let interval = Interval::of_few(&relatives)?;
-    let in_sample_change = digits(relative(&in_sample.together));
+    let in_sample_change = rounded(relative(&in_sample.together), 10_000.0);
     Some(OutOfFold {
         line: in_sample.line,
         build_line: in_sample.build_line,
         together: BeforeAfter { before: mean(|change| change.before), after: mean(|change| change.after) },
         interval,
         in_sample: in_sample_change,
-        optimism: digits(interval.change - in_sample_change),
+        optimism: rounded(interval.change - in_sample_change, 10_000.0),
     })
 }
 
@@ -328,7 +308,6 @@ impl Share {
     }
 }
 
-/// What resamples say about orders.
 struct Resampled<'p> {
     planner: &'p Planner<'p>,
     declared: Pairs,
@@ -368,8 +347,11 @@ impl<'p> Resampled<'p> {
 
     /// Share of refits in whose visits the order without a unit's move touches more lines.
     fn worth(&self, order: &[usize], unit: usize) -> f64 {
-        let changes = self.changes(order, &returned(order, unit));
-        digits(changes.iter().filter(|change| **change > 0.0).count() as f64 / changes.len().max(1) as f64)
+        let changes = self.changes(order, &returned(order, unit, &moved(order)));
+        rounded(
+            changes.iter().filter(|change| **change > 0.0).count() as f64 / changes.len().max(1) as f64,
+            10_000.0,
+        )
     }
 
     /// How often moved units that visits touch come again. Others make room for them and have no say.
@@ -406,16 +388,10 @@ fn lines(planner: &Planner<'_>, order: &[usize]) -> Vec<Vec<usize>> {
     let (Some(build), Some(view)) = (planner.matrix.builds.first(), planner.matrix.views.first()) else {
         return Vec::new();
     };
-    let mut starts = BTreeMap::new();
-    let mut end = 0;
-    for unit in order {
-        let span = build.place(*unit, end);
-        end = span.1;
-        starts.insert(*unit, span.0);
-    }
-    let cells: &Cells = &planner.model.cells;
+    let starts: BTreeMap<usize, u64> =
+        order.iter().copied().zip(build.spans(order).into_iter().map(|span| span.0)).collect();
     let mut lines: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| cell.size > 0) {
+    for cell in planner.model.cells.iter().filter(|cell| cell.size > 0) {
         let start = starts.get(&cell.unit).copied().unwrap_or(0) + 8 * cell.start;
         let (first, last) = view.lines_of(start, start + 8 * cell.size);
         for line in first..=last {

@@ -2,7 +2,7 @@
 
 use super::insertion::{Insertion, MOST};
 use super::judge::{Judge, Worth};
-use crate::search::tidy::moved;
+use crate::search::moved;
 use rayon::prelude::*;
 
 /// Units up to which every set of three is tried; beyond, pairs.
@@ -19,7 +19,6 @@ const DEPTH: usize = 12;
 /// An order that is worth more than the declared one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Packed {
-    /// What it is worth.
     pub(super) worth: Worth,
     /// Members that change places among the others.
     pub(super) moved: usize,
@@ -125,8 +124,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Units move one after the other, into holes or to where the struct ends earliest; several orders are kept on the
-    /// way, because what one move opens, the next may close.
+    /// Units move one after the other; several orders are kept, because what one move opens, the next may close.
     fn beam(&mut self) {
         let judge = self.judge;
         let start = judge.constraints.initial_order();
@@ -191,7 +189,6 @@ fn movable(judge: &Judge<'_>, order: &[usize]) -> Vec<usize> {
     order.iter().copied().filter(|unit| units[*unit].hold.is_none() && has_room(*unit)).collect()
 }
 
-/// All sets of `count` units.
 fn sets(units: &[usize], count: usize) -> Vec<Vec<usize>> {
     let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..count {

@@ -4,7 +4,7 @@
 //! placed the same units, the one that ends earlier is never worse for what follows. Whether the last unit is a run of
 //! bit-fields is part of the state, because two of them may not touch.
 
-use crate::cost::build::BuildSlots;
+use crate::cost::BuildSlots;
 use fieldline_layout::constraint::Constraints;
 
 /// Most units put back at once.
@@ -27,11 +27,9 @@ struct Reached {
 /// Before the first unit.
 const START: Reached = Reached { end: 0, distance: 0, last: None, was_bits: false };
 
-/// An order without some of its units.
 pub(super) struct Insertion<'a> {
     pub(super) constraints: &'a Constraints,
     pub(super) build: &'a BuildSlots,
-    /// What is left.
     pub(super) rest: &'a [usize],
     /// Units to put back, at most [`MOST`], each with its place before.
     pub(super) moving: &'a [(usize, usize)],
@@ -118,7 +116,6 @@ impl Insertion<'_> {
         }
     }
 
-    /// Places the next of the rest.
     fn go_on(&self, place: usize, row: &Row, next: &mut Row) {
         next.fill([None; 2]);
         for (mask, ends) in row.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! What an order has to keep to be worth offering.
 
-use crate::cost::build::BuildSlots;
+use crate::cost::BuildSlots;
 use crate::options::PlanOptions;
 use crate::result::slab_class;
 use fieldline_layout::Layout;
@@ -34,12 +34,7 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub(super) fn new(layout: &Layout, constraints: &'a Constraints, options: &PlanOptions) -> Self {
-        let mut builds = vec![BuildSlots::new(layout, constraints, options.build_line, options.build_line)];
-        for line in &options.lines {
-            if builds.iter().all(|build| build.line != *line) {
-                builds.push(BuildSlots::new(layout, constraints, options.build_line, *line));
-            }
-        }
+        let builds = BuildSlots::of_lines(layout, constraints, options.build_line, &options.lines);
         let mut judge = Self { constraints, builds, variants: variants(constraints), declared: Vec::new() };
         let declared: Vec<usize> = (0..constraints.units.len()).collect();
         judge.declared =
@@ -47,23 +42,19 @@ impl<'a> Judge<'a> {
         judge
     }
 
-    /// Sizes of the struct by build.
     pub(super) fn sizes(&self, order: &[usize]) -> Vec<u64> {
         self.sizes_of(0, order)
     }
 
-    /// Declared sizes by build.
     pub(super) fn declared(&self) -> &[u64] {
         self.declared.first().map_or(&[], Vec::as_slice)
     }
 
-    /// What a size is worth in the own build.
     pub(super) fn worth(&self, size: u64) -> Worth {
         let line = self.builds.first().map_or(1, |build| build.line.max(1));
         Worth { lines: size.div_ceil(line), slab: slab_class(size) }
     }
 
-    /// What the declared order is worth.
     pub(super) fn declared_worth(&self) -> Worth {
         self.worth(self.declared().first().copied().unwrap_or(0))
     }
@@ -100,10 +91,7 @@ impl<'a> Judge<'a> {
     /// Whether a build has kept units at their offsets and pairs on the lines asked for.
     fn keeps(&self, build: &BuildSlots, order: &[usize]) -> bool {
         let mut places = vec![(0, 0); self.constraints.units.len()];
-        let mut end = 0;
-        for unit in order {
-            let place = build.place(*unit, end);
-            end = place.1;
+        for (unit, place) in order.iter().zip(build.spans(order)) {
             places[*unit] = place;
         }
         let own = self.builds.first().is_some_and(|own| own.line == build.line);

@@ -5,14 +5,13 @@ use super::judge::Judge;
 use super::smallest;
 use crate::options::{Choice, PlanOptions, Request};
 use crate::result::{
-    Arrangement, Basis, BeforeAfter, Candidate, FORMAT, Mark, MovedMember, Outcome, Plan, SearchReport,
-    SizeForecast, StructPlan, VERSION, held, refused, slab_class, unchanged,
+    Arrangement, Basis, Candidate, FORMAT, Mark, MovedMember, Outcome, Plan, SearchReport, SizeForecast,
+    StructPlan, VERSION, held, refused, unchanged,
 };
-use crate::search::tidy::moved;
+use crate::search::moved;
 use fieldline_layout::constraint::{Constraints, constraints};
 use fieldline_layout::{Layout, abi};
 
-/// A plan that rests on layouts alone.
 pub(super) fn of_structs(structs: Vec<StructPlan>, options: &PlanOptions) -> Plan {
     Plan {
         format: FORMAT.to_owned(),
@@ -119,11 +118,9 @@ impl Packer<'_> {
             Candidate {
                 moved: packed.moved,
                 marks: marks.iter().filter(|mark| mark.0 == index).map(|mark| mark.1).collect(),
-                forecasts: Vec::new(),
                 sizes: self.sizes(&packed.order),
-                coherence: BeforeAfter::default(),
-                terms: Vec::new(),
                 order: self.constraints.members_in(&packed.order),
+                ..Candidate::default()
             }
         };
         front.packed.iter().enumerate().map(candidate).collect()
@@ -131,15 +128,8 @@ impl Packer<'_> {
 
     pub(super) fn sizes(&self, order: &[usize]) -> Vec<SizeForecast> {
         let sizes = self.judge.declared().iter().zip(self.judge.sizes(order));
-        let sizes = self.judge.builds.iter().zip(sizes).map(|(build, (before, after))| SizeForecast {
-            build: None,
-            build_line: build.line,
-            before: *before,
-            after,
-            slab_before: slab_class(*before),
-            slab_after: slab_class(after),
-        });
-        sizes.collect()
+        let builds = self.judge.builds.iter().zip(sizes);
+        builds.map(|(build, (before, after))| SizeForecast::new(None, build.line, *before, after)).collect()
     }
 
     pub(super) fn moved_member(&self, index: usize, placed: &Layout, order: &[usize]) -> Option<MovedMember> {
@@ -150,17 +140,11 @@ impl Packer<'_> {
             name: member.name.clone(),
             from: member.offset(),
             to: placed.members.get(place)?.offset(),
-            loads: 0,
-            stores: 0,
-            cpus: 0,
-            share: 0.0,
-            functions: Vec::new(),
-            with: Vec::new(),
             reason: self.reason(index, place.checked_sub(1).and_then(|before| order.get(before)).copied()),
+            ..MovedMember::default()
         })
     }
 
-    /// Why a member stands behind another.
     fn reason(&self, index: usize, before: Option<usize>) -> String {
         let Some(before) = before else { return "it comes first".to_owned() };
         let label = self.layout.members[before].label();

@@ -7,9 +7,8 @@ use super::judge::Judge;
 use super::packer::{Packer, of_structs};
 use crate::options::{PlanOptions, Request};
 use crate::random::Random;
-use crate::result::unchanged;
-use crate::result::{Arrangement, Outcome, Plan, StructPlan, held, refused};
-use crate::search::tidy::moved;
+use crate::result::{Arrangement, Outcome, Plan, StructPlan, held, refused, unchanged};
+use crate::search::moved;
 use fieldline_layout::abi;
 use fieldline_layout::constraint::constraints;
 

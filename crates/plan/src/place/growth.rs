@@ -2,7 +2,7 @@
 
 use super::addition::{Addition, inserted};
 use crate::options::PlanOptions;
-use crate::result::{SizeForecast, slab_class};
+use crate::result::SizeForecast;
 use fieldline_layout::{Layout, Member, abi};
 
 /// A layout before and after, for every line size.
@@ -43,17 +43,9 @@ impl Growth {
         Some(Self { own, builds, shifted, pushed, hole })
     }
 
-    /// Sizes by line size.
     pub(super) fn sizes(&self) -> Vec<SizeForecast> {
-        let sizes = self.builds.iter().map(|(line, before, after)| SizeForecast {
-            build: None,
-            build_line: *line,
-            before: before.size,
-            after: after.size,
-            slab_before: slab_class(before.size),
-            slab_after: slab_class(after.size),
-        });
-        sizes.collect()
+        let sizes = self.builds.iter();
+        sizes.map(|(line, before, after)| SizeForecast::new(None, *line, before.size, after.size)).collect()
     }
 }
 

@@ -7,8 +7,9 @@ use super::addition::Addition;
 use super::growth::{Growth, behind};
 use super::result::{LineHeat, VisitChange};
 use crate::options::PlanOptions;
-use crate::result::BeforeAfter;
-use crate::visits::source::{accesses, sources};
+use crate::result::{BeforeAfter, rounded};
+use crate::visits::source::accesses;
+use crate::visits::sources;
 use fieldline_access::access::{Access, AccessProfile, CpuAccess};
 use fieldline_layout::{Layout, Member};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,6 @@ type Bytes = (usize, u64, u64);
 struct Visit {
     bytes: BTreeSet<Bytes>,
     samples: u64,
-    /// Whether it touches the new member too.
     touches_new: bool,
 }
 
@@ -66,7 +66,6 @@ impl Heat {
         heat
     }
 
-    /// Whether the profile says anything of the struct.
     pub(super) fn is_known(&self) -> bool {
         self.samples > 0
     }
@@ -75,7 +74,6 @@ impl Heat {
         self.samples
     }
 
-    /// Whether a declared member was touched.
     pub(super) fn is_touched(&self, index: usize) -> bool {
         self.accesses.iter().any(|((member, _, _), _)| *member == index)
     }
@@ -103,7 +101,7 @@ impl Heat {
         let spans = wanted.1 - wanted.0 + 1;
         heat.hot =
             samples.saturating_mul(growth.own.cachelines(line).max(1)) > self.samples.saturating_mul(spans);
-        heat.share = (samples as f64 / self.samples.max(1) as f64 * 10_000.0).round() / 10_000.0;
+        heat.share = rounded(samples as f64 / self.samples.max(1) as f64, 10_000.0);
         heat
     }
 
@@ -117,7 +115,7 @@ impl Heat {
                 before: self.mean(before, before.members.len(), None, *line),
                 after: self.mean(after, place, Some(new), *line),
             };
-            Some(VisitChange { line: *line, lines, own: digits(lines.after - without) })
+            Some(VisitChange { line: *line, lines, own: rounded(lines.after - without, 1_000.0) })
         };
         self.lines.iter().filter_map(change).collect()
     }
@@ -126,12 +124,8 @@ impl Heat {
     fn mean(&self, layout: &Layout, place: usize, new: Option<&Member>, line: u64) -> f64 {
         let weights: u64 = self.visits.iter().map(|visit| visit.samples).sum();
         let touched = self.visits.iter().map(|visit| visit.samples * visit.lines(layout, place, new, line));
-        digits(touched.sum::<u64>() as f64 / weights.max(1) as f64)
+        rounded(touched.sum::<u64>() as f64 / weights.max(1) as f64, 1_000.0)
     }
-}
-
-fn digits(number: f64) -> f64 {
-    (number * 1_000.0).round() / 1_000.0
 }
 
 impl Visit {
@@ -181,7 +175,6 @@ fn located(layout: &Layout, (index, within, size): Bytes, place: usize) -> Optio
     Some((member.offset().saturating_add(within), size))
 }
 
-/// First and last line of some bytes.
 fn lines(offset: u64, size: u64, line: u64) -> (u64, u64) {
     (offset / line, offset.saturating_add(size.max(1) - 1) / line)
 }

@@ -10,8 +10,7 @@ use crate::result::SizeForecast;
 
 /// Members named in a reason.
 const NAMED: usize = 3;
-/// One sample in so many that found the line lost to another CPU makes it contended: about what the noise of samples
-/// taken at random leaves of an object's home.
+/// One sample in so many that found the line lost makes it contended: about the noise of samples of an object's home.
 const CONTENDED: u64 = 50;
 
 /// What a place costs, the worst kind first; the lesser is better.
@@ -21,7 +20,6 @@ pub(super) struct Rank {
     visits: u64,
     /// Members it is wanted with that are on other lines, counted at every line size.
     away: usize,
-    /// Touched members pushed to other lines.
     hot_pushed: usize,
     /// Cachelines and slab classes that the struct grows by, over all line sizes.
     growth: u64,
@@ -32,15 +30,13 @@ pub(super) struct Rank {
     /// Members pushed to other lines, and moved at all.
     pushed: usize,
     shifted: usize,
-    /// Bytes the struct grows by.
     bytes: u64,
     /// Share of samples on the line, in ten thousandths.
     share: u64,
     place: usize,
 }
 
-/// What two places have in common that differ only in which members of a line make room: the line, and where the last
-/// member ends that moves.
+/// What places share that differ only in which members make room: the line, and where the last that moves ends.
 pub(super) type Room = (u64, usize);
 
 /// Judges a place: its rank, and what is to be said of it.
@@ -110,8 +106,7 @@ fn is_contended(line: &LineHeat) -> bool {
     line.lost.saturating_mul(CONTENDED) > line.loads + line.stores
 }
 
-/// What visits touch more of, in thousandths of a line: for members that move, which some other visit's gain doesn't
-/// make good, and for the new one.
+/// What visits touch more of, in thousandths of a line: for members that move, and for the new one.
 fn more_lines(visits: &[VisitChange], build_line: u64) -> u64 {
     let more = visits.iter().map(|visit| {
         let moved = (visit.lines.after - visit.own - visit.lines.before).max(0.0);
@@ -123,9 +118,12 @@ fn more_lines(visits: &[VisitChange], build_line: u64) -> u64 {
 
 /// Lines and slab classes a struct grows by.
 fn grown(size: &SizeForecast) -> u64 {
+    more_cachelines(size) + u64::from(size.slab_after > size.slab_before)
+}
+
+fn more_cachelines(size: &SizeForecast) -> u64 {
     let line = size.build_line.max(1);
-    let lines = size.after.div_ceil(line).saturating_sub(size.before.div_ceil(line));
-    lines + u64::from(size.slab_after > size.slab_before)
+    size.after.div_ceil(line).saturating_sub(size.before.div_ceil(line))
 }
 
 /// Wanted neighbours that begin on another line than the new member, over all line sizes.
@@ -165,16 +163,12 @@ fn reason(addition: &Addition<'_>, spot: &RankedPlace, rank: &Rank, options: &Pl
     parts.join("; ")
 }
 
-/// What room it takes.
 fn room(addition: &Addition<'_>, spot: &RankedPlace) -> String {
     let size = addition.member.bit_size;
     let own = spot.sizes.first();
     let grows = own.map_or(0, |size| size.after.saturating_sub(size.before));
     let last = spot.index == addition.layout.members.len();
-    let lines = own.map_or(0, |size| {
-        let line = size.build_line.max(1);
-        size.after.div_ceil(line).saturating_sub(size.before.div_ceil(line))
-    });
+    let lines = own.map_or(0, more_cachelines);
     let class = own.filter(|size| size.slab_after > size.slab_before);
     let price = match (lines, class) {
         (0, None) => "no cacheline and no slab class".to_owned(),

@@ -9,7 +9,7 @@ pub const FORMAT: &str = "fieldline-place";
 pub const VERSION: u32 = 1;
 
 /// The best places for a new member of a struct.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlaceReport {
     /// Always [`FORMAT`].
     pub format: String,
@@ -57,7 +57,7 @@ pub struct PlaceReport {
 }
 
 /// A member to be added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedMember {
     /// As the user declares it.
     pub declaration: String,

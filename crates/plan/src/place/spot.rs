@@ -17,7 +17,6 @@ pub(super) const SHARES: &str = "shares a memory location with";
 pub(super) struct Text<'a> {
     addition: &'a Addition<'a>,
     limits: &'a Constraints,
-    /// By declared member, its unit.
     units: Vec<usize>,
 }
 

@@ -27,8 +27,7 @@ pub struct Confidence {
     /// Members that the order found moves, and how often they meet again those it brings them to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<Stability>,
-    /// Members the order found moves that stay where they are declared: too few resamples agree, and too few of them
-    /// touch more lines for it.
+    /// Members the order found moves that stay: too few resamples agree, and too few touch more lines for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<usize>,
 }

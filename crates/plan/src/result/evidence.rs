@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct VisitEvidence {
     /// Windows of consecutive samples that hold the struct.
     pub windows: u64,
-    /// Those of them with several samples: only they tell what runs together. With too few of them, each function
-    /// counts as a visit of its own.
+    /// Those with several samples: only they tell what runs together; with too few, functions are visits of their own.
     pub joint_windows: u64,
     /// Samples of the struct.
     pub samples: u64,

@@ -1,9 +1,10 @@
 //! What orders cost, as figures for people.
 
+use fieldline_layout::slab_class;
 use serde::{Deserialize, Serialize};
 
 /// An order to choose from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// Members that change places among the others.
     pub moved: usize,
@@ -121,4 +122,17 @@ pub struct SizeForecast {
     /// What it takes for the chosen one.
     #[serde(default)]
     pub slab_after: u64,
+}
+
+impl SizeForecast {
+    /// With what the allocator takes for either size.
+    pub(crate) fn new(build: Option<String>, build_line: u64, before: u64, after: u64) -> Self {
+        let (slab_before, slab_after) = (slab_class(before), slab_class(after));
+        Self { build, build_line, before, after, slab_before, slab_after }
+    }
+}
+
+/// A number to so many parts of one.
+pub(crate) fn rounded(number: f64, parts: f64) -> f64 {
+    (number * parts).round() / parts
 }

@@ -50,12 +50,13 @@ impl Basis {
 }
 
 /// What came of a struct.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Members move.
     Moved,
     /// No order is worth a change; `chosen` equals `declared`.
+    #[default]
     NoGain,
     /// The members can't be reordered, or the recording can't tell how; `chosen` equals `declared`.
     Refused,
@@ -64,7 +65,7 @@ pub enum Outcome {
 }
 
 /// The order chosen for one struct, and why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StructPlan {
     /// Tag.
     pub name: String,
@@ -137,7 +138,7 @@ pub struct StructPlan {
 }
 
 /// Top-level members in order of place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrangement {
     /// Size of the struct in bytes.
     pub size: u64,
@@ -188,7 +189,7 @@ pub struct Embedding {
 }
 
 /// A member that changes its place, and why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MovedMember {
     /// Index in declared order.
     pub index: usize,
@@ -376,23 +377,7 @@ pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> Stru
         reason: Some(reason.to_owned()),
         chosen: declared.clone(),
         declared,
-        candidates: Vec::new(),
-        forecasts: Vec::new(),
-        sizes: Vec::new(),
-        builds: Vec::new(),
-        groups: Vec::new(),
-        embedded_in: Vec::new(),
-        moved: Vec::new(),
-        held: Vec::new(),
-        pins: Vec::new(),
-        notes: Vec::new(),
-        grows: Vec::new(),
-        samples: 0,
-        needed: 0,
-        evidence: None,
-        search: None,
-        confidence: None,
-        terms: Vec::new(),
+        ..StructPlan::default()
     }
 }
 

@@ -23,7 +23,6 @@ const LINES: usize = 64;
 pub struct Core {
     /// Bits that lie on one line.
     pieces: Vec<u64>,
-    /// By chunk, the visits that touch it.
     visits_of: Vec<Vec<usize>>,
     weights: Vec<u64>,
     /// By chunk, the visits that touch it or chunks behind it, and how many bits of them.
@@ -97,7 +96,6 @@ pub fn bound(core: &Core, known: u64) -> u64 {
 
 struct Search<'c> {
     core: &'c Core,
-    /// Bits on each line.
     loads: Vec<u64>,
     /// By visit, a bit for each line it touches.
     lines_of: Vec<u64>,
@@ -112,8 +110,7 @@ struct Search<'c> {
 }
 
 impl Search<'_> {
-    /// Tries all lines for a chunk. `cost` is what is touched so far, `bound` what this branch touches at least, and
-    /// `share` how much of the tree it is.
+    /// Tries all lines for a chunk: what is touched so far, what the branch touches at least, its share of the tree.
     fn descend(&mut self, place: usize, (cost, bound): (u64, u64), share: f64) {
         if bound >= self.best {
             self.settled += share;

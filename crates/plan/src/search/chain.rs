@@ -5,27 +5,24 @@
 //! share them, each with random numbers of its own, so that the number of threads doesn't matter.
 
 use super::order::CostedOrder;
-use crate::cost::problem::Problem;
-use crate::cost::state::{Memo, OrderState};
+use crate::cost::Memo;
+use crate::cost::{OrderState, Problem};
 use crate::random::{Random, mix};
-use crate::search::moves::{Move, Mover};
+use crate::search::moves::Move;
 use crate::search::repertoire::Repertoire;
-use crate::search::trades::Trades;
+use crate::search::{Mover, Trades};
 
 /// Random moves per replica that tell how hot is hot.
 const PROBES: usize = 200;
 /// Coldest temperature, as a share of what one costly move in twenty costs less than.
 const COLD: f64 = 0.25;
-/// Temperatures of a chain.
 pub(crate) const REPLICAS: usize = 6;
-/// What a replica tries between exchanges: moves, placed byte by byte, and trades between lines. Without trades chains
-/// end in worse orders; more of them help no further.
+/// What a replica tries between exchanges, placed byte by byte; and trades, without which chains end in worse orders.
 const MOVES: usize = 200;
 const TRADES: usize = 20;
 /// Quantiles of the exponential distribution in use.
 const QUANTILES: usize = 1024;
 
-/// Orders at several temperatures.
 pub(crate) struct Chain<'p> {
     /// Replicas from hot to cold in turns, so that neighbours are at different workers.
     even: Worker<'p>,
@@ -44,7 +41,6 @@ struct Worker<'p> {
     best: CostedOrder,
 }
 
-/// An order at a temperature.
 struct Replica<'p> {
     state: OrderState<'p>,
     temperature: f64,
@@ -63,8 +59,7 @@ impl<'p> Chain<'p> {
         Self { even: worker(0), odd: worker(1), exponential: exponential(), random: Random::new(mix(seed)) }
     }
 
-    /// Sets temperatures by what random moves cost: hot enough to undo half of what they do, cold enough to undo
-    /// hardly any.
+    /// Sets temperatures by what random moves cost: hot enough to undo half of them, cold enough to undo hardly any.
     fn calibrate(&mut self, hot: f64) {
         let (even, odd) = rayon::join(|| self.even.probe(), || self.odd.probe());
         let mut increases = [even, odd].concat();
@@ -82,8 +77,7 @@ impl<'p> Chain<'p> {
         &mut worker.replicas[number / 2]
     }
 
-    /// The cheapest order found in so many rounds. `hot` is the hottest temperature, as a share of what half of all
-    /// costly moves cost more than.
+    /// The cheapest order found. `hot`: the hottest temperature, as a share of what half of costly moves exceed.
     pub(crate) fn run(mut self, rounds: usize, hot: f64) -> CostedOrder {
         self.calibrate(hot);
         for round in 0..rounds {
@@ -164,14 +158,12 @@ impl<'p> Worker<'p> {
         }
     }
 
-    /// What a move may cost to be kept: with it, one is kept with probability `min(1, exp(-increase / temperature))`
-    /// (Metropolis et al., 1953).
+    /// What a kept move may cost: probability `min(1, exp(-increase / temperature))` (Metropolis et al., 1953).
     #[inline]
     fn bound(&mut self, number: usize, exponential: &[f64]) -> f64 {
         self.replicas[number].temperature * exponential[self.random.below(QUANTILES)]
     }
 
-    /// Tries a move.
     fn step(&mut self, number: usize, exponential: &[f64]) {
         let kind = self.replicas[number].repertoire.draw(&mut self.random);
         let drawn = self.mover.draw(&self.replicas[number].state, kind, &mut self.random);

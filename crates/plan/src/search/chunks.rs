@@ -1,7 +1,6 @@
 //! Visits as sets of what lies on one line in every order.
 
-use crate::cost::problem::Problem;
-use crate::cost::view::View;
+use crate::cost::{Problem, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes that lie on one line in every order, or several such of one unit that the same visits touch.
@@ -26,18 +25,14 @@ pub struct Chunks {
 
 /// Distinct sets of cells that visits touch, with weights.
 pub(super) fn sets(problem: &Problem<'_>) -> BTreeMap<Vec<u32>, u64> {
-    let columns = problem.visits.columns();
     let mut sets = BTreeMap::new();
-    for (visit, weight) in problem.visits.weights().iter().enumerate() {
-        let cells = (0_u32..).zip(columns);
-        let touched = cells
-            .filter(|(_, column)| column.get(visit / 64).is_some_and(|word| word >> (visit % 64) & 1 == 1));
+    for (cells, weight) in problem.visits.sets() {
+        let touched = (0_u32..).zip(cells).filter(|(_, is_touched)| *is_touched);
         *sets.entry(touched.map(|(cell, _)| cell).collect()).or_default() += weight;
     }
     sets
 }
 
-/// The chunks of a view and the visits to them.
 pub(super) fn chunks(problem: &Problem<'_>, view: &View, sets: &BTreeMap<Vec<u32>, u64>) -> Chunks {
     let mut found = Chunks { line: view.line() * 8, ..Chunks::default() };
     let mut of_cell: BTreeMap<u32, Vec<usize>> = BTreeMap::new();

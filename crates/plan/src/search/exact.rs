@@ -1,8 +1,8 @@
 //! The cheapest of all orders, where they are few.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::{Memo, OrderState};
-use crate::search::order::CostedOrder;
+use crate::cost::Memo;
+use crate::cost::{OrderState, Problem};
+use crate::search::CostedOrder;
 
 /// Most orders that are tried one by one: 7!.
 const MOST: u64 = 5_040;
@@ -42,8 +42,7 @@ fn count(problem: &Problem<'_>, order: &[usize]) -> u64 {
     count
 }
 
-/// The next order whose regions stay together, in lexicographic order of each region's units; regions count like the
-/// digits of a number. Ends when all are sorted downwards.
+/// The next order, by each region's units lexicographically, regions like digits; ends when all are sorted downwards.
 fn next(problem: &Problem<'_>, order: &mut [usize]) -> bool {
     let region = |unit: usize| problem.constraints.units[unit].region;
     let mut end = order.len();

@@ -11,8 +11,7 @@
 //! * branch and bound over which line each chunk is on, for as long as its budget lasts (`branch`).
 
 use super::chunks::{Chunks, chunks, sets};
-use crate::cost::problem::Problem;
-use crate::cost::state::OrderState;
+use crate::cost::{OrderState, Problem};
 use crate::search::branch::{self, Core};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -92,9 +91,7 @@ fn shares(chunks: &Chunks) -> u64 {
 /// A line that suits one chunk best.
 struct Line<'c> {
     chunks: &'c Chunks,
-    /// The chunk it is for.
     index: usize,
-    /// The visits that touch it.
     visits: Vec<VisitOn>,
     /// Chunks that these touch, those of one visit behind those of another.
     touched: Vec<u32>,
@@ -104,7 +101,6 @@ struct Line<'c> {
     chosen: Vec<f64>,
 }
 
-/// A visit to a line.
 struct VisitOn {
     /// Where its chunks end in [`Line::touched`].
     end: usize,

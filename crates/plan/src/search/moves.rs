@@ -1,13 +1,11 @@
 //! Moves a search tries: small changes of an order that keep to regions.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::OrderState;
+use crate::cost::{OrderState, Problem};
 use crate::random::Random;
 use crate::search::repertoire::Kind;
 use fieldline_layout::constraint::Unit;
 use std::collections::BTreeMap;
 
-/// A change of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Move {
     /// From this place on stand [`Mover::units`].
@@ -85,7 +83,6 @@ impl Mover {
         is_allowed.then_some(drawn)
     }
 
-    /// Draws a move of a touched unit.
     fn draw_hot(&mut self, state: &OrderState<'_>, kind: Kind, random: &mut Random) -> Option<Move> {
         let unit = *self.hot.get(random.below(self.hot.len()))?;
         let from = state.place_of(unit);
@@ -120,7 +117,6 @@ impl Mover {
         alike.then(|| self.swap(state, from, to))?
     }
 
-    /// Exchanges two units.
     fn swap(&mut self, state: &OrderState<'_>, one: usize, other: usize) -> Option<Move> {
         let units = [state.order()[one], state.order()[other]];
         let is_free = !units.iter().any(|unit| self.keep_order[*unit]);
@@ -142,7 +138,6 @@ impl Mover {
         (first.max(low), end.min(high))
     }
 
-    /// Exchanges two runs of places.
     fn exchange(&mut self, state: &OrderState<'_>, a: (usize, usize), b: (usize, usize)) -> Option<usize> {
         let (a, b) = if a.0 <= b.0 { (a, b) } else { (b, a) };
         if a.1 > b.0 || a.0 == a.1 || b.0 == b.1 {

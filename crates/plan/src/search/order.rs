@@ -1,6 +1,6 @@
 //! An order and its cost.
 
-use crate::cost::state::OrderState;
+use crate::cost::OrderState;
 use std::cmp::Reverse;
 
 /// An order and its cost.
@@ -27,4 +27,24 @@ pub(crate) fn hottest_first(found: &[CostedOrder]) -> Vec<Vec<usize>> {
     let mut found: Vec<&CostedOrder> = found.iter().collect();
     found.sort_by_key(|found| Reverse((found.cost, &found.order)));
     found.into_iter().map(|found| found.order.clone()).collect()
+}
+
+/// An order with `length` units from one place on at another: the first place that changes, and the units from there on.
+pub(crate) fn inserted(order: &[usize], from: usize, length: usize, to: usize) -> (usize, Vec<usize>) {
+    let first = from.min(to);
+    let mut units = order[first..from.max(to) + length].to_vec();
+    if from < to {
+        units.rotate_left(length);
+    } else {
+        units.rotate_right(length);
+    }
+    (first, units)
+}
+
+/// The same, with the units at two places exchanged, the first before the second.
+pub(crate) fn exchanged(order: &[usize], from: usize, to: usize) -> (usize, Vec<usize>) {
+    let mut units = order[from..=to].to_vec();
+    let last = units.len() - 1;
+    units.swap(0, last);
+    (from, units)
 }

@@ -5,7 +5,6 @@
 
 use crate::random::Random;
 
-/// A kind of move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A unit changes places with one of the same size.
@@ -26,8 +25,7 @@ pub(crate) enum Kind {
     Heal,
 }
 
-/// By kind: at first, how often it is tried; and how many times longer it takes than a swap of two units that move
-/// nothing else, about.
+/// By kind: how often it is tried at first, and how many times longer it takes than an exchange, about.
 const KINDS: [(Kind, f64, f64); 8] = [
     (Kind::SwapAlike, 4.0, 1.0),
     (Kind::Swap, 2.0, 2.0),
@@ -62,7 +60,6 @@ impl Default for Repertoire {
 }
 
 impl Repertoire {
-    /// A kind by chance.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> Kind {
         let place = random.unit();
@@ -70,7 +67,6 @@ impl Repertoire {
         kind.map_or(Kind::SwapAlike, |(_, (kind, ..))| kind)
     }
 
-    /// Counts a move that was tried.
     #[inline]
     pub(crate) fn count(&mut self, kind: Kind, is_kept: bool) {
         self.tried[kind as usize] += 1.0;

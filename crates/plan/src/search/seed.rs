@@ -3,7 +3,7 @@
 //! Where many members are always touched together, single moves gain nothing until most of them have met; filling
 //! lines greedily finds such groups at once.
 
-use crate::cost::problem::Problem;
+use crate::cost::Problem;
 use std::cmp::Reverse;
 
 /// An order whose lines of `line` bytes hold what is touched together, if one keeps the constraints.

@@ -5,12 +5,10 @@
 
 use super::chain::{Chain, REPLICAS};
 use super::order::{CostedOrder, hottest_first};
-use crate::cost::problem::Problem;
-use crate::cost::view::View;
+use crate::cost::{Problem, View};
 use crate::random::Random;
-use crate::search::exact;
-use crate::search::moves::Mover;
 use crate::search::seed::grouped;
+use crate::search::{Mover, exact};
 use rayon::prelude::*;
 
 /// Hottest temperature, as a share of what half of all costly moves cost more than.
@@ -20,15 +18,13 @@ const AGAIN: f64 = 0.5;
 /// Likewise, of one that only settles what differs from orders known already.
 const NEAR: f64 = 0.25;
 
-/// Up to so many units, replicas begin with shuffled orders. More would not find back to declared neighbours, which
-/// readers of a patch are glad of.
+/// Units up to which replicas begin shuffled; more would not find back to the declared neighbours that readers like.
 const SHUFFLED: usize = 80;
 
 /// More units than these need more moves.
 const UNITS: usize = 50;
 
-/// Chains that begin anywhere, and least and most rounds of the first. What more rounds bring, `examples/search_effort.rs` tells;
-/// docs/ARCHITECTURE.md says what the number of chains rests on.
+/// Chains that begin anywhere, least and most rounds of the first (docs/ARCHITECTURE.md, examples/search_effort.rs).
 const CHAINS: usize = 2;
 const ROUNDS: (usize, usize) = (42, 672);
 /// By what rounds are divided for the other chains: they only tell how far results lie apart.
@@ -51,12 +47,10 @@ impl Effort {
         Self { chains: CHAINS, rounds: (8 * touched * spread / UNITS).clamp(ROUNDS.0, ROUNDS.1) }
     }
 
-    /// Rounds of a chain that begins anywhere.
     fn rounds_of(self, chain: u64) -> usize {
         if chain == 0 { self.rounds } else { self.rounds.div_ceil(OTHERS) }
     }
 
-    /// Rounds of the one that goes on.
     fn rounds_again(self) -> usize {
         (self.rounds * 3).div_ceil(4)
     }
@@ -106,8 +100,7 @@ pub fn search_near(
     Chain::new(problem, start, known, seed).run(rounds, NEAR)
 }
 
-/// Where a chain's replicas begin: one from the declared order, in the first chain the coldest from lines filled
-/// greedily, others anywhere.
+/// Where replicas begin: one as declared, the first chain's coldest from lines filled greedily, others anywhere.
 fn first_orders(problem: &Problem<'_>, start: &[usize], chain: u64, random: &mut Random) -> Vec<Vec<usize>> {
     let line = problem.views.first().map_or(64, View::line);
     let grouped = |line: u64| grouped(problem, start, line).unwrap_or_else(|| start.to_vec());

@@ -1,9 +1,9 @@
 //! An order made as like the declared one as its cost allows: every member that moves must be worth a reader's time.
 
-use crate::cost::problem::Problem;
-use crate::cost::state::{Memo, OrderState};
-use crate::search::moves::Mover;
-use crate::search::order::CostedOrder;
+use super::order::{exchanged, inserted};
+use crate::cost::Memo;
+use crate::cost::{OrderState, Problem};
+use crate::search::{CostedOrder, Mover};
 use std::collections::BTreeMap;
 
 /// Cost of a moved unit, as a share of one line more touched in every visit.
@@ -29,8 +29,7 @@ pub fn moved(order: &[usize]) -> Vec<usize> {
     (0..order.len()).filter(|unit| !stays[*unit]).collect()
 }
 
-/// The longest increasing subsequence, by patience sorting (Fredman, 1975); of several the one whose units come
-/// earliest.
+/// The longest increasing subsequence, by patience sorting (Fredman, 1975); of several the earliest.
 fn longest_increasing(order: &[usize]) -> Vec<usize> {
     let mut tops: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; order.len()];
@@ -113,8 +112,7 @@ impl Tidying<'_> {
         better
     }
 
-    /// Brings untouched units into declared order as far as nothing else has to move for it: among places of equal
-    /// size, and between touched units.
+    /// Brings untouched units into declared order: among places of equal size, and between touched units.
     fn sort_untouched(&mut self) -> bool {
         let before = self.state.order().to_vec();
         let mut order = before.clone();
@@ -146,7 +144,6 @@ impl Tidying<'_> {
         self.problem.parts(unit).is_empty()
     }
 
-    /// Sorts stretches of untouched units.
     fn sort_runs(&mut self) -> bool {
         let mut changed = false;
         let mut first = 0;
@@ -189,7 +186,6 @@ impl Tidying<'_> {
         changed
     }
 
-    /// Places worth trying for a unit.
     fn places_for(&self, unit: usize) -> Vec<usize> {
         let (low, high) = self.mover.region(self.state.place_of(unit));
         if high - low <= FEW {
@@ -210,14 +206,8 @@ impl Tidying<'_> {
         if from == to {
             return false;
         }
-        let (first, end) = (from.min(to), from.max(to) + length);
-        self.units.clear();
-        self.units.extend_from_slice(&self.state.order()[first..end]);
-        if from < to {
-            self.units.rotate_left(length);
-        } else {
-            self.units.rotate_right(length);
-        }
+        let first;
+        (first, self.units) = inserted(self.state.order(), from, length, to);
         self.try_units(first)
     }
 
@@ -245,13 +235,11 @@ impl Tidying<'_> {
     }
 
     fn exchange(&mut self, one: usize, other: usize) -> bool {
-        let (first, last) = (one.min(other), one.max(other));
-        if first == last {
+        if one == other {
             return false;
         }
-        self.units.clear();
-        self.units.extend_from_slice(&self.state.order()[first..=last]);
-        self.units.swap(0, last - first);
+        let first;
+        (first, self.units) = exchanged(self.state.order(), one.min(other), one.max(other));
         self.try_units(first)
     }
 

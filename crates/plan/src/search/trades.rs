@@ -5,10 +5,7 @@
 //! faster than by placing units again. After many trades the order is placed byte by byte ([`OrderState`]), and kept only
 //! if its true cost is what the trades promised.
 
-use crate::cost::memo::Memo;
-use crate::cost::problem::Problem;
-use crate::cost::state::OrderState;
-use crate::cost::view::View;
+use crate::cost::{Memo, OrderState, Problem, View};
 use crate::random::Random;
 use fieldline_layout::constraint::HoldKind;
 use std::cmp::Reverse;
@@ -20,9 +17,7 @@ const TRADED: usize = 4;
 #[derive(Clone, Debug)]
 pub struct Trades<'p> {
     problem: &'p Problem<'p>,
-    /// By unit.
     lots: Vec<Lot>,
-    /// Cells of all units.
     cells: Vec<u32>,
     /// Touched units that may trade.
     hot: Vec<u32>,
@@ -39,7 +34,6 @@ pub struct Trades<'p> {
     order: Vec<usize>,
 }
 
-/// A unit.
 #[derive(Clone, Debug, Default)]
 struct Lot {
     /// Exclusive or of its cells' keys.
@@ -68,9 +62,7 @@ struct Trade {
 /// Units of one region that begin on one line.
 #[derive(Clone, Debug, Default)]
 struct Bin {
-    /// First place.
     first: usize,
-    /// Place behind the last.
     end: usize,
     /// Those that may trade.
     units: Vec<u32>,

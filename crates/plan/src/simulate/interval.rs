@@ -2,23 +2,12 @@
 //! depend on each other, so stretches are drawn, and both layouts' counts of a stretch are drawn together.
 
 use crate::random::Random;
+use crate::result::Interval;
 
 /// How many samples of blocks are drawn.
 const RESAMPLES: usize = 2_000;
 
-/// A relative change, and where 95 % of the resamples lie.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    /// After less before, as a share of before.
-    pub change: f64,
-    /// 2.5th percentile.
-    pub low: f64,
-    /// 97.5th percentile.
-    pub high: f64,
-}
-
-/// The change of a ratio of sums: by block, what is counted and over what (lines over visits, or misses over 1) before
-/// and after. Nothing if nothing was counted.
+/// The change of a ratio of sums; by block, what is counted and over what (misses over 1). Nothing if none was counted.
 pub fn change(blocks: &[[(f64, f64); 2]], seed: u64) -> Option<Interval> {
     let all: Vec<usize> = (0..blocks.len()).collect();
     let whole = of(blocks, &all)?;

@@ -16,7 +16,6 @@ pub struct TraceObject {
 /// Where the bytes of a struct go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rearrangement {
-    /// Bytes of the struct afterwards.
     size: u64,
     /// New offset of each byte; bytes between members stay.
     to: Vec<u32>,
@@ -46,7 +45,6 @@ impl Rearrangement {
         Self { size: to.size, to: places }
     }
 
-    /// The new offset of a byte.
     fn place(&self, offset: u64) -> u64 {
         self.to.get(offset as usize).map_or(offset, |place| u64::from(*place))
     }
@@ -63,19 +61,14 @@ pub struct Relocation<'r> {
 /// A place in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
-    /// Number of the object.
     pub(super) object: usize,
-    /// Index of its struct.
     pub(super) of: usize,
-    /// New offset in it.
     pub(super) offset: u64,
-    /// New address.
     pub(super) address: u64,
 }
 
 impl<'r> Relocation<'r> {
-    /// Gives every object a place: those of one struct stand in a region of their own, apart by the size class an
-    /// allocator would take.
+    /// Gives every object a place: by struct a region, in it steps of the size class an allocator would take.
     pub fn new(objects: &[TraceObject], structs: &'r [Rearrangement]) -> Self {
         let mut next: Vec<u64> = (1..=structs.len() as u64).map(|number| number << 44).collect();
         let mut sorted: Vec<TraceObject> = objects.to_vec();
@@ -90,7 +83,6 @@ impl<'r> Relocation<'r> {
         Self { objects: placed.collect(), structs }
     }
 
-    /// Number of objects.
     pub(super) fn count(&self) -> usize {
         self.objects.len()
     }

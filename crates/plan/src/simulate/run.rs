@@ -5,8 +5,7 @@ use fieldline_cachemodel::{Hierarchy, Served};
 
 /// Most lines of an object that a visit tells apart; members beyond count with the last.
 const MAX_LINES: u64 = 128;
-/// Odd numbers without pattern, one for each way in which lines are spread over sets; counts are their means. (The
-/// golden ratio of 2^64 and primes of xxHash.)
+/// Odd numbers without pattern (golden ratio of 2^64, primes of xxHash) spread lines over sets; counts are means.
 const SPREADS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0xd6e8_feb8_6659_fd93];
 
@@ -98,8 +97,7 @@ impl Simulation {
     }
 }
 
-/// Runs accesses through the machine with the structs arranged as given. `accesses` is called once for each way to
-/// spread lines over sets and must give the same each time.
+/// Runs accesses through the machine. `accesses` is called for each way to spread lines and gives the same each time.
 pub fn simulate<I: Iterator<Item = TraceAccess>>(
     machine: &SimulatedMachine,
     objects: &[TraceObject],
@@ -122,7 +120,6 @@ pub fn simulate<I: Iterator<Item = TraceAccess>>(
     sum
 }
 
-/// A visit that goes on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Visit {
     /// The CPU's count of accesses at the last one to the object; 0: none yet.
@@ -135,7 +132,6 @@ struct Run<'r> {
     relocation: &'r Relocation<'r>,
     hierarchy: Hierarchy,
     structs: usize,
-    /// By CPU and object.
     visits: Vec<Visit>,
     clocks: Vec<u64>,
     blocks: Vec<Vec<ReplayCounts>>,

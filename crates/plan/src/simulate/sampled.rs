@@ -5,11 +5,11 @@
 //! homes are spread like samples over CPUs, and other CPUs come as often as the profile's homes say; structs are
 //! visited as often as their samples and the length of their visits say; nothing else is accessed between visits.
 
-use crate::cost::model::Model;
+use crate::cost::Model;
 use crate::random::{Random, mix};
 use crate::simulate::{TraceAccess, TraceObject};
-use crate::visits::source::{ProfileSource, sources};
 use crate::visits::touch::events;
+use crate::visits::{ProfileSource, sources};
 use fieldline_access::AccessProfile;
 use fieldline_cachemodel::MAX_CPUS;
 use fieldline_layout::Layout;
@@ -106,17 +106,14 @@ struct Place {
     stores: f64,
 }
 
-/// How a struct is visited.
 #[derive(Clone, Debug, Default)]
 struct Visited {
     /// Sets of places, in order of offset, and how often they are visited.
     sets: Vec<Vec<Place>>,
     weights: Vec<f64>,
-    /// Samples by CPU.
     cpus: Vec<f64>,
     /// How often a visit is not by the object's home, but by any CPU.
     away: f64,
-    /// Visits, in events.
     rate: f64,
 }
 
@@ -141,7 +138,6 @@ impl Visited {
         }
     }
 
-    /// Appends the accesses of one visit.
     fn draw(&self, cpu: usize, base: u64, random: &mut Random, accesses: &mut Vec<TraceAccess>) {
         let point = random.unit() * self.weights.last().copied().unwrap_or(0.0);
         let Some(set) = self.sets.get(self.weights.partition_point(|weight| *weight <= point)) else {
@@ -192,15 +188,11 @@ fn places(model: &Model, layout: &Layout, constraints: &Constraints) -> Vec<Plac
 
 /// Visits as places in order of offset, with weights.
 fn sets(model: &Model, places: &[Place]) -> (Vec<Vec<Place>>, Vec<f64>) {
-    let columns = model.together.columns();
-    let visits = model.together.weights().iter().enumerate().map(|(visit, weight)| {
-        let touched = places
-            .iter()
-            .zip(columns)
-            .filter(|(_, column)| column.get(visit / 64).is_some_and(|word| word >> (visit % 64) & 1 == 1));
+    let visits = model.together.sets().map(|(cells, weight)| {
+        let touched = places.iter().zip(cells).filter(|(_, is_touched)| *is_touched);
         let mut set: Vec<Place> = touched.map(|(place, _)| *place).collect();
         set.sort_by_key(|place| place.offset);
-        (set, *weight as f64)
+        (set, weight as f64)
     });
     visits.unzip()
 }
@@ -226,8 +218,7 @@ fn by_cpu(
     cpus
 }
 
-/// How often a visit is by any CPU rather than by the object's home: CPUs that touch an object besides its home, as a
-/// share of all there are; always, if the profile knows no homes.
+/// How often a visit is by any CPU, not the object's home: its other CPUs among all; always if homes aren't known.
 fn away(profile: &AccessProfile, sources: &[ProfileSource], cpus: usize) -> f64 {
     let homes =
         sources.iter().filter_map(|source| profile.types.get(source.type_index)).map(|held| held.homes);

@@ -88,12 +88,6 @@ impl Cells {
         self.cells.iter()
     }
 
-    /// The cells of a unit.
-    pub fn of_unit(&self, unit: usize) -> impl Iterator<Item = usize> + '_ {
-        let cells = self.cells.iter().enumerate();
-        cells.filter(move |(_, cell)| cell.unit == unit).map(|(index, _)| index)
-    }
-
     /// How many there are.
     pub fn len(&self) -> usize {
         self.cells.len()

@@ -3,7 +3,7 @@
 //! Windows have much in common: locks, the scheduler's tick. They are kept as trees in which windows that begin alike share
 //! a branch (Morrison, 1968), frequent words first, so that what they share is worked out once.
 
-use crate::visits::names::{Names, WindowWord};
+use crate::visits::{Names, WindowWord};
 use fieldline_access::access::Window;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -24,7 +24,6 @@ pub struct Corpus {
     trees: Vec<Vec<Branch>>,
 }
 
-/// A part of the text.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: u32,
@@ -52,8 +51,7 @@ pub(crate) struct Branch {
 }
 
 impl Corpus {
-    /// Numbers the words of the windows that hold one of `targets`. The order of windows and of the words in them
-    /// doesn't matter.
+    /// Numbers the words of the windows that hold one of `targets`, whatever the order of windows and of words.
     pub fn new(windows: &[Window], names: &Names, targets: &[WindowWord]) -> Self {
         let (mut named, mut windows) = telling(windows, names, targets);
         let mut words = named.clone();
@@ -86,7 +84,6 @@ impl Corpus {
         self.windows.iter().filter(|(span, _)| span.len() > 1).map(|(_, count)| count).sum()
     }
 
-    /// All words, in order.
     pub(crate) fn words(&self) -> &[WindowWord] {
         &self.words
     }
@@ -150,8 +147,7 @@ fn ranks(counts: &[f32]) -> Vec<u32> {
     ranks
 }
 
-/// The tree of windows that are in order. What a window has in common with the one before it are the branches of that
-/// one; it is cut where one behind it leaves it.
+/// The tree of windows in order: each has its branches with the one before in common, cut where one behind leaves it.
 fn tree(windows: &[(Span, f32)], text: &[u32]) -> Vec<Branch> {
     let in_common = |one: usize, other: usize| match (windows.get(one), windows.get(other)) {
         (Some(one), Some(other)) => common(one.0.of(text), other.0.of(text)),

@@ -1,9 +1,7 @@
 //! Visits drawn from what was learnt: which functions run on an object in one go, and what each touches.
 
 use crate::random::Random;
-use crate::visits::corpus::Corpus;
-use crate::visits::mixture::Mixture;
-use crate::visits::touch::Touch;
+use crate::visits::{Corpus, Mixture, Touch};
 use rustc_hash::FxHashMap;
 
 /// With this probability what runs less often runs only where what runs more often does, as code of one basic block and
@@ -37,8 +35,7 @@ pub fn function_classes(touches: &[Touch]) -> Vec<Class> {
     classes.collect()
 }
 
-/// The classes of a mixture. A class has as many visits as its most frequent function has runs, which makes loops over
-/// many objects harmless: their visits are counted by object.
+/// The classes of a mixture, with as many visits as its most frequent function has runs: loops over objects do no harm.
 pub fn mixture_classes(corpus: &Corpus, mixture: &Mixture, touches: &[Touch]) -> Vec<Class> {
     let known: Vec<Known> =
         touches.iter().enumerate().filter_map(|(index, touch)| Known::new(index, touch, corpus)).collect();
@@ -77,8 +74,7 @@ impl Known {
     }
 }
 
-/// Draws `count` sets of cells, shared out among classes by weight: the different ones of each class, with how often
-/// they were drawn.
+/// Draws `count` sets of cells, shared out among classes by weight, with how often each was drawn.
 pub fn draw(
     classes: &[Class],
     touches: &[Touch],
@@ -101,13 +97,11 @@ pub fn draw(
 /// Sets of cells, a row of bits each.
 struct Sets {
     rows: Vec<u64>,
-    /// Words of a row.
     width: usize,
     count: usize,
 }
 
 impl Sets {
-    /// Empty ones.
     fn new(count: usize, cells: usize) -> Self {
         let width = cells.div_ceil(64).max(1);
         Self { rows: vec![0; count * width], width, count }
@@ -165,8 +159,7 @@ fn present(order: &[usize], wanted: usize, random: &mut Random) -> Vec<usize> {
     ranked.into_iter().map(|(_, visit)| visit).collect()
 }
 
-/// Adds what a function touches to the visits it is present in. Their order is random, so the place of a visit in it
-/// serves as the number shared by cells that are touched together.
+/// Adds what a function touches to its visits. Their order is random, so a place in it ties cells touched together.
 fn touch_all(touch: &Touch, present: &[usize], sets: &mut Sets, random: &mut Random) {
     let count = present.len() as f64;
     for (cell, rate) in &touch.cells {

@@ -1,6 +1,7 @@
 //! Whether a profile can carry advice about a struct: enough samples, and not only slow loads.
 
-use crate::visits::source::{accesses_of, sources};
+use crate::visits::source::accesses_of;
+use crate::visits::sources;
 use fieldline_access::AccessProfile;
 use fieldline_access::access::{Access, are_only_slow};
 use fieldline_layout::Layout;
@@ -8,8 +9,7 @@ use std::collections::BTreeMap;
 
 /// Places that together make up less than this share of samples don't count towards how many samples are needed.
 const TAIL: f64 = 0.1;
-/// Samples needed for each function and place. With four an order is better than what people find by hand, with one
-/// it is better than the declared one on average only (measured by sampling known visits).
+/// Samples needed for each function and place: with one, orders are better than declared on average only (measured).
 const SAMPLES_PER_PLACE: u64 = 2;
 
 /// How many samples there are of a struct, and of what kind.

@@ -1,21 +1,18 @@
 //! What visits were learnt from: how many windows, samples and functions stand behind each class of them.
 
-use crate::result::{ClassEvidence, VisitEvidence};
-use crate::visits::draw::Class;
-use crate::visits::names::Names;
-use crate::visits::touch::Touch;
+use crate::result::{ClassEvidence, VisitEvidence, rounded};
+use crate::visits::{Class, Names, Touch};
 use fieldline_access::AccessProfile;
 
 /// Functions named for a class.
 const NAMED: usize = 6;
 
 impl VisitEvidence {
-    /// Of classes learnt several times over, each time for all visits.
-    pub fn new(profile: &AccessProfile, names: &Names, touches: &[Touch], learnt: &[Vec<Class>]) -> Self {
-        let rounds = learnt.len().max(1) as f64;
-        let sum = |number: fn(&Class) -> f64| learnt.iter().flatten().map(number).sum::<f64>() / rounds;
-        let visits = sum(|class| class.weight) * rounds;
-        let classes = learnt.iter().flatten().filter(|class| class.weight > 0.0);
+    /// Of all classes of visits.
+    pub fn new(profile: &AccessProfile, names: &Names, touches: &[Touch], learnt: &[Class]) -> Self {
+        let sum = |number: fn(&Class) -> f64| learnt.iter().map(number).sum::<f64>();
+        let visits = sum(|class| class.weight);
+        let classes = learnt.iter().filter(|class| class.weight > 0.0);
         let mut classes: Vec<ClassEvidence> =
             classes.map(|class| ClassEvidence::new(profile, names, touches, class, visits)).collect();
         classes.sort_by(|one, other| other.share.total_cmp(&one.share).then_with(|| one.mostly_cmp(other)));
@@ -65,15 +62,15 @@ impl ClassEvidence {
             name.cloned().unwrap_or_else(|| "?".to_owned())
         };
         Self {
-            share: digits(class.weight / visits, 10_000.0),
-            windows: digits(class.windows, 10.0),
-            joint_windows: digits(class.joint, 10.0),
-            samples: digits(class.samples, 10.0),
+            share: rounded(class.weight / visits, 10_000.0),
+            windows: rounded(class.windows, 10.0),
+            joint_windows: rounded(class.joint, 10.0),
+            samples: rounded(class.samples, 10.0),
             functions: parts.len(),
             mostly: parts
                 .into_iter()
                 .take(NAMED)
-                .map(|(share, function)| (name(function), digits(share, 1000.0)))
+                .map(|(share, function)| (name(function), rounded(share, 1000.0)))
                 .collect(),
         }
     }
@@ -82,10 +79,6 @@ impl ClassEvidence {
         let names = |class: &Self| class.mostly.iter().map(|part| part.0.clone()).collect::<Vec<_>>();
         names(self).cmp(&names(other)).then(self.samples.total_cmp(&other.samples))
     }
-}
-
-fn digits(number: f64, scale: f64) -> f64 {
-    (number * scale).round() / scale
 }
 
 #[cfg(test)]
@@ -109,7 +102,7 @@ mod tests {
             joint: 3.0,
             samples: 5.0,
         };
-        let learnt = [vec![class(10.0, &[(0, 0.5), (1, 1.0)]), class(30.0, &[(0, 1.0)])]];
+        let learnt = [class(10.0, &[(0, 0.5), (1, 1.0)]), class(30.0, &[(0, 1.0)])];
         let evidence = VisitEvidence::new(&profile, &names, &touches, &learnt);
         assert_eq!((evidence.windows, evidence.joint_windows, evidence.samples), (8, 6, 10));
         let shares: Vec<f64> = evidence.classes.iter().map(|class| class.share).collect();

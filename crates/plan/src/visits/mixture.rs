@@ -6,8 +6,8 @@
 //! quotients, so that every machine learns the same.
 
 use crate::random::Random;
-use crate::visits::corpus::{Branch, Corpus};
-use crate::visits::names::WindowWord;
+use crate::visits::corpus::Branch;
+use crate::visits::{Corpus, WindowWord};
 use rayon::prelude::*;
 
 /// Most classes. With fewer, operations share a class and all they touch looks like one visit; with many more, each sees
@@ -20,11 +20,9 @@ const ROUNDS: usize = 30;
 const AGAIN: usize = 4;
 /// Weight of the background distribution in each class, in samples per word of the vocabulary.
 const SMOOTHING: f32 = 0.3;
-/// Words after which probabilities are brought back to a size that can't underflow. Where words count relative to the
-/// class that has most of them, those of one operation don't make them small; those of several do.
+/// Words after which probabilities are scaled so that they can't underflow, as those of several operations would.
 const RESCALE_EVERY: usize = 8;
 
-/// A number for each class.
 type Row = [f32; CLASSES];
 
 /// A learnt mixture.
@@ -40,8 +38,7 @@ pub struct Mixture {
 }
 
 impl Corpus {
-    /// Learns a mixture whose classes begin as the surroundings of one of `targets` each, drawn by weight. No two begin
-    /// alike: they would stay alike.
+    /// Learns a mixture whose classes begin around a target each, drawn by weight; none alike, for they stay so.
     pub fn learn(&self, targets: &[WindowWord], random: &mut Random) -> Mixture {
         self.refine(self.start(targets, random), ROUNDS)
     }
@@ -124,7 +121,6 @@ struct Walk<'c> {
     expected: Expected,
 }
 
-/// A branch on the way.
 struct Step<'c> {
     words: &'c [u32],
     /// Words up to its end.
@@ -170,7 +166,6 @@ impl<'c> Walk<'c> {
         self.path.push(Step { words, depth, p, windows });
     }
 
-    /// Leaves what is deeper.
     fn back_to(&mut self, depth: u32) {
         while self.path.last().is_some_and(|step| step.depth > depth) {
             let Some(Step { words, windows, .. }) = self.path.pop() else { return };
@@ -182,11 +177,8 @@ impl<'c> Walk<'c> {
     }
 }
 
-/// Expected numbers by class.
 struct Expected {
-    /// Samples, by word.
     words: Vec<Row>,
-    /// Windows.
     windows: Row,
     /// Windows with several samples.
     joint: Row,
@@ -276,7 +268,6 @@ fn add_to(row: &mut Row, more: &Row) {
     }
 }
 
-/// Scales a row to a sum.
 fn scale_to(row: &mut Row, sum: f32) {
     let now = sum_of(row);
     if now > 0.0 {
@@ -303,7 +294,7 @@ fn sum_of(row: &Row) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::visits::names::Names;
+    use crate::visits::Names;
     use fieldline_access::access::Window;
 
     fn window(words: &[(i32, u32)], count: u64) -> Window {

@@ -23,16 +23,6 @@ impl Names {
         Self { types: ranks(&sorted(&types)), functions: ranks(&by_rank), by_rank }
     }
 
-    /// Ranks equal to indices, for tests.
-    #[cfg(test)]
-    pub(crate) fn in_given_order(types: u32, functions: u32) -> Self {
-        Self {
-            types: (0..types).collect(),
-            functions: (0..functions).collect(),
-            by_rank: (0..functions).collect(),
-        }
-    }
-
     /// A profile's word by ranks.
     pub fn word(&self, (type_index, function): WindowWord) -> WindowWord {
         let rank = usize::try_from(type_index).ok().and_then(|index| self.types.get(index));
@@ -61,4 +51,16 @@ fn ranks(order: &[u32]) -> Vec<u32> {
         ranks[*index as usize] = rank;
     }
     ranks
+}
+
+#[cfg(test)]
+impl Names {
+    /// Ranks equal to indices, for tests.
+    pub(crate) fn in_given_order(types: u32, functions: u32) -> Self {
+        Self {
+            types: (0..types).collect(),
+            functions: (0..functions).collect(),
+            by_rank: (0..functions).collect(),
+        }
+    }
 }

@@ -13,8 +13,7 @@ pub struct Visits {
 }
 
 impl Visits {
-    /// Visits from sets of cells, all below `cells`, with weights. Their order doesn't matter; equal sets become one
-    /// visit.
+    /// Visits from sets of cells below `cells`, with weights, in any order; equal sets become one visit.
     pub fn new(cells: usize, mut sets: Vec<(Vec<usize>, u64)>) -> Self {
         sets.sort_unstable();
         sets.dedup_by(|next, first| {
@@ -64,7 +63,14 @@ impl Visits {
         &self.columns
     }
 
-    /// Weight of each visit.
+    /// By visit, whether each cell is touched, and its weight.
+    pub(crate) fn sets(&self) -> impl Iterator<Item = (impl Iterator<Item = bool> + '_, u64)> {
+        self.weights.iter().enumerate().map(|(visit, weight)| {
+            let touches = move |column: &Vec<u64>| column[visit / 64] >> (visit % 64) & 1 == 1;
+            (self.columns.iter().map(touches), *weight)
+        })
+    }
+
     pub(crate) fn weights(&self) -> &[u64] {
         &self.weights
     }
@@ -76,18 +82,6 @@ impl Visits {
             hit &= hit - 1;
         }
         sum
-    }
-
-    /// Weight of the visits, each times the sum of `sizes` over its cells divided by `line` and rounded up: no order
-    /// touches fewer lines of that size.
-    pub fn volume(&self, sizes: &[u64], line: u64) -> u64 {
-        let weighted = self.weights.iter().enumerate().map(|(visit, weight)| {
-            let cells = self.columns.iter().zip(sizes);
-            let touched = cells.filter(|(column, _)| column[visit / 64] >> (visit % 64) & 1 == 1);
-            let bytes: u64 = touched.map(|(_, size)| size).sum();
-            bytes.div_ceil(line.max(1)) * weight
-        });
-        weighted.sum()
     }
 
     /// Weight of all visits.
@@ -120,11 +114,5 @@ mod tests {
         assert_eq!(visits.touching(&[0, 2], &mut hit), (34 + 33) * 5 + 7);
         assert_eq!(visits.touching(&[0, 1, 2], &mut hit), visits.total());
         assert_eq!(visits.touching(&[], &mut hit), 0);
-    }
-
-    #[test]
-    fn volume_counts_the_lines_no_order_can_avoid() {
-        let visits = Visits::new(3, vec![(vec![0, 1], 2), (vec![0, 1, 2], 3)]);
-        assert_eq!(visits.volume(&[8, 56, 8], 64), 2 + 3 * 2);
     }
 }

@@ -1,6 +1,6 @@
 //! Where a profile tells about a struct: under its own name, or else inside structs that hold it by value.
 
-use crate::visits::names::{Names, WindowWord};
+use crate::visits::{Names, WindowWord};
 use fieldline_access::access::{Access, AccessProfile};
 use fieldline_layout::{Layout, Member};
 use rustc_hash::FxHashSet;

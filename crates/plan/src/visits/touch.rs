@@ -3,8 +3,7 @@
 //! A sample says that an instruction ran and what it touched. The hottest instruction of a function that touches the
 //! struct stands for one run on one object; an instruction sampled half as often runs in half of the runs.
 
-use crate::visits::cells::Cells;
-use crate::visits::names::{Names, WindowWord};
+use crate::visits::{Cells, Names, WindowWord};
 use fieldline_access::access::Access;
 use std::collections::BTreeMap;
 
@@ -34,8 +33,7 @@ pub fn events(access: &Access) -> f64 {
     if period > 0 { period as f64 } else { access.samples() as f64 }
 }
 
-/// The touches of a struct by accesses to it, in order of functions' names. `words` are those of each function in
-/// windows. The order of the accesses doesn't matter.
+/// The touches of a struct, by functions' names; `words` are those of functions in windows. Accesses come in any order.
 pub fn touches(
     accesses: &[Access],
     words: &BTreeMap<u32, Vec<WindowWord>>,
@@ -94,15 +92,13 @@ impl Count {
         self.samples >= expected - DEVIATIONS * expected.sqrt()
     }
 
-    /// How often it happens when something happens so often, at most always. What chance explains is always: most
-    /// code of a function runs whenever the function does.
+    /// How often it happens, at most always, which is what chance explains: most code runs whenever its function does.
     fn share_of(self, level: f64) -> f64 {
         if self.is_within(level) { 1.0 } else { self.events / level }
     }
 }
 
-/// How often the most frequent of some things happen, in events. The hottest of many equally frequent ones is sampled
-/// more often than they happen, so all that chance explains are averaged.
+/// How often the most frequent happen, in events. Equals scatter, so all that chance explains are averaged.
 fn level(counts: &[Count]) -> f64 {
     let mut level = counts.iter().map(|count| count.events).fold(0.0, f64::max);
     for _ in 0..ROUNDS {

@@ -4,13 +4,9 @@
 use fieldline_access::access::{Access, AccessProfile, CpuAccess, Tally, TypeProfile, Window};
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::cost::build::BuildSlots;
-use fieldline_plan::cost::problem::Problem;
-use fieldline_plan::cost::sharing::Sharing;
-use fieldline_plan::cost::view::View;
+use fieldline_plan::cost::{BuildSlots, Problem, Sharing, View};
 use fieldline_plan::random::Random;
-use fieldline_plan::visits::cells::Cells;
-use fieldline_plan::visits::sets::Visits;
+use fieldline_plan::visits::{Cells, Visits};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers of members or of bytes that are touched together, and how often.

@@ -9,7 +9,6 @@ use fieldline_plan::planner::plan_struct;
 use fieldline_plan::random::Random;
 use fieldline_plan::result::{Candidate, Mark};
 use fieldline_plan::{Outcome, StructPlan};
-use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn planned(profile: &AccessProfile, layout: &Layout, options: &PlanOptions) -> StructPlan {
@@ -134,27 +133,25 @@ fn workload(members: usize, random: &mut Random) -> Workload {
     Workload::of_sets(&sets)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
-
-    #[test]
-    fn no_candidate_is_worse_than_the_declared_order_anywhere(seed in any::<u64>()) {
+#[test]
+fn no_candidate_is_worse_than_the_declared_order_anywhere() {
+    for seed in 0..8 {
         let mut random = Random::new(seed);
         let sizes: Vec<u64> = (0..20).map(|_| [4, 8, 8, 16, 24][random.below(5)]).collect();
         let layout = layout("sample", &sizes);
         let profile = workload(sizes.len(), &mut random).record(&layout, 10);
         let plan = planned(&profile, &layout, &PlanOptions::default());
-        prop_assert!(plan.candidates.iter().all(no_worse), "{:?}", plan.candidates);
+        assert!(plan.candidates.iter().all(no_worse), "{:?}", plan.candidates);
         let counts: Vec<usize> = plan.candidates.iter().map(|candidate| candidate.moved).collect();
-        prop_assert!(counts.windows(2).all(|pair| pair[0] < pair[1]), "{counts:?}");
+        assert!(counts.windows(2).all(|pair| pair[0] < pair[1]), "{counts:?}");
         let of = |mark| plan.candidates.iter().position(|candidate| candidate.marks.contains(&mark));
-        prop_assert!(of(Mark::Smallest) <= of(Mark::Best));
-        prop_assert_eq!(of(Mark::Chosen), of(Mark::Best));
+        assert!(of(Mark::Smallest) <= of(Mark::Best));
+        assert_eq!(of(Mark::Chosen), of(Mark::Best));
         for (number, candidate) in (1..).zip(&plan.candidates).take(2) {
             let options = PlanOptions { choice: Choice::Number(number), ..PlanOptions::default() };
-            prop_assert_eq!(planned(&profile, &layout, &options).order(), candidate.order.clone());
+            assert_eq!(planned(&profile, &layout, &options).order(), candidate.order.clone());
         }
         let few = planned(&profile, &layout, &PlanOptions { max_moves: Some(3), ..PlanOptions::default() });
-        prop_assert!(few.candidates.iter().all(|candidate| candidate.moved <= 3));
+        assert!(few.candidates.iter().all(|candidate| candidate.moved <= 3));
     }
 }

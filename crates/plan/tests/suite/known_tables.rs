@@ -4,16 +4,12 @@ use crate::common::{Function, Operation, Workload, aligned, layout};
 use fieldline_access::access::{Access, AccessProfile, CpuAccess};
 use fieldline_layout::constraint::{Constraints, Wishes, constraints};
 use fieldline_layout::{Layout, abi};
-use fieldline_plan::cost::build::BuildSlots;
-use fieldline_plan::cost::problem::Problem;
-use fieldline_plan::cost::sharing::Sharing;
-use fieldline_plan::cost::state::OrderState;
-use fieldline_plan::cost::view::View;
+use fieldline_plan::cost::{BuildSlots, OrderState, Problem, Sharing, View};
 use fieldline_plan::options::{PlanOptions, Request};
 use fieldline_plan::planner::plan_struct;
-use fieldline_plan::search::starts::{Effort, search};
-use fieldline_plan::visits::cells::Cells;
-use fieldline_plan::visits::sets::Visits;
+use fieldline_plan::search::Effort;
+use fieldline_plan::search::starts::search;
+use fieldline_plan::visits::{Cells, Visits};
 use fieldline_plan::{Outcome, StructPlan};
 use std::collections::BTreeSet;
 
@@ -98,7 +94,8 @@ impl Table {
     fn visits(&self) -> Visits {
         let path = |path: usize| {
             let members = self.members(|uses| uses[path] != Use::None);
-            members.into_iter().flat_map(|member| self.cells.of_unit(member)).collect::<Vec<usize>>()
+            let of = |unit: usize| (0..).zip(self.cells.iter()).filter(move |(_, cell)| cell.unit == unit);
+            members.into_iter().flat_map(|unit| of(unit).map(|cell| cell.0)).collect::<Vec<usize>>()
         };
         Visits::new(self.cells.len(), vec![(path(0), 1000), (path(1), 1000)])
     }

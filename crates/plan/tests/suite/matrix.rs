@@ -4,12 +4,12 @@ use crate::common::{Function, Operation, Workload, layout};
 use fieldline_layout::abi::{self, Slot};
 use fieldline_layout::constraint::Wishes;
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::cost::elsewhere::Elsewhere;
+use fieldline_plan::cost::Elsewhere;
 use fieldline_plan::options::{PlanOptions, Request};
 use fieldline_plan::planner::plan_struct;
+use fieldline_plan::random::Random;
 use fieldline_plan::result::{BuildJudged, GroupAlignment, GroupKind};
 use fieldline_plan::{Outcome, StructPlan};
-use proptest::prelude::*;
 
 /// The same struct elsewhere: for each member its size there, none for those it lacks.
 fn elsewhere(declared: &Layout, sizes: &[Option<u64>]) -> Layout {
@@ -140,40 +140,43 @@ fn groups_cover_the_struct_in_order_and_are_aligned_only_where_free() {
     );
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
-
-    /// The sizes of the other build are computed anew from its own layout; lines are those told.
-    #[test]
-    fn no_candidate_is_worse_anywhere(
-        members in proptest::collection::vec((0_usize..4, 0_usize..5, 0_u8..4), 12..24),
-        picks in proptest::collection::vec(any::<u64>(), 4),
-    ) {
+/// The sizes of the other build are computed anew from its own layout; lines are those told.
+#[test]
+fn no_candidate_is_worse_anywhere() {
+    for seed in 0..8 {
+        let mut random = Random::new(seed);
+        let members: Vec<(usize, usize, usize)> =
+            (0..12 + random.below(12)).map(|_| (random.below(4), random.below(5), random.below(4))).collect();
+        let picks = [(); 4].map(|()| random.bits());
         let sizes: Vec<u64> = members.iter().map(|(size, _, _)| [1, 4, 8, 16][*size]).collect();
         let declared = layout("sample", &sizes);
         let there: Vec<Option<u64>> =
             members.iter().map(|(_, size, kept)| (*kept > 0).then(|| [1, 4, 8, 16, 64][*size])).collect();
-        prop_assume!(there.iter().any(Option::is_some));
+        if there.iter().all(Option::is_none) {
+            continue;
+        }
         let other = elsewhere(&declared, &there);
         let sets: Vec<Vec<usize>> = picks
             .iter()
             .map(|pick| (0..sizes.len()).filter(|member| pick >> member & 3 == 0).collect())
             .filter(|set: &Vec<usize>| !set.is_empty())
             .collect();
-        prop_assume!(!sets.is_empty());
+        if sets.is_empty() {
+            continue;
+        }
         let plan = planned(&declared, &sets, &options(vec![("other", 128, other.clone())]));
         if plan.outcome == Outcome::TooFewSamples || plan.outcome == Outcome::Refused {
-            return Ok(());
+            continue;
         }
-        prop_assert_eq!(plan.builds[0].judged, BuildJudged::Yes, "{:?}", plan.builds);
+        assert_eq!(plan.builds[0].judged, BuildJudged::Yes, "{:?}", plan.builds);
         for candidate in &plan.candidates {
             for row in &candidate.forecasts {
-                prop_assert!(row.together.after <= row.together.before, "{:?}", row);
+                assert!(row.together.after <= row.together.before, "{row:?}");
             }
             let row = candidate.sizes.iter().find(|row| row.build.is_some()).unwrap();
-            prop_assert_eq!(row.before, other.size);
-            prop_assert_eq!(row.after, size_there(&declared, &other, &candidate.order));
-            prop_assert!(row.after <= row.before);
+            assert_eq!(row.before, other.size);
+            assert_eq!(row.after, size_there(&declared, &other, &candidate.order));
+            assert!(row.after <= row.before);
         }
     }
 }

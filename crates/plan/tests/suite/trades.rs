@@ -2,11 +2,10 @@
 
 use crate::common::{Case, layout};
 use fieldline_layout::constraint::{Pin, Wishes};
-use fieldline_plan::cost::problem::Problem;
-use fieldline_plan::cost::state::{Memo, OrderState};
-use fieldline_plan::cost::view::View;
+use fieldline_plan::cost::Memo;
+use fieldline_plan::cost::{OrderState, Problem, View};
 use fieldline_plan::random::Random;
-use fieldline_plan::search::trades::Trades;
+use fieldline_plan::search::Trades;
 
 /// A struct without holes, and visits to random members.
 fn case(random: &mut Random, wishes: &Wishes) -> Case {

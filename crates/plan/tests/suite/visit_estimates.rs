@@ -5,7 +5,7 @@ use fieldline_access::AccessProfile;
 use fieldline_access::access::{Access, TypeProfile, Window};
 use fieldline_layout::constraint::{Wishes, constraints};
 use fieldline_layout::{Layout, Member};
-use fieldline_plan::cost::model::Model;
+use fieldline_plan::cost::Model;
 use fieldline_plan::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 

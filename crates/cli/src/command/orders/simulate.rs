@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{Wishes, constraints};
-use fieldline_plan::cost::model::Model;
+use fieldline_plan::cost::Model;
 use fieldline_plan::simulate::{
     GAP, Interval, Population, Rearrangement, ReplayCounts, SimulatedMachine, SimulatedStruct, Simulation,
     TraceObject, change, sampled, simulate,

@@ -3,9 +3,13 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use crate::built::compiler;
+use fieldline_testing::{Facility, facility, have};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+/// The test that needs breakpoints.
+const WATCHES: &str = "breakpoints_catch_the_members_they_watch_and_no_others";
 
 fn fieldline(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fieldline")).args(args).output().unwrap()
@@ -43,7 +47,10 @@ fn record(perf: &Path, args: &[&str]) -> Option<String> {
     let output = fieldline(&[&["record", "-o", text(perf)], args].concat());
     let error = String::from_utf8(output.stderr).unwrap();
     if error.contains("refuses to trace") || error.contains("cannot watch") {
-        println!("skipped: {error}");
+        let _ = match error.contains("cannot watch") {
+            true => facility(WATCHES, Facility::Breakpoints, false),
+            false => have("permission to trace", false),
+        };
         assert!(!perf.exists());
         return None;
     }

@@ -1,5 +1,6 @@
 //! action.yml and the snippets of docs/ci.md, run as a CI job would: in a clean folder, with what the runner sets.
 
+use fieldline_testing::programs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,15 +12,6 @@ fn root() -> PathBuf {
 fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(path.as_ref())
         .unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
-}
-
-/// Whether all programs are there; says which is not.
-fn have(programs: &[&str]) -> bool {
-    let missing = programs.iter().find(|name| Command::new(name).arg("--version").output().is_err());
-    if let Some(name) = missing {
-        println!("left out: {name} is needed");
-    }
-    missing.is_none()
 }
 
 fn indent(line: &str) -> usize {
@@ -156,7 +148,7 @@ fn example() -> BTreeMap<String, String> {
 
 #[test]
 fn the_action_checks_what_the_example_asks_for() {
-    if !have(&["bash", "git"]) {
+    if !programs(&["bash", "git"]) {
         return;
     }
     let inputs = mapping(&read(root().join("action.yml")), "inputs:");
@@ -176,7 +168,7 @@ fn the_action_checks_what_the_example_asks_for() {
 
 #[test]
 fn the_action_fails_where_check_does_and_says_why() {
-    if !have(&["bash", "git"]) {
+    if !programs(&["bash", "git"]) {
         return;
     }
     let job = Job::new();
@@ -197,7 +189,7 @@ fn the_action_fails_where_check_does_and_says_why() {
 
 #[test]
 fn the_action_builds_what_is_not_there() {
-    if !have(&["bash"]) {
+    if !programs(&["bash"]) {
         return;
     }
     let job = Job::new();
@@ -227,7 +219,7 @@ fn the_action_builds_what_is_not_there() {
 
 #[test]
 fn the_gitlab_job_runs() {
-    if !have(&["bash", "git", "make"]) {
+    if !programs(&["bash", "git", "make"]) {
         return;
     }
     let page = read(root().join("docs/ci.md"));
@@ -248,7 +240,7 @@ fn the_gitlab_job_runs() {
 
 #[test]
 fn the_make_targets_run() {
-    if !have(&["bash", "git", "make"]) {
+    if !programs(&["bash", "git", "make"]) {
         return;
     }
     let page = read(root().join("docs/ci.md"));

@@ -16,8 +16,7 @@ struct Git {
 impl Git {
     /// `None` without git.
     fn new() -> Option<Self> {
-        if Command::new("git").arg("--version").output().is_err() {
-            println!("left out: git is needed");
+        if !fieldline_testing::programs(&["git"]) {
             return None;
         }
         let git = Self { folder: tempfile::tempdir().unwrap() };

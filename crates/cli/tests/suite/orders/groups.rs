@@ -128,10 +128,6 @@ impl Kernel {
     }
 }
 
-fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
-}
-
 fn git(folder: &Path, args: &[&str]) {
     let who = ["-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"];
     let output = Command::new("git").current_dir(folder).args(who).args(args).output().unwrap();
@@ -228,8 +224,7 @@ fn without_a_place_for_checks_the_markers_stand_alone() {
 
 #[test]
 fn what_is_built_is_as_predicted_with_markers_and_conditions() {
-    if !has("gcc") || !has("git") {
-        println!("left out: gcc and git are needed");
+    if !fieldline_testing::programs(&["gcc", "git"]) {
         return;
     }
     let kernel = Kernel::new();

@@ -13,15 +13,6 @@ fn fieldline(args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
-/// Whether there is a compiler; tests say so if not.
-fn has_compiler() -> bool {
-    let found = Command::new("cc").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !found {
-        println!("skipped: there is no C compiler `cc`");
-    }
-    found
-}
-
 /// A tree with a header that two units include, one by quotes from its own folder, and a build folder beside it.
 struct Tree {
     folder: tempfile::TempDir,
@@ -122,7 +113,7 @@ impl Tree {
 
 #[test]
 fn the_smallest_unit_shows_the_struct_and_nothing_else_is_written() {
-    if !has_compiler() {
+    if !fieldline_testing::programs(&["cc"]) {
         return;
     }
     let tree = Tree::new();
@@ -140,7 +131,7 @@ fn the_smallest_unit_shows_the_struct_and_nothing_else_is_written() {
 
 #[test]
 fn a_build_that_packs_otherwise_has_its_own_prediction() {
-    if !has_compiler() {
+    if !fieldline_testing::programs(&["cc"]) {
         return;
     }
     let tree = Tree::new();
@@ -153,7 +144,7 @@ fn a_build_that_packs_otherwise_has_its_own_prediction() {
 
 #[test]
 fn what_stops_compiling_fails_with_the_compilers_words() {
-    if !has_compiler() {
+    if !fieldline_testing::programs(&["cc"]) {
         return;
     }
     let tree = Tree::new();
@@ -169,7 +160,7 @@ fn what_stops_compiling_fails_with_the_compilers_words() {
 
 #[test]
 fn sizes_that_depend_on_the_place_fail_with_both() {
-    if !has_compiler() {
+    if !fieldline_testing::programs(&["cc"]) {
         return;
     }
     let tree = Tree::new();
@@ -184,7 +175,7 @@ fn sizes_that_depend_on_the_place_fail_with_both() {
 
 #[test]
 fn folders_that_tell_nothing_are_errors() {
-    if !has_compiler() {
+    if !fieldline_testing::programs(&["cc"]) {
         return;
     }
     let tree = Tree::new();

@@ -50,10 +50,6 @@ impl Demo {
     }
 }
 
-fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
-}
-
 fn git(folder: &Path, args: &[&str]) -> String {
     let who = ["-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"];
     let output = Command::new("git").current_dir(folder).args(who).args(args).output().unwrap();
@@ -114,8 +110,7 @@ fn the_same_plan_gives_the_same_mails() {
 
 #[test]
 fn git_am_takes_it_patch_by_patch() {
-    if !has("git") {
-        println!("left out: git is needed");
+    if !fieldline_testing::programs(&["git"]) {
         return;
     }
     let demo = Demo::new();

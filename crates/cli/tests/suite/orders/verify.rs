@@ -74,10 +74,6 @@ fn a_file_without_the_struct_or_that_is_none_is_an_error() {
     assert_eq!(verify(&plan, "=").0, Some(2));
 }
 
-fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
-}
-
 /// Compiles the demo's tree.
 fn compile(tree: &Path, object: &Path, flags: &[&str]) {
     let common = ["-std=gnu11", "-g", "-Iinclude", "-include", "config.h", "-c", "shaper/setup.c", "-o"];
@@ -87,8 +83,7 @@ fn compile(tree: &Path, object: &Path, flags: &[&str]) {
 
 #[test]
 fn the_patched_tree_holds_in_its_own_and_in_another_configuration() {
-    if !has("gcc") || !has("git") {
-        println!("left out: gcc and git are needed");
+    if !fieldline_testing::programs(&["gcc", "git"]) {
         return;
     }
     let folder = demo();

@@ -1,11 +1,10 @@
 //! Units that are laid out alike and change places: nothing else moves, so nothing else is looked at.
 
 use super::OrderState;
-use crate::cost::memo::Memo;
+use crate::cost::Memo;
 
 impl OrderState<'_> {
-    /// Like [`OrderState::replace_below`] for an exchange of units at two places, the first before the second, that are laid
-    /// out alike in all builds.
+    /// Like [`OrderState::replace_below`] for units at two places, in order, that are laid out alike in all builds.
     pub fn exchange_below(&mut self, one: usize, other: usize, memo: &mut Memo, bound: f64) -> bool {
         let units = (self.order[one], self.order[other]);
         let before = self.seams_around(one, other);
@@ -36,8 +35,7 @@ impl OrderState<'_> {
         seams.sum()
     }
 
-    /// Whether the units at two places, the first before the second, may be exchanged, as far as offsets don't matter and
-    /// neither keeps its order among others.
+    /// Whether units at two places, in order, may be exchanged, offsets and units that keep their order apart.
     pub fn allows_exchange(&self, one: usize, other: usize) -> bool {
         let unit = |place: usize| {
             let from = if place == one {

@@ -3,12 +3,17 @@
 //! With FIELDLINE_DATA set, the folder's `vmlinux-*.zst` and `*.perf.data.zst` are used; otherwise a debug vmlinux of the
 //! suite. The source is the suite's package of the same version, or the nearest that has one.
 
-use crate::debian;
-use crate::shell::{self, cache};
+use crate::tools::debian;
+use crate::tools::shell::{self, cache};
 use anyhow::{Context, Result, bail};
+use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
+use fieldline_debuginfo::{Elf, FileBytes};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The structs of the first job, which acceptance names; nothing that is shipped knows them.
+pub(crate) const TARGETS: [&str; 2] = ["cfs_rq", "sched_entity"];
 
 /// The folder with recordings, if the caller has one.
 pub(crate) fn data() -> Option<PathBuf> {
@@ -26,11 +31,31 @@ pub(crate) fn vmlinux() -> Result<PathBuf> {
     }
 }
 
+/// Opens a kernel's DWARF and works on it.
+pub(crate) fn with_dwarf<T>(vmlinux: &Path, work: impl FnOnce(&Dwarf<'_>) -> Result<T>) -> Result<T> {
+    let file = FileBytes::open(vmlinux)?;
+    let elf = Elf::parse(&file)?;
+    let sections = DebugSections::load(&elf, None)?;
+    work(&Dwarf::new(&sections)?)
+}
+
 /// The data folder's recording of memory accesses, unpacked.
 pub(crate) fn recording() -> Result<Option<PathBuf>> {
     let Some(data) = data() else { return Ok(None) };
     let packed = only(&data, |name| name.ends_with(".mem.perf.data.zst"))?;
     unpacked(&packed).map(Some)
+}
+
+/// The folder with all recordings unpacked, if there are any.
+pub(crate) fn all_recordings() -> Result<Option<PathBuf>> {
+    let Some(data) = data() else { return Ok(None) };
+    for entry in fs::read_dir(&data)? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(".perf.data.zst") {
+            unpacked(&path)?;
+        }
+    }
+    Ok(Some(cache()?.join("data")))
 }
 
 /// A recording of memory accesses with what really happened while it was made.

@@ -11,17 +11,16 @@ mod sharing;
 mod table;
 mod trace;
 
-use crate::bench::watch;
-use crate::inputs::{self, Truth};
-use crate::kernel::TARGETS;
-use crate::shell::{self, say};
+use crate::tools::cost::watch;
+use crate::tools::inputs::{self, TARGETS, Truth};
+use crate::tools::shell::{self, say};
 use anyhow::{Context, Result};
 use fieldline_access::AccessProfile;
-use fieldline_access::access::TypeProfile;
 use fieldline_layout::constraint::{Wishes, constraints};
-use fieldline_plan::cost::model::Model;
+use fieldline_plan::cost::Model;
 use objects::Objects;
 use score::Score;
+use sharing::busiest;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::{Bound, Table};
@@ -153,9 +152,4 @@ impl Judge<'_> {
         table.add("profile, MB resident".to_owned(), memory, Bound::AtMost(600.0));
         Ok(())
     }
-}
-
-/// Of the structs of a name, the one most samples touched.
-fn busiest<'p>(profile: &'p AccessProfile, name: &str) -> Option<&'p TypeProfile> {
-    profile.types.iter().filter(|of| of.name == name).max_by_key(|of| of.samples())
 }

@@ -1,7 +1,7 @@
 //! How much of a kernel's code has known types: instructions that touch memory off the stack, by folder of the source.
 
-use crate::inputs;
-use crate::shell::say;
+use crate::tools::inputs;
+use crate::tools::shell::say;
 use anyhow::{Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::{Elf, FileBytes};

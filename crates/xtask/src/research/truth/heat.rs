@@ -1,6 +1,6 @@
 //! How hot members are, by samples and in truth.
 
-use crate::rank;
+use crate::research::rank;
 use anyhow::{Context, Result};
 use fieldline_access::access::TypeProfile;
 use fieldline_layout::Member;

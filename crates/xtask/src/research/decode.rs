@@ -1,6 +1,6 @@
 //! Operands in memory of a whole AArch64 program against those objdump (GNU binutils) prints.
 
-use crate::shell::{need, say};
+use crate::tools::shell::{need, say};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_machinecode::architecture::Architecture;

@@ -3,7 +3,7 @@
 use super::score::percent;
 use super::table::{Bound, Table};
 use anyhow::{Context, Result};
-use fieldline_access::access::AccessProfile;
+use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_layout::{Layout, Member};
 use fieldline_plan::cost::false_sharing::contended;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +64,7 @@ fn truth(path: &Path) -> Result<BTreeMap<Place, u64>> {
 
 /// Places of a struct that the tool names, without those in a held struct that is judged itself.
 fn named(profile: &AccessProfile, name: &str, judged: &BTreeSet<&str>) -> Vec<Place> {
-    let Some(of) = super::busiest(profile, name) else { return Vec::new() };
+    let Some(of) = busiest(profile, name) else { return Vec::new() };
     let places = contended(of, LINE).into_iter().filter(|place| place.is_false());
     let places = places
         .filter(|place| !of.layout.as_ref().is_some_and(|layout| is_held(layout, place.offset, judged)));
@@ -75,4 +75,9 @@ fn is_held(layout: &Layout, offset: u64, judged: &BTreeSet<&str>) -> bool {
     let is_judged =
         |member: &Member| member.type_name.strip_prefix("struct ").is_some_and(|name| judged.contains(name));
     layout.member_at(offset).and_then(|index| layout.members.get(index)).is_some_and(is_judged)
+}
+
+/// Of the structs of a name, the one most samples touched.
+pub(super) fn busiest<'p>(profile: &'p AccessProfile, name: &str) -> Option<&'p TypeProfile> {
+    profile.types.iter().filter(|of| of.name == name).max_by_key(|of| of.samples())
 }

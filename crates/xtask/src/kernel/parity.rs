@@ -3,8 +3,8 @@
 //! A type agrees if pahole's text is among ours of that name: where several types share a name, which one pahole prints
 //! depends on its threads. docs/PARITY.md lists the differences that are pahole's own faults; any other fails.
 
-use crate::shell::{self, say};
-use crate::{debian, inputs};
+use crate::tools::shell::{self, say};
+use crate::tools::{debian, inputs};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use std::collections::BTreeMap;

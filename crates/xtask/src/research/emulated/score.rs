@@ -1,6 +1,6 @@
 //! What attribution says against what was there.
 
-use crate::shell::say;
+use crate::tools::shell::say;
 use anyhow::{Context, Result, ensure};
 use fieldline_profile::attribute::Attributed;
 use fieldline_typeflow::operands::answers::Answers;

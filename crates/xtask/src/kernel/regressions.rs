@@ -1,7 +1,7 @@
 //! The gate on real kernels: one against itself has no finding, and what grew between releases is found.
 
-use crate::shell::{self, cache, say};
-use crate::{debian, inputs};
+use crate::tools::shell::{self, cache, say};
+use crate::tools::{debian, inputs};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

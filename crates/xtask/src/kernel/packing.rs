@@ -1,7 +1,7 @@
 //! Plans without a profile, for every struct of a kernel: what is printed must be possible.
 
-use crate::shell::say;
-use crate::{inputs, kernel};
+use crate::tools::inputs::{self, with_dwarf};
+use crate::tools::shell::say;
 use anyhow::Result;
 use fieldline_debuginfo::dwarf::{self, Dwarf, TypeReader};
 use fieldline_layout::Layout;
@@ -25,7 +25,7 @@ struct Count {
 /// `cargo xtask packing [VMLINUX]`.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let vmlinux = args.first().map_or_else(inputs::vmlinux, |path| Ok(path.into()))?;
-    kernel::with_dwarf(&vmlinux, every_struct)
+    with_dwarf(&vmlinux, every_struct)
 }
 
 /// Each plan's order is placed anew: it must be what the plan says, no line size may pay, and a line or a slab class

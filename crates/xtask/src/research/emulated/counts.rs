@@ -2,8 +2,8 @@
 
 use super::score::Object;
 use super::trace::Trace;
-use crate::rank;
-use crate::shell::say;
+use crate::research::rank;
+use crate::tools::shell::say;
 use anyhow::Result;
 use fieldline_perfdata::perf_data::Error;
 use fieldline_profile::attribute::Attribution;

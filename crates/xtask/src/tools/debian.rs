@@ -2,7 +2,7 @@
 //!
 //! The mirror is the one apt is set up with, so nothing is named here.
 
-use crate::shell::{self, cache};
+use crate::tools::shell::{self, cache};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! A kernel tree prepared for compiling single units, with the suite's configuration.
 
-use crate::debian;
-use crate::shell::{self, cache, say};
+use crate::tools::debian;
+use crate::tools::shell::{self, cache, say};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,12 +2,14 @@
 //!
 //! Runs of both alternate, so that a noisy machine hurts both; medians and minima are printed, never asserted.
 
-use crate::shell::{self, say};
-use crate::{debian, inputs, throughput};
+use crate::measure::enlarged::{SIZE, enlarged};
+use crate::tools::cost::{Cost, watch};
+use crate::tools::shell::{self, say};
+use crate::tools::{debian, inputs};
 use anyhow::{Context, Result};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 /// How often each side runs.
 const ROUNDS: usize = 5;
@@ -97,7 +99,7 @@ fn profile_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
 
 /// A recording of 1 GB; perf only counts its samples by symbol and knows nothing of types.
 fn large_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
-    let large = throughput::enlarged(recording, throughput::SIZE)?;
+    let large = enlarged(recording, SIZE)?;
     let inside = debian::share(root, &large)?;
     Ok(Work {
         name: "profile, 1 GB",
@@ -106,16 +108,6 @@ fn large_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
         peer: Some(words(&format!("perf report -i {inside} -s symbol --stdio"))),
         once: true,
     })
-}
-
-/// What one run cost.
-#[derive(Clone, Copy)]
-pub(crate) struct Cost {
-    pub(crate) time: Duration,
-    /// Peak resident set in kB.
-    pub(crate) resident: u64,
-    /// Peak of private anonymous memory seen, in kB.
-    pub(crate) anonymous: u64,
 }
 
 fn measure(work: &Work, fieldline: &Path, root: &Path) -> Result<()> {
@@ -160,28 +152,4 @@ fn row(work: &Work, ours: &mut [Cost], peers: &mut [Cost]) -> String {
         mb(anonymous),
         work.bound
     )
-}
-
-/// Runs a command with its output thrown away and looks at its memory while it runs.
-pub(crate) fn watch(command: &mut Command) -> Result<Cost> {
-    let start = Instant::now();
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot run")?;
-    let status_file = format!("/proc/{}/status", child.id());
-    let (mut resident, mut anonymous) = (0, 0);
-    let time = loop {
-        if let Ok(text) = std::fs::read_to_string(&status_file) {
-            resident = resident.max(field(&text, "VmHWM:"));
-            anonymous = anonymous.max(field(&text, "RssAnon:"));
-        }
-        if child.try_wait()?.is_some() {
-            break start.elapsed();
-        }
-        std::thread::sleep(Duration::from_micros(500));
-    };
-    Ok(Cost { time, resident, anonymous })
-}
-
-fn field(text: &str, name: &str) -> u64 {
-    let line = text.lines().find_map(|line| line.strip_prefix(name));
-    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -11,8 +11,8 @@ mod counts;
 mod score;
 mod trace;
 
-use crate::decode::{self, LIBRARY};
-use crate::shell::{cache, need, need_files, output, root, run as run_command, say};
+use crate::research::decode::{self, LIBRARY};
+use crate::tools::shell::{cache, need, need_files, output, root, run as run_command, say};
 use anyhow::{Context, Result};
 use counts::{Counts, TYPED};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};

@@ -1,7 +1,7 @@
 //! The declarations of a kernel tree against the debug info of a kernel built from it.
 
-use crate::shell::say;
-use crate::{inputs, kernel};
+use crate::tools::inputs::{self, with_dwarf};
+use crate::tools::shell::say;
 use anyhow::{Context, Result};
 use fieldline_debuginfo::dwarf::{self, Dwarf, TypeReader};
 use fieldline_layout::Layout;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
 /// Reads the declaration of every struct and union that debug info declares in a file of the tree.
 pub(crate) fn every_struct(vmlinux: &Path, tree: &Path) -> Result<bool> {
     let mut count = Count::default();
-    for (file, layouts) in kernel::with_dwarf(vmlinux, by_file)? {
+    for (file, layouts) in with_dwarf(vmlinux, by_file)? {
         let Some(path) = in_tree(tree, &file) else {
             count.elsewhere += layouts.len();
             continue;

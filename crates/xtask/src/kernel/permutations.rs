@@ -1,7 +1,9 @@
 //! Random legal orders of many structs: the headers still compile, and every offset is the predicted one.
 
-use crate::shell::{self, say};
-use crate::{builds, inputs, kernel, source};
+use crate::kernel::source;
+use crate::tools::builds;
+use crate::tools::inputs::{self, with_dwarf};
+use crate::tools::shell::{self, say};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::{self, TypeReader};
 use fieldline_layout::types::{Aggregate, Type};
@@ -154,7 +156,7 @@ fn headers(tree: &Path, build: &Path, objects: &[&str]) -> Result<BTreeSet<PathB
 
 /// Structs with one definition, declared in files that are read, in order of names.
 fn candidates(vmlinux: &Path, tree: &Path, read: &BTreeSet<PathBuf>) -> Result<Vec<Candidate>> {
-    kernel::with_dwarf(vmlinux, |dwarf| {
+    with_dwarf(vmlinux, |dwarf| {
         let mut reader = TypeReader::new(dwarf);
         let mut found: BTreeMap<String, Option<Candidate>> = BTreeMap::new();
         for definition in dwarf::index(dwarf)? {

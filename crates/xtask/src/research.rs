@@ -1,0 +1,7 @@
+//! How far what we say is true, where the truth is known; run by hand.
+
+pub(crate) mod decode;
+pub(crate) mod emulated;
+mod rank;
+pub(crate) mod truth;
+pub(crate) mod typed;

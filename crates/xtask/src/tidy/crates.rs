@@ -1,0 +1,71 @@
+//! Crates: which import which, and which may name a library.
+
+use super::house::House;
+use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+
+/// Libraries that few crates may name.
+const HOMES: [(&str, &[&str]); 11] = [
+    ("gimli", &["debuginfo"]),
+    ("object", &["debuginfo"]),
+    ("memmap2", &["debuginfo"]),
+    ("iced_x86", &["machinecode"]),
+    ("yaxpeax_arch", &["machinecode"]),
+    ("yaxpeax_arm", &["machinecode"]),
+    ("ruzstd", &["perfdata"]),
+    ("similar", &["source"]),
+    ("nix", &["record"]),
+    ("perf_event", &["record"]),
+    ("clap", &["cli"]),
+];
+
+/// The row of docs/ARCHITECTURE.md's table of crates, whose second column has what a crate imports.
+const IMPORTS: usize = 2;
+
+/// Where the crates' manifests and the table of docs/ARCHITECTURE.md differ.
+pub(super) fn arrows(house: &House) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(house.root.join("docs/ARCHITECTURE.md"))?;
+    let mut found = Vec::new();
+    for (name, of) in &house.crates {
+        let row = text.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
+        let Some(row) = row else {
+            found.push(format!("{name}: not in the table of crates"));
+            continue;
+        };
+        let cell = row.split('|').nth(IMPORTS).context("a row without columns")?;
+        let drawn: BTreeSet<&str> = cell.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+        let real: BTreeSet<&str> = of.imports.iter().map(String::as_str).collect();
+        if drawn != real {
+            found.push(format!("{name}: imports {real:?}, but {drawn:?} is drawn"));
+        }
+    }
+    Ok(found)
+}
+
+/// Names of libraries in crates where they don't belong.
+pub(super) fn libraries(house: &House) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for (library, homes) in HOMES {
+        for name in house.crates.keys().filter(|name| !homes.contains(&name.as_str())) {
+            for file in house.files(name) {
+                let of_use = file.uses.iter().map(|of| &of.path);
+                if of_use.chain(&file.paths).any(|path| path[0] == library) {
+                    found.push(format!("{}: {library} is for {homes:?} only", file.path.display()));
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Dependencies that docs/DEPENDENCIES.md doesn't explain.
+pub(super) fn explained(house: &House) -> Result<Vec<String>> {
+    let manifest = std::fs::read_to_string(house.root.join("Cargo.toml"))?;
+    let explained = std::fs::read_to_string(house.root.join("docs/DEPENDENCIES.md"))?;
+    let section = manifest.split("[workspace.dependencies]").nth(1).context("no dependencies")?;
+    let section = section.split("\n[").next().unwrap_or_default();
+    let lines = section.lines().filter(|line| line.contains('=') && !line.starts_with('#'));
+    let names = lines.filter_map(|line| line.split([' ', '=', '.']).next());
+    let unknown = names.filter(|name| !name.starts_with("fieldline-") && !explained.contains(name));
+    Ok(unknown.map(|name| format!("{name} is not in docs/DEPENDENCIES.md")).collect())
+}

@@ -1,0 +1,39 @@
+//! What a run of a program costs.
+
+use anyhow::{Context, Result};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What one run cost.
+#[derive(Clone, Copy)]
+pub(crate) struct Cost {
+    pub(crate) time: Duration,
+    /// Peak resident set in kB.
+    pub(crate) resident: u64,
+    /// Peak of private anonymous memory seen, in kB.
+    pub(crate) anonymous: u64,
+}
+
+/// Runs a command with its output thrown away and looks at its memory while it runs.
+pub(crate) fn watch(command: &mut Command) -> Result<Cost> {
+    let start = Instant::now();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot run")?;
+    let status_file = format!("/proc/{}/status", child.id());
+    let (mut resident, mut anonymous) = (0, 0);
+    let time = loop {
+        if let Ok(text) = std::fs::read_to_string(&status_file) {
+            resident = resident.max(field(&text, "VmHWM:"));
+            anonymous = anonymous.max(field(&text, "RssAnon:"));
+        }
+        if child.try_wait()?.is_some() {
+            break start.elapsed();
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    };
+    Ok(Cost { time, resident, anonymous })
+}
+
+fn field(text: &str, name: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}

@@ -5,7 +5,6 @@ use crate::survey::RecordingSurvey;
 use fieldline_perfdata::perf_data::{Event, EventTally, RecordingFacts};
 use fieldline_perfdata::sample::CpuMode;
 
-/// What shows the blind spot.
 pub(super) fn evidence(spot: &BlindSpot, facts: &RecordingFacts, survey: &RecordingSurvey) -> String {
     let tally = &survey.tally;
     let samples = tally.samples();
@@ -42,7 +41,6 @@ pub(super) fn evidence(spot: &BlindSpot, facts: &RecordingFacts, survey: &Record
     }
 }
 
-/// Of those that concern one event.
 fn of_event(spot: &BlindSpot, facts: &RecordingFacts, survey: &RecordingSurvey) -> String {
     let Some((event, counts)) = event_of(spot, facts, survey) else {
         return "the event's attribute".to_owned();

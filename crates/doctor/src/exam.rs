@@ -44,7 +44,6 @@ pub struct Exam {
     pub findings: Vec<DoctorFinding>,
 }
 
-/// What an exam looks at.
 struct Patient<'p> {
     facts: &'p RecordingFacts,
     survey: &'p RecordingSurvey,
@@ -225,7 +224,6 @@ impl Patient<'_> {
         })
     }
 
-    /// What a text leaves out.
     fn of_note(&self, note: String) -> DoctorFinding {
         DoctorFinding {
             key: "text-lacks".to_owned(),

@@ -90,7 +90,6 @@ impl Sampler {
         }
     }
 
-    /// By the processor alone.
     fn of_processor(machine: &Machine) -> Self {
         let cpu = Pmu { name: "cpu".to_owned(), ..Pmu::default() };
         if machine.is_by("GenuineIntel") {

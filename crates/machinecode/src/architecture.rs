@@ -41,24 +41,12 @@ impl Architecture {
 
     /// Where the first arguments are passed.
     pub fn arguments(self) -> &'static [Register] {
-        const X86_64: [Register; 6] = [
-            Register::RDI,
-            Register::RSI,
-            Register::RDX,
-            Register::RCX,
-            Register::of_number(8),
-            Register::of_number(9),
-        ];
-        const AARCH64: [Register; 8] = [
-            Register::of_number(0),
-            Register::of_number(1),
-            Register::of_number(2),
-            Register::of_number(3),
-            Register::of_number(4),
-            Register::of_number(5),
-            Register::of_number(6),
-            Register::of_number(7),
-        ];
+        const fn of(number: u8) -> Register {
+            Register::of_number(number)
+        }
+        const X86_64: [Register; 6] =
+            [Register::RDI, Register::RSI, Register::RDX, Register::RCX, of(8), of(9)];
+        const AARCH64: [Register; 8] = [of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)];
         match self {
             Self::X86_64 => &X86_64,
             Self::AArch64 => &AARCH64,

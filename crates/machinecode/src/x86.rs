@@ -7,8 +7,8 @@ use crate::machine::{
     ValueSource,
 };
 use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction as Iced, InstructionInfo, InstructionInfoFactory,
-    Mnemonic, OpAccess, OpKind, Register as IcedRegister,
+    ConditionCode, Decoder, DecoderOptions, FlowControl, Instruction as Iced, InstructionInfo,
+    InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register as IcedRegister,
 };
 
 /// Decodes instructions; keeps what the library would otherwise build anew each time.
@@ -17,7 +17,6 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// A reader.
     pub(super) fn new() -> Self {
         Self { factory: InstructionInfoFactory::new() }
     }
@@ -237,13 +236,13 @@ fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
         Mnemonic::Pushfq => Some(Effect::Push { from: ValueSource::Memory }),
         Mnemonic::Popfq => Some(Effect::Pop { to: None }),
         Mnemonic::Leave => Some(Effect::Leave),
-        _ if is_choice(iced) => of_choice(iced),
+        // Of what has a condition only `cmov` writes a wide register.
+        _ if iced.condition_code() != ConditionCode::None => of_choice(iced),
         _ => None,
     };
     known.unwrap_or(Effect::Other)
 }
 
-/// The address written in an instruction.
 fn written_address(iced: &Iced) -> Address {
     Address {
         base: register(iced.memory_base()),
@@ -252,29 +251,6 @@ fn written_address(iced: &Iced) -> Address {
         displacement: iced.memory_displacement64() as i64,
         segment: AddressSegment::Flat,
     }
-}
-
-fn is_choice(iced: &Iced) -> bool {
-    use Mnemonic as M;
-    matches!(
-        iced.mnemonic(),
-        M::Cmova
-            | M::Cmovae
-            | M::Cmovb
-            | M::Cmovbe
-            | M::Cmove
-            | M::Cmovg
-            | M::Cmovge
-            | M::Cmovl
-            | M::Cmovle
-            | M::Cmovne
-            | M::Cmovno
-            | M::Cmovnp
-            | M::Cmovns
-            | M::Cmovo
-            | M::Cmovp
-            | M::Cmovs
-    )
 }
 
 fn of_choice(iced: &Iced) -> Option<Effect> {

@@ -3,8 +3,6 @@
 //! Both byte orders declare the bit-fields so that the word has the same value, so a word read in the
 //! recording's byte order needs no further care. Source: `include/uapi/linux/perf_event.h`.
 
-use std::fmt;
-
 /// The data source word of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct DataSource(pub u64);
@@ -82,26 +80,6 @@ pub enum Level {
     Unknown(u8),
 }
 
-impl Level {
-    /// Served by this core itself: first-level cache.
-    #[must_use]
-    pub fn is_l1(self) -> bool {
-        self == Self::L1
-    }
-
-    /// Served from outside this node.
-    #[must_use]
-    pub fn is_remote(self) -> bool {
-        matches!(self, Self::RemoteCache | Self::RemoteRam)
-    }
-
-    /// Served by memory, so missed every cache.
-    #[must_use]
-    pub fn is_memory(self) -> bool {
-        matches!(self, Self::LocalRam | Self::RemoteRam | Self::PersistentMemory | Self::Cxl)
-    }
-}
-
 /// Whether the level had the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CacheOutcome {
@@ -138,40 +116,6 @@ impl Snoop {
     pub fn is_transfer(self) -> bool {
         matches!(self, Self::HitModified | Self::Peer)
     }
-}
-
-/// How the address was translated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Tlb {
-    /// Not said.
-    NotAvailable,
-    /// In the first-level TLB.
-    L1,
-    /// In the second-level TLB.
-    L2,
-    /// In the first or the second level; Intel does not tell them apart.
-    L1OrL2,
-    /// Walked by hardware.
-    Walk,
-    /// Faulted to the operating system.
-    Fault,
-    /// In some TLB.
-    Hit,
-    /// In no TLB.
-    Miss,
-}
-
-/// Whether a load had to wait for something else than the cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Blocked {
-    /// Not said, or not blocked.
-    No,
-    /// Data could not be forwarded from a store.
-    Data,
-    /// Another access to a conflicting address.
-    Address,
-    /// Both.
-    DataAndAddress,
 }
 
 impl DataSource {
@@ -269,24 +213,7 @@ impl DataSource {
     /// The first-level cache had the data.
     #[must_use]
     pub fn is_l1_hit(self) -> bool {
-        self.level().is_l1() && self.outcome() == CacheOutcome::Hit
-    }
-
-    /// The access had to leave the first-level cache; `None` where the hardware did not say.
-    #[must_use]
-    pub fn missed_l1(self) -> Option<bool> {
-        match self.level() {
-            Level::NotAvailable | Level::Unknown(_) => None,
-            Level::L1 => Some(self.outcome() == CacheOutcome::Miss),
-            _ => Some(true),
-        }
-    }
-
-    /// `mem_hops`: how far a remote source is, 1 another core of the node, 2 another node of the socket,
-    /// 3 another socket of the board, 4 another board; 0 where not said.
-    #[must_use]
-    pub fn hops(self) -> u8 {
-        self.bits(43, 3) as u8
+        self.level() == Level::L1 && self.outcome() == CacheOutcome::Hit
     }
 
     /// `mem_snoop` and `mem_snoopx`.
@@ -315,56 +242,6 @@ impl DataSource {
     pub fn is_hitm(self) -> bool {
         self.snoop() == Snoop::HitModified
     }
-
-    /// `mem_lock`: the instruction had a lock prefix; `None` where the hardware did not say.
-    #[must_use]
-    pub fn is_locked(self) -> Option<bool> {
-        match self.bits(24, 2) {
-            bits if bits & 2 != 0 => Some(true),
-            0 => Some(false),
-            _ => None,
-        }
-    }
-
-    /// `mem_dtlb`.
-    #[must_use]
-    pub fn tlb(self) -> Tlb {
-        match self.bits(26, 7) {
-            bits if bits == 0 || bits & 0x01 != 0 => Tlb::NotAvailable,
-            bits if bits & 0x40 != 0 => Tlb::Fault,
-            bits if bits & 0x20 != 0 => Tlb::Walk,
-            // A miss with a level marked missed that level: nobody marks the first level alone.
-            bits if bits & 0x04 != 0 => Tlb::Miss,
-            bits if bits & 0x18 == 0x18 => Tlb::L1OrL2,
-            bits if bits & 0x08 != 0 => Tlb::L1,
-            bits if bits & 0x10 != 0 => Tlb::L2,
-            _ => Tlb::Hit,
-        }
-    }
-
-    /// `mem_blk`.
-    #[must_use]
-    pub fn blocked(self) -> Blocked {
-        match self.bits(40, 3) & 6 {
-            0 => Blocked::No,
-            2 => Blocked::Data,
-            4 => Blocked::Address,
-            _ => Blocked::DataAndAddress,
-        }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::NotAvailable => "n/a",
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::LoadStore => "load+store",
-            Self::Prefetch => "prefetch",
-            Self::Execute => "execute",
-        })
-    }
 }
 
 impl Level {
@@ -390,70 +267,6 @@ impl Level {
             Self::Uncached => "uncached",
             Self::Unknown(_) => "unknown level",
         }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(number) => f.pad(&format!("level {number:#x}")),
-            known => f.pad(known.word()),
-        }
-    }
-}
-
-impl fmt::Display for CacheOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::NotAvailable => "n/a",
-            Self::Hit => "hit",
-            Self::Miss => "miss",
-        })
-    }
-}
-
-impl fmt::Display for Snoop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::NotAvailable => "n/a",
-            Self::None => "none",
-            Self::Hit => "hit",
-            Self::Miss => "miss",
-            Self::HitModified => "HITM",
-            Self::Forward => "forward",
-            Self::Peer => "peer",
-        })
-    }
-}
-
-impl fmt::Display for Tlb {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::NotAvailable => "n/a",
-            Self::L1 => "L1",
-            Self::L2 => "L2",
-            Self::L1OrL2 => "L1 or L2",
-            Self::Walk => "walk",
-            Self::Fault => "fault",
-            Self::Hit => "hit",
-            Self::Miss => "miss",
-        })
-    }
-}
-
-impl fmt::Display for DataSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.operation(), self.level())?;
-        if self.outcome() == CacheOutcome::Miss {
-            f.write_str(" miss")?;
-        }
-        if self.snoop().is_transfer() {
-            write!(f, " {}", self.snoop())?;
-        }
-        if self.is_locked() == Some(true) {
-            f.write_str(" locked")?;
-        }
-        Ok(())
     }
 }
 

@@ -105,18 +105,14 @@ struct Road<'s, 'f, S: Sweep> {
     room: u64,
 }
 
-/// Blocks that nobody has read yet.
 struct Ahead<'f> {
     blocks: Blocks<'f>,
-    /// The number of the next.
     next: u64,
     is_over: bool,
 }
 
-/// What blocks came to, by number.
 struct Ready<T> {
     outs: BTreeMap<u64, Result<T, Error>>,
-    /// How many were taken.
     taken: u64,
     /// How many there are, when that is known; 0 if no more are wanted.
     count: Option<u64>,

@@ -13,7 +13,6 @@ impl Gaps {
         Self { mean: mean.clamp(1, u64::MAX / 2), state: seed }
     }
 
-    /// The next one.
     pub(crate) fn draw(&mut self) -> u64 {
         if self.mean == 1 { 1 } else { 1 + self.number() % (2 * self.mean - 1) }
     }

@@ -30,7 +30,6 @@ pub fn program_slide(_pid: u32, _elf: &Elf<'_>) -> Option<u64> {
     None
 }
 
-/// Nothing was started.
 pub(crate) fn kill(_pid: u32) {}
 
 /// Refuses.

@@ -8,7 +8,6 @@
 use super::answer::{Advice, AdviceStep, LOAD};
 use crate::sampler::PebsCore;
 
-/// Advice for these cores.
 pub(super) fn advice(cores: &[PebsCore]) -> Advice {
     let is_hybrid = cores.len() > 1 || cores.iter().any(|core| core.pmu != "cpu");
     let summary = match is_hybrid {

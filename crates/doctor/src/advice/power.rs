@@ -6,7 +6,6 @@
 
 use super::answer::{Advice, AdviceStep, LOAD};
 
-/// Advice for the core PMU.
 pub(super) fn advice(pmu: &str) -> Advice {
     let commands = vec![
         AdviceStep::new(

@@ -30,7 +30,6 @@ fn branches(machine: &Machine, pmus: &[String], kept: &Kept) -> Advice {
     Advice { instead: instead(machine), ..Advice::records(summary, commands, cannot_show) }
 }
 
-/// Branches that a core's PMU keeps.
 struct Kept {
     pmu: String,
     branches: u32,

@@ -96,7 +96,6 @@ fn is_hardware(event: &Event) -> bool {
     matches!(event.attr.kind, 0 | 3 | 4)
 }
 
-/// Kernel, user and guest code.
 fn of_code(facts: &RecordingFacts, tally: &RecordTally, found: &mut Vec<BlindSpot>) {
     let samples = tally.samples();
     if samples == 0 {

@@ -8,9 +8,7 @@ use crate::machine::CpuModel;
 /// What the first CPU's lines say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CpuInfo {
-    /// Architecture, as the form tells it.
     pub(super) arch: Option<&'static str>,
-    /// Name of the processor.
     pub(super) processor: Option<String>,
     /// Of x86.
     pub(super) model: Option<CpuModel>,
@@ -18,7 +16,6 @@ pub(super) struct CpuInfo {
     pub(super) has_hypervisor_flag: bool,
     /// Power's `model`, which names the machine.
     pub(super) board: Option<String>,
-    /// CPUs listed.
     pub(super) cpus: u32,
 }
 

@@ -35,7 +35,6 @@ impl Root {
         Some(String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
-    /// A file's number.
     pub(super) fn number(&self, path: &str) -> Option<i64> {
         self.text(path)?.parse().ok()
     }

@@ -38,7 +38,6 @@ pub(super) enum Class {
     System,
 }
 
-/// What an instruction is.
 pub(super) fn of(decoded: &Decoded) -> Class {
     use Opcode as O;
     match decoded.opcode {

@@ -8,7 +8,6 @@ use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Opcode, Operand};
 /// Bytes of a page of which `adrp` makes the address.
 const PAGE: u64 = 4096;
 
-/// What an instruction does.
 pub(super) fn of(decoded: &Decoded, class: Class, instruction: &Instruction) -> Effect {
     let known = match class {
         Class::Compute => computed(decoded, instruction.address),

@@ -6,7 +6,6 @@ use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Operand, ShiftStyle, SizeC
 /// Where an operand in memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Its address.
     pub(super) address: Address,
     /// The base, if it moves on by a number.
     pub(super) moves_on: Option<(Register, i64)>,
@@ -24,7 +23,6 @@ fn with_stack(number: u16) -> Option<Register> {
     Register::new(usize::from(number))
 }
 
-/// The register that an operand names.
 pub(super) fn register(decoded: &Decoded, place: usize) -> Option<Register> {
     match decoded.operands.get(place)? {
         Operand::Register(_, number) | Operand::RegShift(_, _, _, number) => general(*number),
@@ -53,7 +51,6 @@ pub(super) fn is_plain(decoded: &Decoded, place: usize) -> bool {
     )
 }
 
-/// The number that an operand is.
 pub(super) fn number(decoded: &Decoded, place: usize) -> Option<i64> {
     Some(match decoded.operands.get(place)? {
         Operand::Immediate(number) => i64::from(*number),

@@ -149,7 +149,6 @@ impl PerfFile {
     }
 }
 
-/// A record of a block.
 pub(crate) enum Found<'r, 'a> {
     /// A sample.
     Sample(&'r Sample<'a>),

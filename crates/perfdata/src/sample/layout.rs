@@ -238,11 +238,9 @@ pub(super) trait Sink<'a> {
     fn number(&mut self, field: SampleField, value: u64);
     /// A field of twice 32 bits.
     fn pair(&mut self, field: SampleField, first: u32, second: u32);
-    /// A field of variable size.
     fn part(&mut self, part: Part<'a>);
 }
 
-/// A field of variable size.
 pub(super) enum Part<'a> {
     Read(CounterRead<'a>),
     Callchain(Words<'a>),

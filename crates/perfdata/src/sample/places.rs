@@ -2,7 +2,6 @@
 
 use super::fields::SampleFields;
 
-/// Fields of variable size.
 pub(super) const VARIABLE: SampleFields = SampleFields(
     SampleFields::READ.0
         | SampleFields::CALLCHAIN.0
@@ -34,7 +33,6 @@ const ORDER: [SampleFields; 16] = [
     SampleFields::CODE_PAGE_SIZE,
 ];
 
-/// Either weight.
 const WEIGHT: SampleFields = SampleFields(SampleFields::WEIGHT.0 | SampleFields::WEIGHT_STRUCT.0);
 
 /// Where a word is that no sample has: behind the end of any.

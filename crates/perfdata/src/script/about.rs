@@ -4,11 +4,9 @@ use crate::perf_data::{Attr, CpuCount, Event, RecordingFacts};
 use crate::sample::SampleFields;
 use rustc_hash::FxHashMap;
 
-/// Arguments kept of the command.
 const ARGUMENTS: usize = 1024;
 /// PMUs kept: a large server has a thousand.
 const PMUS: usize = 1 << 14;
-/// Kinds of cores kept.
 const KINDS: usize = 64;
 
 /// Takes note of a comment, `# NAME : VALUE`.
@@ -23,7 +21,6 @@ pub(crate) fn note_comment(facts: &mut RecordingFacts, line: &str) {
     match name.trim() {
         "hostname" => facts.hostname = text(),
         "os release" => facts.os_release = text(),
-        "perf version" => facts.perf_version = text(),
         "arch" => facts.arch = text(),
         "cpudesc" => facts.cpu_description = text(),
         "cpuid" => facts.cpu_id = text(),

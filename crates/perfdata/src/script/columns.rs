@@ -3,7 +3,7 @@
 //! The order is perf's: address, data source, weights, instruction. Which of them were asked for is the same for all lines
 //! of an event, so it is learnt from all of them: a symbol may look like a number, but not on every line.
 
-use super::sample_line::{NUMBERS, SampleLine};
+use super::sample_line::{NUMBERS, Numbers, SampleLine};
 
 /// What the lines of one event have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,15 +82,14 @@ impl Columns {
         if line.has_words() {
             fewest(&mut self.before_words, line.before_words.count());
         }
-        for (index, flag) in self.is_address.iter_mut().enumerate() {
-            *flag |= line.numbers.get(index).is_some_and(is_address);
-        }
-        for (index, flag) in self.is_wide.iter_mut().enumerate() {
-            *flag |= line.numbers.get(index).is_some_and(is_wide);
-        }
-        for (index, flag) in self.is_address_before.iter_mut().enumerate() {
-            *flag |= line.before_words.get(index).is_some_and(is_address);
-        }
+        let note = |flags: &mut [bool; NUMBERS], numbers: &Numbers<'_>, is: fn(&str) -> bool| {
+            for (index, flag) in flags.iter_mut().enumerate() {
+                *flag |= numbers.get(index).is_some_and(is);
+            }
+        };
+        note(&mut self.is_address, &line.numbers, is_address);
+        note(&mut self.is_wide, &line.numbers, is_wide);
+        note(&mut self.is_address_before, &line.before_words, is_address);
     }
 
     /// What the numbers are, now that all lines were seen.

@@ -15,7 +15,6 @@ pub(super) struct Reader<'s> {
     /// Number of the line, not of its last frame.
     pub(super) number: u64,
     frame: String,
-    /// The frame that holds the instruction.
     first: String,
     frames: usize,
     branches: u64,

@@ -68,7 +68,6 @@ fn is_hexadecimal(word: &str) -> bool {
     (1..=20).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The number of such a word.
 pub(super) fn address(word: &str) -> Result<u64, String> {
     u64::from_str_radix(word, 16).map_err(|_| format!("{word} is not a number of 64 bits"))
 }
@@ -83,7 +82,6 @@ pub(crate) struct SampleLine<'l> {
     pub(crate) before_words: Numbers<'l>,
     /// The other numbers. The last may be a symbol that looks like one.
     pub(crate) numbers: Numbers<'l>,
-    /// What follows the numbers.
     pub(crate) rest: &'l str,
 }
 

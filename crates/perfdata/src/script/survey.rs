@@ -22,7 +22,6 @@ pub(super) struct Survey {
     pub(super) events: FxHashMap<String, usize>,
     pub(super) names: Vec<String>,
     pub(super) columns: Vec<Columns>,
-    /// Fields of the front, by event.
     pub(super) fields: Vec<SampleFields>,
     pub(super) landmarks: Landmarks,
     /// `branch_sample_type` of events by name, where comments tell.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 /// Symbols kept of one address space: enough to outvote names that several functions share.
 const SYMBOLS: usize = 64;
-/// Address spaces kept.
 const SPACES: usize = 1 << 12;
 
 /// The parts behind an address.
@@ -14,12 +13,10 @@ pub(crate) struct Symbol<'l> {
     pub(crate) place: Option<(&'l str, u64)>,
     /// The file, or a name in brackets.
     pub(crate) dso: Option<&'l str>,
-    /// What follows.
     pub(crate) rest: &'l str,
 }
 
 impl<'l> Symbol<'l> {
-    /// Reads what follows an address.
     pub(crate) fn parse(text: &'l str) -> Self {
         let text = text.trim_start();
         let (place, behind) = match split_offset(text) {

@@ -27,32 +27,28 @@ impl Bytes {
         self
     }
 
-    pub(super) fn u16(&mut self, value: u16) -> &mut Self {
-        match self.endian {
-            Endian::Little => self.bytes(&value.to_le_bytes()),
-            Endian::Big => self.bytes(&value.to_be_bytes()),
+    /// A number by its bytes, the least significant first.
+    fn number<const N: usize>(&mut self, mut bytes: [u8; N]) -> &mut Self {
+        if self.endian == Endian::Big {
+            bytes.reverse();
         }
+        self.bytes(&bytes)
+    }
+
+    pub(super) fn u16(&mut self, value: u16) -> &mut Self {
+        self.number(value.to_le_bytes())
     }
 
     pub(super) fn u32(&mut self, value: u32) -> &mut Self {
-        match self.endian {
-            Endian::Little => self.bytes(&value.to_le_bytes()),
-            Endian::Big => self.bytes(&value.to_be_bytes()),
-        }
+        self.number(value.to_le_bytes())
     }
 
     pub(super) fn u64(&mut self, value: u64) -> &mut Self {
-        match self.endian {
-            Endian::Little => self.bytes(&value.to_le_bytes()),
-            Endian::Big => self.bytes(&value.to_be_bytes()),
-        }
+        self.number(value.to_le_bytes())
     }
 
     pub(super) fn words(&mut self, values: &[u64]) -> &mut Self {
-        for &value in values {
-            self.u64(value);
-        }
-        self
+        values.iter().fold(self, |out, value| out.u64(*value))
     }
 
     /// Zeros up to a multiple of `alignment`.

@@ -64,7 +64,6 @@ impl RecordingWriter {
         out.into_vec()
     }
 
-    /// All records, packed as asked.
     fn data(&self) -> Vec<u8> {
         packing::pack(&self.records, self.packing, self.endian)
     }

@@ -67,13 +67,10 @@ impl RecordingWriter {
         if has(SampleFields::TID) {
             out.u32(pid).u32(tid);
         }
-        for (field, value) in
-            [(SampleFields::TIME, time), (SampleFields::ID, id), (SampleFields::STREAM_ID, id)]
-        {
-            if has(field) {
-                out.u64(value);
-            }
-        }
+        let words = [(SampleFields::TIME, time), (SampleFields::ID, id), (SampleFields::STREAM_ID, id)];
+        words.into_iter().filter(|(field, _)| has(*field)).for_each(|(_, value)| {
+            out.u64(value);
+        });
         if has(SampleFields::CPU) {
             out.u32(cpu).u32(0);
         }
@@ -137,29 +134,20 @@ impl RecordingWriter {
 
     /// A thread or a process that began.
     pub fn began(&mut self, task: Task) {
-        self.whole_task(kind::FORK, task);
+        self.task(kind::FORK, task);
     }
 
     /// A thread or a process that ended.
     pub fn ended(&mut self, task: Task) {
-        self.whole_task(kind::EXIT, task);
+        self.task(kind::EXIT, task);
     }
 
     /// A process that began, or a thread whose process doesn't matter.
     pub fn fork(&mut self, pid: u32, parent: u32, time: u64) {
-        self.task(kind::FORK, pid, parent, time);
+        self.began(Task { pid, parent_pid: parent, tid: pid, parent_tid: parent, time });
     }
 
-    /// The same that ended.
-    pub fn exit(&mut self, pid: u32, parent: u32, time: u64) {
-        self.task(kind::EXIT, pid, parent, time);
-    }
-
-    fn task(&mut self, kind: u32, pid: u32, parent: u32, time: u64) {
-        self.whole_task(kind, Task { pid, parent_pid: parent, tid: pid, parent_tid: parent, time });
-    }
-
-    fn whole_task(&mut self, kind: u32, task: Task) {
+    fn task(&mut self, kind: u32, task: Task) {
         let mut body = self.bytes();
         body.u32(task.pid).u32(task.parent_pid).u32(task.tid).u32(task.parent_tid).u64(task.time);
         self.record(kind, 0, &body.into_vec());
@@ -184,21 +172,6 @@ impl RecordingWriter {
         let mut body = self.bytes();
         body.u64(0).u64(id).u64(id);
         self.record(kind::THROTTLE, 0, &body.into_vec());
-    }
-
-    /// Code that came to the kernel.
-    pub fn ksymbol(&mut self, address: u64, length: u32, name: &str) {
-        let mut body = self.bytes();
-        body.u64(address).u32(length).u16(1).u16(0).name(name);
-        self.record(kind::KSYMBOL, 0, &body.into_vec());
-    }
-
-    /// Code that the kernel changed.
-    pub fn text_poke(&mut self, address: u64, old: &[u8], new: &[u8]) {
-        let length = |bytes: &[u8]| u16::try_from(bytes.len()).unwrap_or(u16::MAX);
-        let mut body = self.bytes();
-        body.u64(address).u16(length(old)).u16(length(new)).bytes(old).bytes(new).pad(8);
-        self.record(kind::TEXT_POKE, CpuMode::Kernel as u16, &body.into_vec());
     }
 
     /// The end of a round over the buffers.

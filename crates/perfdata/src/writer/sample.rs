@@ -78,133 +78,114 @@ impl RecordingWriter {
     pub fn sample(&mut self, event: EventIndex, values: &SampleValues<'_>) {
         let Some(event) = self.events.get(event.index()) else { return };
         let id = values.id.or(event.ids.first().copied()).unwrap_or(0);
-        let mut body = self.bytes();
-        write_identity(&mut body, &event.attr, values, id);
-        write_execution(&mut body, &event.attr, values);
-        write_memory(&mut body, &event.attr, values);
+        let mut body = Body { out: self.bytes(), attr: &event.attr };
+        body.identity(values, id);
+        body.execution(values);
+        body.memory(values);
         let misc = values.cpu_mode as u16 | u16::from(values.exact_ip) << 14;
-        self.record(kind::SAMPLE, misc, &body.into_vec());
+        let body = body.out.into_vec();
+        self.record(kind::SAMPLE, misc, &body);
     }
 }
 
-fn write_identity(out: &mut Bytes, attr: &Attr, values: &SampleValues<'_>, id: u64) {
-    let has = |field| attr.sample_type.contains(field);
-    for (field, value) in [(SampleFields::IDENTIFIER, id), (SampleFields::IP, values.ip)] {
-        if has(field) {
-            out.u64(value);
-        }
-    }
-    if has(SampleFields::TID) {
-        out.u32(values.pid).u32(values.tid);
-    }
-    let middle = [
-        (SampleFields::TIME, values.time),
-        (SampleFields::ADDR, values.addr),
-        (SampleFields::ID, id),
-        (SampleFields::STREAM_ID, id),
-    ];
-    for (field, value) in middle {
-        if has(field) {
-            out.u64(value);
-        }
-    }
-    if has(SampleFields::CPU) {
-        out.u32(values.cpu).u32(0);
-    }
-    if has(SampleFields::PERIOD) {
-        out.u64(values.period);
-    }
+/// The fields of a sample that its event asks for.
+struct Body<'a> {
+    out: Bytes,
+    attr: &'a Attr,
 }
 
-fn write_execution(out: &mut Bytes, attr: &Attr, values: &SampleValues<'_>) {
-    let has = |field| attr.sample_type.contains(field);
-    if has(SampleFields::READ) {
-        write_counters(out, attr.read_format, &values.read);
+impl Body<'_> {
+    fn has(&self, field: SampleFields) -> bool {
+        self.attr.sample_type.contains(field)
     }
-    if has(SampleFields::CALLCHAIN) {
-        out.u64(values.callchain.len() as u64).words(values.callchain);
-    }
-    if has(SampleFields::RAW) {
-        out.u32(u32::try_from(values.raw.len()).unwrap_or(u32::MAX)).bytes(values.raw);
-    }
-    if has(SampleFields::BRANCH_STACK) {
-        out.u64(values.branches.len() as u64);
-        if attr.branch_sample_type >> 17 & 1 != 0 {
-            out.u64(values.branch_index);
-        }
-        values.branches.iter().for_each(|branch| {
-            out.words(branch);
-        });
-    }
-    if has(SampleFields::REGS_USER) {
-        write_registers(out, values.user_registers);
-    }
-    if has(SampleFields::STACK_USER) {
-        out.u64(values.user_stack.len() as u64).bytes(values.user_stack);
-        if !values.user_stack.is_empty() {
-            out.u64(values.user_stack.len() as u64);
-        }
-    }
-}
 
-fn write_memory(out: &mut Bytes, attr: &Attr, values: &SampleValues<'_>) {
-    let has = |field| attr.sample_type.contains(field);
-    let weight = SampleFields::WEIGHT | SampleFields::WEIGHT_STRUCT;
-    if attr.sample_type.intersects(weight) {
-        out.u64(values.weight);
+    fn word(&mut self, field: SampleFields, value: u64) {
+        self.words(field, &[value]);
     }
-    for (field, value) in
-        [(SampleFields::DATA_SRC, values.data_source), (SampleFields::TRANSACTION, values.transaction)]
-    {
-        if has(field) {
-            out.u64(value);
-        }
-    }
-    if has(SampleFields::REGS_INTR) {
-        write_registers(out, values.interrupt_registers);
-    }
-    let last = [
-        (SampleFields::PHYS_ADDR, values.physical_address),
-        (SampleFields::CGROUP, values.cgroup),
-        (SampleFields::DATA_PAGE_SIZE, values.data_page_size),
-        (SampleFields::CODE_PAGE_SIZE, values.code_page_size),
-    ];
-    for (field, value) in last {
-        if has(field) {
-            out.u64(value);
-        }
-    }
-    if has(SampleFields::AUX) {
-        out.u64(values.aux.len() as u64).bytes(values.aux);
-    }
-}
 
-/// An ABI of 2, a 64-bit task, where there are registers, and 0 where there are none.
-fn write_registers(out: &mut Bytes, registers: &[u64]) {
-    out.u64(if registers.is_empty() { 0 } else { 2 }).words(registers);
-}
+    fn words(&mut self, field: SampleFields, values: &[u64]) {
+        if self.has(field) {
+            self.out.words(values);
+        }
+    }
 
-fn write_counters(out: &mut Bytes, read_format: u64, read: &CounterValues<'_>) {
-    let has = |bit: u32| read_format >> bit & 1 != 0;
-    let is_group = has(3);
-    let first = read.counters.first().map_or(0, |counter| counter.0);
-    out.u64(if is_group { read.counters.len() as u64 } else { first });
-    if has(0) {
-        out.u64(read.time_enabled);
+    fn half_words(&mut self, field: SampleFields, first: u32, second: u32) {
+        if self.has(field) {
+            self.out.u32(first).u32(second);
+        }
     }
-    if has(1) {
-        out.u64(read.time_running);
+
+    fn identity(&mut self, values: &SampleValues<'_>, id: u64) {
+        self.word(SampleFields::IDENTIFIER, id);
+        self.word(SampleFields::IP, values.ip);
+        self.half_words(SampleFields::TID, values.pid, values.tid);
+        self.word(SampleFields::TIME, values.time);
+        self.word(SampleFields::ADDR, values.addr);
+        self.word(SampleFields::ID, id);
+        self.word(SampleFields::STREAM_ID, id);
+        self.half_words(SampleFields::CPU, values.cpu, 0);
+        self.word(SampleFields::PERIOD, values.period);
     }
-    let counters = if is_group { read.counters } else { read.counters.get(..1).unwrap_or(&[(0, 0, 0)]) };
-    for &(value, id, lost) in counters {
-        if is_group {
-            out.u64(value);
+
+    fn execution(&mut self, values: &SampleValues<'_>) {
+        if self.has(SampleFields::READ) {
+            self.counters(&values.read);
         }
-        if has(2) {
-            out.u64(id);
+        self.word(SampleFields::CALLCHAIN, values.callchain.len() as u64);
+        self.words(SampleFields::CALLCHAIN, values.callchain);
+        if self.has(SampleFields::RAW) {
+            self.out.u32(u32::try_from(values.raw.len()).unwrap_or(u32::MAX)).bytes(values.raw);
         }
-        if has(4) {
-            out.u64(lost);
+        self.word(SampleFields::BRANCH_STACK, values.branches.len() as u64);
+        if self.attr.branch_sample_type >> 17 & 1 != 0 {
+            self.word(SampleFields::BRANCH_STACK, values.branch_index);
         }
+        self.words(SampleFields::BRANCH_STACK, values.branches.as_flattened());
+        self.registers(SampleFields::REGS_USER, values.user_registers);
+        if self.has(SampleFields::STACK_USER) {
+            let length = values.user_stack.len() as u64;
+            self.out.u64(length).bytes(values.user_stack);
+            if length > 0 {
+                self.out.u64(length);
+            }
+        }
+    }
+
+    fn memory(&mut self, values: &SampleValues<'_>) {
+        if self.attr.sample_type.intersects(SampleFields::WEIGHT | SampleFields::WEIGHT_STRUCT) {
+            self.out.u64(values.weight);
+        }
+        self.word(SampleFields::DATA_SRC, values.data_source);
+        self.word(SampleFields::TRANSACTION, values.transaction);
+        self.registers(SampleFields::REGS_INTR, values.interrupt_registers);
+        self.word(SampleFields::PHYS_ADDR, values.physical_address);
+        self.word(SampleFields::CGROUP, values.cgroup);
+        self.word(SampleFields::DATA_PAGE_SIZE, values.data_page_size);
+        self.word(SampleFields::CODE_PAGE_SIZE, values.code_page_size);
+        if self.has(SampleFields::AUX) {
+            self.out.u64(values.aux.len() as u64).bytes(values.aux);
+        }
+    }
+
+    /// An ABI of 2, a 64-bit task, where there are registers, and 0 where there are none.
+    fn registers(&mut self, field: SampleFields, registers: &[u64]) {
+        self.word(field, if registers.is_empty() { 0 } else { 2 });
+        self.words(field, registers);
+    }
+
+    fn counters(&mut self, read: &CounterValues<'_>) {
+        let has = |bit: u32| self.attr.read_format >> bit & 1 != 0;
+        let is_group = has(3);
+        let first = read.counters.first().map_or(0, |counter| counter.0);
+        let mut words = vec![if is_group { read.counters.len() as u64 } else { first }];
+        words.extend(has(0).then_some(read.time_enabled));
+        words.extend(has(1).then_some(read.time_running));
+        let counters = if is_group { read.counters } else { read.counters.get(..1).unwrap_or(&[(0, 0, 0)]) };
+        for &(value, id, lost) in counters {
+            words.extend(is_group.then_some(value));
+            words.extend(has(2).then_some(id));
+            words.extend(has(4).then_some(lost));
+        }
+        self.out.words(&words);
     }
 }

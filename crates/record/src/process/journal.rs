@@ -44,7 +44,6 @@ pub(crate) struct Caught {
     pub(crate) data_source: u64,
 }
 
-/// A recording under construction.
 pub(crate) struct Journal {
     recording: RecordingWriter,
     events: u64,
@@ -56,7 +55,6 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// A recording of this machine.
     pub(crate) fn new() -> Self {
         let mut recording = RecordingWriter::new(Endian::Little);
         host::describe(&mut recording);
@@ -80,12 +78,10 @@ impl Journal {
         self.recording.event(name, attr, &[self.events])
     }
 
-    /// How many samples there are.
     pub(crate) fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// The recording.
     pub(crate) fn finish(self) -> RecordingWriter {
         self.recording
     }
@@ -102,7 +98,6 @@ impl Journal {
         time
     }
 
-    /// Adds a sample.
     pub(crate) fn sample(&mut self, event: EventIndex, caught: &Caught) {
         let time = caught.time.unwrap_or_else(|| self.time());
         let values = SampleValues {
@@ -152,12 +147,10 @@ impl Journal {
         self.recording.kernel_map(text, u64::MAX - text, "_text", text);
     }
 
-    /// Notes samples that were lost.
     pub(crate) fn lost(&mut self, count: u64) {
         self.recording.lost_samples(count);
     }
 
-    /// Notes a thread's name.
     pub(crate) fn named(&mut self, who: Who) {
         self.identify(who);
         self.recording.comm(who.pid, who.tid, &tasks::name(who.pid, who.tid));
@@ -174,7 +167,6 @@ impl Journal {
         }
     }
 
-    /// Notes a thread that ended.
     pub(crate) fn ended(&mut self, who: Who) {
         let time = self.identify(who);
         self.recording.ended(task(who, who, time));
@@ -235,14 +227,14 @@ impl Journal {
             return *known;
         }
         let seen = path.strip_prefix('/').map(|path| Path::new("/proc").join(format!("{pid}/root/{path}")));
-        let found = seen.filter(|_| !path.starts_with("//")).and_then(|path| build_id_of(&path));
+        let found = seen.filter(|_| !path.starts_with("//")).and_then(|path| file_build_id(&path));
         self.build_ids.insert(path.to_owned(), found);
         found
     }
 }
 
 /// The build id of a file, if it is an ELF file that has one.
-pub(crate) fn build_id_of(path: &Path) -> Option<BuildId> {
+fn file_build_id(path: &Path) -> Option<BuildId> {
     let bytes = FileBytes::open(path).ok()?;
     BuildId::new(Elf::parse(&bytes).ok()?.build_id()?)
 }

@@ -6,26 +6,20 @@ use std::io;
 /// A mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Map {
-    /// First address.
     pub(crate) begin: u64,
-    /// First address behind.
     pub(crate) end: u64,
-    /// It holds code.
     pub(crate) is_code: bool,
-    /// Offset in the file.
     pub(crate) offset: u64,
     /// Path, or a name in brackets; `//anon` where there is none, as perf writes it.
     pub(crate) path: String,
 }
 
 impl Map {
-    /// Whether an address is in it.
     pub(crate) fn contains(&self, address: u64) -> bool {
         self.begin <= address && address < self.end
     }
 }
 
-/// The mappings of a process.
 pub(crate) fn read(pid: u32) -> io::Result<Vec<Map>> {
     Ok(parse(&std::fs::read_to_string(format!("/proc/{pid}/maps"))?))
 }

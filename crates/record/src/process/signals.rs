@@ -29,12 +29,10 @@ impl Signals {
         Ok(Self { fd, before, is_interrupted: false, waits: 0 })
     }
 
-    /// Whether somebody asked to stop.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.is_interrupted
     }
 
-    /// Takes note of what came.
     fn drain(&mut self) {
         while let Ok(Some(info)) = self.fd.read_signal() {
             self.is_interrupted |= info.ssi_signo != Signal::SIGCHLD as u32;

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-/// The process a thread belongs to.
 pub(crate) fn process_of(tid: u32) -> Option<u32> {
     field(&std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?, "Tgid:")
 }
@@ -23,7 +22,6 @@ fn state(stat: &str) -> Option<char> {
     stat.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
-/// Name of a thread.
 pub(crate) fn name(pid: u32, tid: u32) -> String {
     let name = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm"));
     name.map(|name| name.trim_end_matches('\n').to_owned()).unwrap_or_default()

@@ -7,9 +7,7 @@ use fieldline_machinecode::machine::{Address, AddressSegment, Memory, Register};
 pub(crate) struct Registers {
     /// General-purpose ones, by their number in instruction encodings.
     pub(crate) general: [u64; 16],
-    /// Where the segment fs begins.
     pub(crate) fs_base: u64,
-    /// Where the segment gs begins.
     pub(crate) gs_base: u64,
 }
 

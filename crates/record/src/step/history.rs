@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 /// Branches of all threads.
 #[derive(Debug, Default)]
 pub(super) struct Histories {
-    /// Branches kept a thread.
     depth: usize,
     by_thread: FxHashMap<u32, History>,
 }
@@ -31,7 +30,6 @@ impl Histories {
         self.by_thread.remove(&tid);
     }
 
-    /// The branches a thread took last.
     pub(super) fn branches(&mut self, tid: u32) -> &[[u64; 3]] {
         self.by_thread.get_mut(&tid).map_or(&[], |history| history.branches.make_contiguous())
     }

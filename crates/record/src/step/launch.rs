@@ -65,7 +65,6 @@ fn seize_stopped(pid: Pid) -> Result<(), Error> {
     kill(pid, Signal::SIGCONT).map_err(refused)
 }
 
-/// How a holder failed.
 enum Ended {
     With(i32),
     By(nix::Error),

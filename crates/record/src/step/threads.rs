@@ -28,7 +28,6 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Takes it out.
     pub(super) fn take(&mut self) -> Self {
         std::mem::take(self)
     }
@@ -54,7 +53,6 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    /// Adds a thread.
     pub(super) fn add(&mut self, tid: u32, pid: u32, state: State) -> Who {
         let number = self.numbers.iter().zip(0..).find(|(used, number)| **used != *number);
         let number = number.map_or(self.numbers.len() as u32, |(_, number)| number);
@@ -65,7 +63,6 @@ impl Threads {
         who
     }
 
-    /// Removes a thread.
     pub(super) fn remove(&mut self, tid: u32) -> Option<Who> {
         self.early.remove(&tid);
         let thread = self.all.remove(&tid)?;
@@ -87,7 +84,6 @@ impl Threads {
         }
     }
 
-    /// All, in order of their numbers.
     pub(super) fn all(&self) -> impl Iterator<Item = Who> {
         let mut all: Vec<Who> = self.all.values().map(|thread| thread.who).collect();
         all.sort_by_key(|who| (who.pid, who.tid));
@@ -99,7 +95,6 @@ impl Threads {
         self.all().filter(|who| self.get(who.tid).is_some_and(|thread| thread.state == State::Free))
     }
 
-    /// Those of a process.
     pub(super) fn of_process(&self, pid: u32) -> impl Iterator<Item = Who> {
         self.all().filter(move |who| who.pid == pid)
     }
@@ -130,7 +125,6 @@ impl Threads {
         self.early.remove(&tid)
     }
 
-    /// How many there ever were.
     pub(super) fn seen(&self) -> u64 {
         self.seen
     }

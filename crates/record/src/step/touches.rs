@@ -23,7 +23,6 @@ pub(crate) struct Step {
     pub(crate) is_branch: bool,
 }
 
-/// Decoded instructions of a process.
 pub(crate) struct Code {
     reader: InstructionReader,
     known: FxHashMap<u64, Step>,
@@ -46,7 +45,6 @@ impl Code {
         self.known.get(&ip).copied()
     }
 
-    /// Decodes the instruction at an address.
     pub(crate) fn learn(&mut self, ip: u64, code: &[u8]) -> Step {
         let step = step(&mut self.reader, ip, code);
         self.known.insert(ip, step);

@@ -81,7 +81,6 @@ fn call(call: &'static str) -> impl Fn(Errno) -> Error {
     move |source| Error::Call { call, source: source.into() }
 }
 
-/// A traced process.
 struct Process {
     memory: Option<File>,
     code: Code,
@@ -99,7 +98,6 @@ struct Tracer {
     main: u32,
     is_ours: bool,
     skips: Gaps,
-    /// Accesses until the next sample.
     skip: u64,
     pauses: Gaps,
     begin: Instant,

@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 
 /// Bytes of the buffer of each breakpoint: a turn of samples at the usual rate is read several times.
 const BUFFER: usize = 64 << 10;
-/// How often buffers are read.
 const READ_EVERY: Duration = Duration::from_millis(10);
 /// `PERF_TYPE_BREAKPOINT`.
 const BREAKPOINT: u32 = 5;
@@ -61,7 +60,6 @@ struct Recorder<'r> {
     begin: Instant,
 }
 
-/// An open breakpoint.
 struct Open {
     watch: Watch,
     sampler: Sampler,

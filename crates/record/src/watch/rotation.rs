@@ -14,7 +14,6 @@ const REGISTERS: usize = 4;
 const SLICE: Duration = Duration::from_millis(100);
 /// Opening breakpoints takes a while, too; a group that is watched shorter than this would be watched hardly at all.
 const SHORTEST: Duration = Duration::from_millis(20);
-/// Seed of the orders.
 const SEED: u64 = 0x707a7e;
 
 /// What one breakpoint watches.

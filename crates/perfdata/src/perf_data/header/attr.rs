@@ -48,15 +48,11 @@ pub struct Attr {
 
 /// Positions of the flags read here, as the header file lists them.
 mod flag {
-    pub(super) const INHERIT: u32 = 1;
     pub(super) const EXCLUDE_USER: u32 = 4;
     pub(super) const EXCLUDE_KERNEL: u32 = 5;
-    pub(super) const EXCLUDE_HYPERVISOR: u32 = 6;
     pub(super) const FREQUENCY: u32 = 10;
     pub(super) const PRECISE_IP: u32 = 15;
     pub(super) const SAMPLE_ID_ALL: u32 = 18;
-    pub(super) const EXCLUDE_HOST: u32 = 19;
-    pub(super) const EXCLUDE_GUEST: u32 = 20;
 }
 
 impl Attr {
@@ -134,12 +130,6 @@ impl Attr {
         self.has(flag::SAMPLE_ID_ALL)
     }
 
-    /// Children inherit the event.
-    #[must_use]
-    pub fn is_inherited(&self) -> bool {
-        self.has(flag::INHERIT)
-    }
-
     /// User code is left out.
     #[must_use]
     pub fn excludes_user(&self) -> bool {
@@ -150,24 +140,6 @@ impl Attr {
     #[must_use]
     pub fn excludes_kernel(&self) -> bool {
         self.has(flag::EXCLUDE_KERNEL)
-    }
-
-    /// Hypervisor code is left out.
-    #[must_use]
-    pub fn excludes_hypervisor(&self) -> bool {
-        self.has(flag::EXCLUDE_HYPERVISOR)
-    }
-
-    /// The host is left out: only guests were sampled.
-    #[must_use]
-    pub fn excludes_host(&self) -> bool {
-        self.has(flag::EXCLUDE_HOST)
-    }
-
-    /// Guests are left out.
-    #[must_use]
-    pub fn excludes_guest(&self) -> bool {
-        self.has(flag::EXCLUDE_GUEST)
     }
 
     /// The software event that counts nothing; `perf record` opens it to hear of mappings and tasks.

@@ -179,7 +179,6 @@ pub(crate) struct EventDescription {
 }
 
 impl EventDescription {
-    /// Every event of the section.
     pub(crate) fn parse_all(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<Vec<Self>, Error> {
         let mut at = Cursor::new(bytes, endian, "event description", place);
         let (count, attr_size) = (at.u32()?, at.u32()?);

@@ -23,8 +23,6 @@ pub struct RecordingFacts {
     pub hostname: Option<String>,
     /// Kernel release, as `uname -r` prints it.
     pub os_release: Option<String>,
-    /// Version of perf that recorded.
-    pub perf_version: Option<String>,
     /// Machine, as `uname -m` prints it.
     pub arch: Option<String>,
     /// Name of the processor.
@@ -43,8 +41,6 @@ pub struct RecordingFacts {
     pub pmu_caps: Vec<PmuCaps>,
     /// Each kind of core on a machine with several: its PMU and its CPUs, as in `0-15,32`.
     pub hybrid_cpus: Vec<(String, String)>,
-    /// Times of the first and the last sample, in nanoseconds.
-    pub sample_times: Option<(u64, u64)>,
     /// Records are compressed.
     pub is_compressed: bool,
     /// Hardware trace data lies beside the records; only `perf` can make samples of it.

@@ -14,7 +14,6 @@ pub(crate) mod feature {
     pub(crate) const BUILD_ID: u32 = 2;
     pub(crate) const HOSTNAME: u32 = 3;
     pub(crate) const OSRELEASE: u32 = 4;
-    pub(crate) const VERSION: u32 = 5;
     pub(crate) const ARCH: u32 = 6;
     pub(crate) const NRCPUS: u32 = 7;
     pub(crate) const CPUDESC: u32 = 8;
@@ -24,7 +23,6 @@ pub(crate) mod feature {
     pub(crate) const PMU_MAPPINGS: u32 = 16;
     pub(crate) const AUXTRACE: u32 = 18;
     pub(crate) const CACHE: u32 = 20;
-    pub(crate) const SAMPLE_TIME: u32 = 21;
     pub(crate) const DIR_FORMAT: u32 = 24;
     pub(crate) const COMPRESSED: u32 = 27;
     pub(crate) const CPU_PMU_CAPS: u32 = 28;
@@ -39,30 +37,13 @@ const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
 const PATH_LIMIT: usize = 4096;
 
 /// Features of which nothing is read but that they are there.
-pub(crate) fn is_read(feature: u32) -> bool {
-    use feature::{
-        ARCH, BUILD_ID, CACHE, CMDLINE, CPU_PMU_CAPS, CPUDESC, CPUID, EVENT_DESC, HOSTNAME, HYBRID_TOPOLOGY,
-        NRCPUS, OSRELEASE, PMU_CAPS, PMU_MAPPINGS, SAMPLE_TIME, VERSION,
-    };
-    let read = [
-        BUILD_ID,
-        HOSTNAME,
-        OSRELEASE,
-        VERSION,
-        ARCH,
-        NRCPUS,
-        CPUDESC,
-        CPUID,
-        CMDLINE,
-        EVENT_DESC,
-        PMU_MAPPINGS,
-        CACHE,
-        SAMPLE_TIME,
-        CPU_PMU_CAPS,
-        HYBRID_TOPOLOGY,
-        PMU_CAPS,
-    ];
-    read.contains(&feature)
+pub(crate) fn is_read(number: u32) -> bool {
+    use feature as f;
+    let lists =
+        [f::CMDLINE, f::EVENT_DESC, f::PMU_MAPPINGS, f::CPU_PMU_CAPS, f::HYBRID_TOPOLOGY, f::PMU_CAPS];
+    let texts = [f::HOSTNAME, f::OSRELEASE, f::ARCH, f::CPUDESC, f::CPUID];
+    let others = [f::BUILD_ID, f::NRCPUS, f::CACHE];
+    [&lists[..], &texts, &others].iter().any(|of| of.contains(&number))
 }
 
 /// What the sections say that is not a fact yet.
@@ -87,7 +68,6 @@ impl Features {
             feature::BUILD_ID => facts.build_ids = build_ids(at("build id section"))?,
             feature::HOSTNAME => facts.hostname = Some(at("hostname").string()?),
             feature::OSRELEASE => facts.os_release = Some(at("kernel release").string()?),
-            feature::VERSION => facts.perf_version = Some(at("perf version").string()?),
             feature::ARCH => facts.arch = Some(at("architecture").string()?),
             feature::CPUDESC => facts.cpu_description = Some(at("processor name").string()?),
             feature::CPUID => facts.cpu_id = Some(at("processor id").string()?),
@@ -96,13 +76,12 @@ impl Features {
             feature::EVENT_DESC => self.descriptions = EventDescription::parse_all(bytes, endian, place)?,
             feature::PMU_MAPPINGS => facts.pmus = pmus(at("pmu mappings"))?,
             feature::CACHE => facts.cacheline_size = cacheline_size(at("cache section"))?,
-            feature::SAMPLE_TIME => facts.sample_times = sample_times(at("sample times"))?,
             feature::CPU_PMU_CAPS => {
-                let caps = PmuCaps { pmu: "cpu".to_owned(), caps: caps(&mut at("cpu pmu capabilities"))? };
+                let caps = PmuCaps { pmu: "cpu".to_owned(), caps: pairs(&mut at("cpu pmu capabilities"))? };
                 facts.pmu_caps.push(caps);
             }
             feature::PMU_CAPS => facts.pmu_caps.extend(pmu_caps(at("pmu capabilities"))?),
-            feature::HYBRID_TOPOLOGY => facts.hybrid_cpus = hybrid_cpus(at("hybrid topology"))?,
+            feature::HYBRID_TOPOLOGY => facts.hybrid_cpus = pairs(&mut at("hybrid topology"))?,
             feature::AUXTRACE => facts.has_aux_trace = true,
             feature::COMPRESSED => facts.is_compressed = true,
             feature::DIR_FORMAT => {
@@ -161,8 +140,8 @@ fn pmus(mut at: Cursor<'_>) -> Result<Vec<(u32, String)>, Error> {
     (0..count).map(|_| Ok((at.u32()?, at.string()?))).collect()
 }
 
-/// Names and values (`write_pmu_caps` in `tools/perf/util/header.c`).
-fn caps(at: &mut Cursor<'_>) -> Result<Vec<(String, String)>, Error> {
+/// Names and values (`write_pmu_caps` in `tools/perf/util/header.c`), or PMU and list of CPUs for each kind of core.
+fn pairs(at: &mut Cursor<'_>) -> Result<Vec<(String, String)>, Error> {
     let count = at.u32()?;
     (0..count).map(|_| Ok((at.string()?, at.string()?))).collect()
 }
@@ -172,16 +151,10 @@ fn pmu_caps(mut at: Cursor<'_>) -> Result<Vec<PmuCaps>, Error> {
     let count = at.u32()?;
     (0..count)
         .map(|_| {
-            let caps = caps(&mut at)?;
+            let caps = pairs(&mut at)?;
             Ok(PmuCaps { pmu: at.string()?, caps })
         })
         .collect()
-}
-
-/// PMU and list of CPUs for each kind of core.
-fn hybrid_cpus(mut at: Cursor<'_>) -> Result<Vec<(String, String)>, Error> {
-    let count = at.u32()?;
-    (0..count).map(|_| Ok((at.string()?, at.string()?))).collect()
 }
 
 /// The line size of the first-level cache that holds data, from `struct cpu_cache_level`s.
@@ -202,12 +175,6 @@ fn cacheline_size(mut at: Cursor<'_>) -> Result<Option<u32>, Error> {
         }
     }
     Ok(found)
-}
-
-/// Times of the first and last sample; all zeros where there were no samples.
-fn sample_times(mut at: Cursor<'_>) -> Result<Option<(u64, u64)>, Error> {
-    let times = (at.u64()?, at.u64()?);
-    Ok((times != (0, 0)).then_some(times))
 }
 
 #[cfg(test)]

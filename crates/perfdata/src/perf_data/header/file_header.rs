@@ -52,7 +52,6 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Reads magic and header size.
     pub(crate) fn read(source: &Source) -> Result<Self, Error> {
         let mut magic = [0; 8];
         let length = source.length().min(8) as usize;
@@ -131,7 +130,6 @@ impl FileHeader {
         Ok((self.data.offset, end))
     }
 
-    /// Reads attributes and features.
     pub(crate) fn read_facts(&self, source: &Source, endian: Endian) -> Result<RecordingFacts, Error> {
         let mut facts = RecordingFacts { mode: Mode::File, endian, ..RecordingFacts::default() };
         facts.is_finished = self.is_finished();

@@ -18,7 +18,6 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Adds a record that stands elsewhere.
     pub(super) fn push(&mut self, raw: RawRecord<'_>, endian: Endian) {
         let size = (raw.body.len() + HEADER_SIZE) as u16;
         let (kind, misc, size) = match endian {

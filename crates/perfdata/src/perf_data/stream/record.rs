@@ -25,8 +25,6 @@ pub(crate) mod kind {
     pub(crate) const MMAP2: u32 = 10;
     pub(crate) const AUX: u32 = 11;
     pub(crate) const LOST_SAMPLES: u32 = 13;
-    pub(crate) const KSYMBOL: u32 = 17;
-    pub(crate) const TEXT_POKE: u32 = 20;
     pub(crate) const HEADER_ATTR: u32 = 64;
     pub(crate) const HEADER_TRACING_DATA: u32 = 66;
     pub(crate) const HEADER_BUILD_ID: u32 = 67;
@@ -64,7 +62,6 @@ pub struct RawRecord<'a> {
 }
 
 impl RawRecord<'_> {
-    /// Whether it is a sample.
     pub(crate) fn is_sample(&self) -> bool {
         self.kind == kind::SAMPLE
     }
@@ -116,28 +113,6 @@ pub enum Record<'a> {
     Throttle {
         /// Paused rather than resumed.
         is_start: bool,
-    },
-    /// Code came to the kernel, or went.
-    Ksymbol {
-        /// Where.
-        address: u64,
-        /// Bytes.
-        length: u32,
-        /// Name.
-        name: Cow<'a, str>,
-        /// It went.
-        is_removed: bool,
-    },
-    /// The kernel changed its own code.
-    TextPoke {
-        /// Where.
-        address: u64,
-        /// The bytes before.
-        old: &'a [u8],
-        /// The bytes after.
-        new: &'a [u8],
-        /// When and by whom.
-        id: SampleId,
     },
     /// Hardware trace data arrived in its buffer.
     Aux {
@@ -241,8 +216,6 @@ fn parse_other<'a>(raw: RawRecord<'a>, events: &EventTable, endian: Endian) -> R
             Record::LostSamples { count: at("lost samples record").u64()?, by_filter }
         }
         kind::THROTTLE | kind::UNTHROTTLE => Record::Throttle { is_start: raw.kind == kind::THROTTLE },
-        kind::KSYMBOL => ksymbol(at("ksymbol record"))?,
-        kind::TEXT_POKE => text_poke(at("text poke record"), events.sample_id(raw.body))?,
         kind::AUX => aux(at("aux record"))?,
         kind::AUXTRACE => Record::AuxTrace { size: at("auxtrace record").u64()? },
         kind::HEADER_BUILD_ID => build_id(raw)?,
@@ -346,19 +319,6 @@ fn task(mut at: Cursor<'_>) -> Result<Task, Error> {
 fn lost<'a>(mut at: Cursor<'_>) -> Result<Record<'a>, Error> {
     at.u64()?; // id of the event
     Ok(Record::Lost { count: at.u64()? })
-}
-
-fn ksymbol(mut at: Cursor<'_>) -> Result<Record<'_>, Error> {
-    let (address, length) = (at.u64()?, at.u32()?);
-    at.u16()?; // type
-    let is_removed = at.u16()? & 1 != 0;
-    Ok(Record::Ksymbol { address, length, name: name(at.rest()), is_removed })
-}
-
-fn text_poke(mut at: Cursor<'_>, id: SampleId) -> Result<Record<'_>, Error> {
-    let address = at.u64()?;
-    let (old, new) = (at.u16()?, at.u16()?);
-    Ok(Record::TextPoke { address, old: at.take(old.into())?, new: at.take(new.into())?, id })
 }
 
 fn aux<'a>(mut at: Cursor<'_>) -> Result<Record<'a>, Error> {

@@ -54,7 +54,6 @@ impl<'s> FileRecords<'s> {
         Self { stream: Stream::new(source, start, end), endian, trailing: 0 }
     }
 
-    /// The next record.
     pub(crate) fn next(&mut self) -> Result<Option<RawRecord<'_>>, Error> {
         self.stream.skip(std::mem::take(&mut self.trailing), "data after a record")?;
         if self.stream.remaining() == 0 {

@@ -100,7 +100,6 @@ pub(crate) struct Stream<'s> {
     end: usize,
     /// Offset in the source of the byte at `start`.
     offset: u64,
-    /// Offset where the stream ends.
     limit: u64,
 }
 

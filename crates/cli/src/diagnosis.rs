@@ -25,10 +25,8 @@ pub(crate) struct Diagnosis {
     version: u32,
     /// No finding says that the question can't be answered.
     pub(crate) fit: bool,
-    /// The machine looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) here: Option<Looked>,
-    /// The recordings judged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) recordings: Vec<Judged>,
     /// The structs asked about.

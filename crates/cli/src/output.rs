@@ -1,5 +1,6 @@
 //! Where results go: standard output, files that appear whole or not at all, notes on standard error.
 
+use crate::report::color::Paint;
 use anyhow::{Context, Result};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -26,6 +27,13 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
+}
+
+/// Writes what is drawn to standard output, in colour where that is a terminal.
+pub(crate) fn draw(drawn: impl FnOnce(&mut String, Paint)) -> Result<()> {
+    let mut out = String::new();
+    drawn(&mut out, Paint::new(use_color()));
+    print(&out)
 }
 
 /// Standard output with a buffer, for many rows.
@@ -110,7 +118,6 @@ fn make_readable(_file: &std::fs::File) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a folder for results.
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))
 }

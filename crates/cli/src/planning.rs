@@ -12,7 +12,6 @@ use fieldline_tree::pins::PinFile;
 use fieldline_tree::{embedding, variants};
 use std::path::Path;
 
-/// What is to be planned, and by what.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'q> {
     pub(crate) types: &'q [String],
@@ -151,6 +150,13 @@ pub(crate) fn layout_of(
         Some(of) => Ok(Layout { name: of.name.clone(), ..types.layout_like(&of.name, of.fingerprint)? }),
         None => types.layouts(name)?.into_iter().next().with_context(|| format!("{name} is no struct")),
     }
+}
+
+/// Structs by samples, most first.
+pub(crate) fn by_samples(profile: &AccessProfile) -> Vec<&TypeProfile> {
+    let mut all: Vec<&TypeProfile> = profile.types.iter().collect();
+    all.sort_by_key(|of| std::cmp::Reverse(of.samples()));
+    all
 }
 
 /// What a profile knows of a struct: most samples of those of that name.

@@ -1,7 +1,6 @@
 //! Comments above members, and alignments behind their names.
 
 use crate::body::{Body, Declares, MemberShape, Node, Statement};
-use crate::definition::lossy;
 use crate::edits::{Edit, Edits};
 use crate::join::Join;
 use crate::refusal::Refusal;
@@ -38,12 +37,12 @@ impl Join<'_, '_, '_> {
         for heading in headings {
             let Some(statement) = self.statement_of(heading.member) else { continue };
             if let Some(comment) = &heading.comment {
-                insert(&mut annotated.edits, self.comment_above(statement, comment))?;
+                annotated.edits.insert(self.comment_above(statement, comment))?;
             }
             match (&heading.attribute, self.objection(statement)) {
                 (Some(attribute), None) => {
                     let edit = Edit { range: behind(statement), replacement: format!(" {attribute}").into() };
-                    insert(&mut annotated.edits, edit)?;
+                    annotated.edits.insert(edit)?;
                 }
                 (Some(_), Some(reason)) => annotated.without_attribute.push((heading.member, reason)),
                 (None, _) => {}
@@ -97,16 +96,8 @@ impl Join<'_, '_, '_> {
         let failed = |what: &str| Refusal::ReadBack { what: what.to_owned() };
         let text = edits.apply(self.body().source.bytes());
         let source = SourceText::new(&text);
-        let own = self.body().definition().keyword;
-        let count = |source: &SourceText, end: usize| {
-            let words = (0..end).filter(|index| matches!(source.word(*index), Some(b"struct" | b"union")));
-            words.count()
-        };
-        let number = count(self.body().source, own);
-        let definition = source.definitions().into_iter().find(|found| {
-            found.tag == self.body().definition().tag && count(&source, found.keyword) == number
-        });
-        let body = Body::parse(&source, &definition.ok_or_else(|| failed("the struct is gone"))?)?;
+        let definition = self.body().found_again(&source).ok_or_else(|| failed("the struct is gone"))?;
+        let body = Body::parse(&source, &definition)?;
         if body.statements().len() != self.body().statements().len() {
             return Err(failed("a declaration is lost or new"));
         }
@@ -120,10 +111,6 @@ impl Join<'_, '_, '_> {
         let expected: Vec<_> = lines.collect();
         Join::new(&body, &expected).map(|_| ())
     }
-}
-
-fn insert(edits: &mut Edits, edit: Edit) -> Result<(), Refusal> {
-    edits.insert(edit).map_err(|overlap| Refusal::ReadBack { what: lossy(overlap.to_string().as_bytes()) })
 }
 
 /// The empty range before a statement's semicolon.

@@ -12,7 +12,7 @@ mod render;
 mod sequence;
 
 pub use chunk::Together;
-pub use constraint::{GuardPath, MemberPlace, MemberUnit, TextConstraints};
+pub use constraint::{MemberPlace, MemberUnit, TextConstraints};
 pub use note::Remark;
 
 use crate::edits::{Edit, Edits};

@@ -28,9 +28,7 @@ pub fn unified(path: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
 }
 
 fn print_hunk(out: &mut Vec<u8>, ops: &[DiffOp], old: &[&[u8]], new: &[&[u8]]) {
-    let (Some(first), Some(last)) = (ops.first(), ops.last()) else {
-        return;
-    };
+    let (Some(first), Some(last)) = (ops.first(), ops.last()) else { return };
     let old_range = first.old_range().start..last.old_range().end;
     let new_range = first.new_range().start..last.new_range().end;
     let header = format!("@@ -{} +{} @@\n", place(&old_range), place(&new_range));

@@ -9,12 +9,11 @@ mod facts;
 mod program;
 mod solve;
 
-use crate::body::{Body, Declares, MemberShape, Statement};
+use crate::body::{Body, Declares, Statement};
 use crate::refusal::Refusal;
 pub use expected::ExpectedMember;
 use facts::Facts;
 use program::Program;
-use solve::Solution;
 use std::ops::Range;
 
 /// A body whose declarations are joined with the members of debug info.
@@ -26,7 +25,6 @@ pub struct Join<'b, 's, 't> {
     runs: Vec<Range<usize>>,
     /// For each member its statement.
     owners: Vec<usize>,
-    facts: Facts,
 }
 
 impl<'b, 's, 't> Join<'b, 's, 't> {
@@ -37,13 +35,12 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
     pub fn new(body: &'b Body<'s, 't>, expected: &[ExpectedMember]) -> Result<Self, Refusal> {
         let facts = Facts::derive(body, expected)?;
         let program = Program::compile(body, &facts);
-        let Solution { takes } = solve::solve(body, expected, &program, &facts)?;
+        let takes = solve::solve(body, expected, &program, &facts)?;
         let mut join = Self {
             body,
             expected: expected.to_vec(),
             runs: vec![0..0; body.statements().len()],
             owners: vec![0; expected.len()],
-            facts,
         };
         for (statement, members) in takes {
             join.give(statement, members);
@@ -76,41 +73,14 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
         self.runs.get(statement).cloned().unwrap_or(0..0)
     }
 
-    /// Whether a statement is in an active branch. For one that declares no member: whether nothing speaks against it.
-    pub fn is_active(&self, statement: usize) -> bool {
-        if !self.members_of(statement).is_empty() {
-            return true;
-        }
-        let Some(statement) = self.body.statements().get(statement) else {
-            return false;
-        };
-        let declares_for_sure = |statement: &Statement| {
-            let mut members = statement.declarators().iter();
-            members.any(|member| !member.is_optional && member.shape != MemberShape::UnnamedBits)
-        };
-        !declares_for_sure(statement)
-            && self.body.path(statement.piece).iter().all(|at| self.arm_may_hold(*at))
-    }
-
     /// The statement that declares a member.
     pub fn statement_of(&self, member: usize) -> Option<&'b Statement> {
         self.body.statements().get(*self.owners.get(member)?)
     }
 
-    /// Conditions that the members prove, as `(condition, whether it holds)`.
-    pub fn known_conditions(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.facts.iter()
-    }
-
-    fn arm_may_hold(&self, (block, arm): (usize, usize)) -> bool {
-        !self.facts.exclude(&self.body.arm_literals(block, arm))
-    }
-
     /// Whether a statement's text is not understood beyond what debug info says of it.
     pub(crate) fn is_understood(&self, statement: usize) -> bool {
-        let Some(found) = self.body.statements().get(statement) else {
-            return false;
-        };
+        let Some(found) = self.body.statements().get(statement) else { return false };
         let members = self.members_of(statement);
         match found.declares {
             Declares::Members(_) => true,

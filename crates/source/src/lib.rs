@@ -25,7 +25,7 @@
 //! let new = reordering.edits.apply(text);
 //! assert_eq!(new, b"struct pair {\n\tint b;\n\tint a;\t/* first */\n};\n");
 //! assert!(diff::unified("pair.h", text, &new).starts_with(b"--- a/pair.h\n+++ b/pair.h\n@@ -1,4 +1,4 @@\n"));
-//! # Ok::<(), crate::Refusal>(())
+//! # Ok::<(), fieldline_source::Refusal>(())
 //! ```
 
 pub mod annotate;
@@ -42,7 +42,7 @@ pub mod startup;
 pub mod uses;
 
 pub use annotate::{Annotated, Heading};
-pub use arrange::{GuardPath, MemberPlace, MemberUnit, Remark, Reordering, TextConstraints, Together};
+pub use arrange::{MemberPlace, MemberUnit, Remark, Reordering, TextConstraints, Together};
 pub use body::{Body, Declarator, Declares, FixedPlace, MemberShape, Statement};
 pub use definition::{Definition, Query};
 pub use edits::{Edit, Edits, Overlap};

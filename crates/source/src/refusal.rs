@@ -1,5 +1,6 @@
 //! Why a struct's text is left alone.
 
+use crate::edits::Overlap;
 use std::fmt;
 
 /// Why a struct's text can't be read or changed: an answer, not a fault. Every message is a sentence with line numbers.
@@ -132,6 +133,12 @@ pub enum Refusal {
         /// What differs.
         what: String,
     },
+}
+
+impl From<Overlap> for Refusal {
+    fn from(overlap: Overlap) -> Self {
+        Self::ReadBack { what: overlap.to_string() }
+    }
 }
 
 /// Line numbers printed as `4 and 9` or `4, 9 and 12`.

@@ -38,8 +38,7 @@ pub fn call_in(text: &[u8], function: &str, definition: &str, call: &str) -> Res
         call_edit(&source, place, call, end),
     ];
     for edit in inserted {
-        let failed = |overlap: crate::edits::Overlap| Refusal::ReadBack { what: overlap.to_string() };
-        edits.insert(edit).map_err(failed)?;
+        edits.insert(edit)?;
     }
     Ok(edits)
 }

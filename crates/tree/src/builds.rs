@@ -98,7 +98,6 @@ fn names(paths: &[&Path]) -> Vec<String> {
     })
 }
 
-/// The last parts of a path.
 fn end(path: &Path, parts: usize) -> String {
     let all: Vec<_> = path.components().collect();
     let kept: PathBuf = all[all.len().saturating_sub(parts)..].iter().collect();

@@ -21,7 +21,6 @@ const BY_CACHELINE: &str = "Documentation/networking/net_cachelines/";
 /// Larger files are no documents.
 const LARGEST: u64 = 1 << 20;
 
-/// A struct that documents may list.
 pub(crate) struct Listed {
     name: String,
     /// Names that a table can give its members.
@@ -70,7 +69,6 @@ fn stem(path: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Documents below a folder of the tree.
 fn files_below(tree: &Path, folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(tree.join(folder)).into_iter().flatten().flatten();
     let (mut files, mut folders) = (Vec::new(), Vec::new());

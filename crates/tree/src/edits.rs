@@ -91,8 +91,7 @@ pub fn patch(plan: &Plan, tree: &Path, options: &IdiomOptions) -> Result<Patched
 
 /// Adds the macros that conditional alignment needs, before all else.
 fn prepare(changes: &mut Vec<HeaderChange>, patched: &mut Patched, tree: &Path) -> Result<()> {
-    let mut first: Vec<HeaderChange> = Vec::new();
-    let mut files = Vec::new();
+    let (mut first, mut files) = (Vec::new(), Vec::new());
     for (header, edits) in idiom::macros::missing(tree)? {
         files.push(header::add(&mut first, header, &edits)?);
     }
@@ -113,13 +112,13 @@ fn add_struct(
     let order = of.order();
     let mut sorted = order.clone();
     sorted.sort_unstable();
-    if sorted != (0..of.declared.members.len()).collect::<Vec<_>>() {
+    if !sorted.into_iter().eq(0..of.declared.members.len()) {
         bail!("the plan of struct {} does not hold each member once", of.name);
     }
     let declaration = Declaration::from(of);
     let header = header::open(tree, &declaration)?;
     let path = header.path.clone();
-    let reordered = header::reorder(&header, &declaration, &order);
+    let reordered = header::joined(&header, &declaration, |join| join.reorder(&order));
     let (told, reordering) = match reordered.and_then(|one| Ok((manner.tell(&header, of, &one.edits)?, one)))
     {
         Ok(done) => done,

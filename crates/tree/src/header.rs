@@ -5,10 +5,7 @@ use fieldline_layout::constraint::Note;
 use fieldline_layout::layout::Layout;
 use fieldline_layout::types::split_path;
 use fieldline_plan::StructPlan;
-use fieldline_source::{
-    Annotated, Body, Edits, ExpectedMember, Heading, Join, Marked, Marking, Query, Refusal, Reordering,
-    SourceText, startup,
-};
+use fieldline_source::{Body, Edits, ExpectedMember, Join, Query, Refusal, SourceText, startup};
 use std::path::{Component, Path, PathBuf};
 
 /// A file of the tree that declares a struct.
@@ -33,25 +30,27 @@ pub struct Declaration {
     pub members: Vec<(Option<String>, u32)>,
 }
 
+impl Declaration {
+    fn new(
+        (name, file, line): (&str, Option<&String>, u32),
+        members: impl Iterator<Item = (Option<String>, u32)>,
+    ) -> Self {
+        let name = split_path(name).1.to_owned();
+        Self { name, file: file.cloned(), line, members: members.collect() }
+    }
+}
+
 impl From<&Layout> for Declaration {
-    fn from(layout: &Layout) -> Self {
-        Self {
-            name: split_path(&layout.name).1.to_owned(),
-            file: layout.file.clone(),
-            line: layout.line,
-            members: layout.members.iter().map(|member| (member.name.clone(), member.line)).collect(),
-        }
+    fn from(of: &Layout) -> Self {
+        let members = of.members.iter().map(|member| (member.name.clone(), member.line));
+        Self::new((&of.name, of.file.as_ref(), of.line), members)
     }
 }
 
 impl From<&StructPlan> for Declaration {
-    fn from(plan: &StructPlan) -> Self {
-        Self {
-            name: split_path(&plan.name).1.to_owned(),
-            file: plan.file.clone(),
-            line: plan.line,
-            members: plan.declared.members.iter().map(|member| (member.name.clone(), member.line)).collect(),
-        }
+    fn from(of: &StructPlan) -> Self {
+        let members = of.declared.members.iter().map(|member| (member.name.clone(), member.line));
+        Self::new((&of.name, of.file.as_ref(), of.line), members)
     }
 }
 
@@ -60,18 +59,12 @@ pub fn open(tree: &Path, declaration: &Declaration) -> Result<Header> {
     if !tree.is_dir() {
         bail!("{}: no folder with a source tree", tree.display());
     }
+    let (top, name) = (tree.display(), &declaration.name);
     let declared = declaration.file.as_deref().with_context(|| {
-        format!(
-            "struct {}: debug info does not say which file declares it (BTF never does)",
-            declaration.name
-        )
+        format!("struct {name}: debug info does not say which file declares it (BTF never does)")
     })?;
     let path = find(tree, declared).with_context(|| {
-        format!(
-            "{}: struct {} is declared in {declared}, which is not in this tree",
-            tree.display(),
-            declaration.name
-        )
+        format!("{top}: struct {name} is declared in {declared}, which is not in this tree")
     })?;
     let text = std::fs::read(tree.join(&path)).with_context(|| tree.join(&path).display().to_string())?;
     let header = Header { path: slashes(&path), text };
@@ -147,10 +140,8 @@ pub fn guards(header: &Header, declaration: &Declaration) -> Result<Vec<Vec<Stri
         let spell = |literal: &fieldline_source::Literal| {
             if literal.holds { literal.atom.clone() } else { format!("not {}", literal.atom) }
         };
-        let of_guard = |guard: usize| {
-            let conditions = constraints.guards.get(guard).map_or(&[][..], |path| &path.conditions);
-            conditions.iter().map(spell).collect()
-        };
+        let of_guard =
+            |guard: usize| constraints.guards.get(guard).into_iter().flatten().map(spell).collect();
         Ok(constraints.members.iter().map(|member| of_guard(member.guard)).collect())
     })
 }
@@ -194,21 +185,8 @@ fn remarks(
     remarks
 }
 
-/// The edits that give the members a new order.
-pub fn reorder(header: &Header, declaration: &Declaration, order: &[usize]) -> Result<Reordering, Refusal> {
-    joined(header, declaration, |join| join.reorder(order))
-}
-
-/// The edits that write headings at members.
-pub fn annotate(
-    header: &Header,
-    declaration: &Declaration,
-    headings: &[Heading],
-) -> Result<Annotated, Refusal> {
-    joined(header, declaration, |join| join.annotate(headings))
-}
-
-fn joined<T>(
+/// Works on the text of a declaration, joined with the members of debug info.
+pub fn joined<T>(
     header: &Header,
     declaration: &Declaration,
     work: impl FnOnce(&Join<'_, '_, '_>) -> Result<T, Refusal>,
@@ -217,11 +195,6 @@ fn joined<T>(
     let definition = source.find(&query(declaration))?;
     let body = Body::parse(&source, &definition)?;
     work(&Join::new(&body, &expected(declaration))?)
-}
-
-/// The edits that put markers around groups.
-pub fn mark(header: &Header, declaration: &Declaration, markings: &[Marking]) -> Result<Marked, Refusal> {
-    joined(header, declaration, |join| join.mark(markings))
 }
 
 /// A function that checks a struct's groups.

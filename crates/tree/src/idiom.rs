@@ -108,7 +108,7 @@ impl<'m> GroupIdiom<'m> {
         if headings.is_empty() {
             return Ok((Edits::default(), Told::default()));
         }
-        let annotated = header::annotate(moved, declaration, &headings)?;
+        let annotated = header::joined(moved, declaration, |join| join.annotate(&headings))?;
         let asked = headings.iter().filter(|heading| heading.attribute.is_some()).count();
         let given = asked.saturating_sub(annotated.without_attribute.len());
         let mut remarks = Vec::new();

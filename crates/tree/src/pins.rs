@@ -5,7 +5,7 @@ mod conflict;
 mod parse;
 mod wish;
 
-pub use wish::{PinFile, nearest};
+pub use wish::{PinFile, line_of, nearest};
 
 use anyhow::{Context, Result, bail};
 use fieldline_layout::constraint::Wishes;

@@ -22,7 +22,6 @@ pub(crate) struct Found {
     uses: Vec<(String, Use)>,
 }
 
-/// Searches a tree for uses of structs.
 pub(crate) fn find(tree: &Path, structs: &[Declared<'_>]) -> Result<Vec<Found>> {
     let subjects: Vec<UsedStruct> = structs.iter().map(|of| subject(of.layout)).collect();
     let mut files = files_below(tree, "", structs).with_context(|| tree.display().to_string())?;

@@ -13,7 +13,6 @@ use clap::Parser;
 use files::{FILES, PROGRAM, RECORDING, TREE};
 use std::path::{Path, PathBuf};
 
-/// Folder for the patches.
 const PATCHES: &str = "patches";
 /// The structs of the example.
 const TYPES: [&str; 2] = ["tx_class", "tx_flow"];
@@ -57,7 +56,6 @@ fn write_files(folder: &Path) -> Result<()> {
 
 /// A command of the road.
 struct Step {
-    /// What it is for.
     what: &'static str,
     /// The words a user would type.
     words: Vec<String>,

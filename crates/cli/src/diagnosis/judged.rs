@@ -35,7 +35,6 @@ pub(crate) struct Judged {
     pub(crate) looked: Looked,
 }
 
-/// What an event brought.
 #[derive(Debug, Serialize)]
 pub(crate) struct Event {
     pub(crate) name: String,

@@ -51,9 +51,7 @@ pub(super) fn needs(of: &Recordings, types: &[String], judged: &[Judged]) -> Res
 }
 
 fn busiest(profile: &AccessProfile) -> Vec<String> {
-    let mut all: Vec<_> = profile.types.iter().collect();
-    all.sort_by_key(|of| std::cmp::Reverse(of.samples()));
-    all.into_iter().take(BUSIEST).map(|of| of.name.clone()).collect()
+    planning::by_samples(profile).into_iter().take(BUSIEST).map(|of| of.name.clone()).collect()
 }
 
 fn findings(name: &str, enough: Enough, is_asked_for: bool, judged: &[Judged]) -> Vec<DoctorFinding> {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use fieldline_check::rules::{Budget, Ends};
 use fieldline_check::{FindingLevel, Rule, Settings};
 use fieldline_debuginfo::types::Format;
-use fieldline_tree::pins::nearest;
+use fieldline_tree::pins::{line_of, nearest};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,6 @@ pub(crate) struct Target {
     pub(crate) label: String,
     /// Bytes of a cacheline, if the machine's are not meant.
     pub(crate) line: Option<u64>,
-    /// What it is compared with.
     pub(crate) against: Option<Origin>,
     pub(crate) format: Option<Format>,
     /// Types that may be absent.
@@ -139,7 +138,7 @@ pub(crate) fn read(path: &Path, today: &str) -> Result<Config> {
 fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
     keys::check(path, text)?;
     let raw: Raw = toml::from_str(text).map_err(|error| {
-        let line = error.span().map_or(1, |span| keys::line_of(path, text, span.start));
+        let line = error.span().map_or(1, |span| line_of(text, span.start));
         anyhow!("{path}:{line}: {}", error.message())
     })?;
     expect_sense(path, &raw, today)?;

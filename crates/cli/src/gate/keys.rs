@@ -2,7 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use fieldline_check::Rule;
-use fieldline_tree::pins::nearest;
+use fieldline_tree::pins::{line_of, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -18,7 +18,7 @@ pub(super) fn check(path: &str, text: &str) -> Result<()> {
     let reader = Reader { path, text };
     let document = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        anyhow!("{path}:{}: {}", reader.line(at), error.message())
+        anyhow!("{path}:{}: {}", line_of(text, at), error.message())
     })?;
     let top = document.get_ref();
     reader.known(top, &TOP, "key")?;
@@ -51,16 +51,11 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// 1-based line of a byte.
-    fn line(&self, offset: usize) -> usize {
-        self.text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
-    }
-
     fn known(&self, table: &DeTable<'_>, keys: &[&str], what: &str) -> Result<()> {
         // The parser sorts keys; the first in the file is named.
         let unknown = table.keys().filter(|key| !keys.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
-        let (name, line) = (key.get_ref(), self.line(key.span().start));
+        let (name, line) = (key.get_ref(), line_of(self.text, key.span().start));
         let near = nearest(name, keys.iter().copied());
         Err(anyhow!("{}:{line}: there is no {what} '{name}'{near}", self.path))
     }
@@ -76,9 +71,4 @@ impl Reader<'_> {
         }
         Ok(())
     }
-}
-
-/// 1-based line of a byte of a text.
-pub(super) fn line_of(path: &str, text: &str, offset: usize) -> usize {
-    Reader { path, text }.line(offset)
 }

@@ -28,7 +28,6 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Whether it counts at a level.
     pub(crate) fn is_at(&self, level: FindingLevel) -> bool {
         self.suppressed.is_none() && self.level == level
     }

@@ -39,7 +39,6 @@ fn check_format(bytes: &[u8], format: &str, version: u64) -> Result<()> {
     Ok(())
 }
 
-/// A value as the text of its file.
 pub(crate) fn text(value: &impl Serialize) -> Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(value)?;
     bytes.push(b'\n');
@@ -51,7 +50,6 @@ pub(crate) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
     output::write_file(path, &text(value)?)
 }
 
-/// Reads a profile.
 pub(crate) fn read_profile(path: &Path) -> Result<AccessProfile> {
     read(path, access::FORMAT, u64::from(access::VERSION))
 }

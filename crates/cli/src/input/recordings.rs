@@ -28,7 +28,6 @@ pub(crate) struct Attributed<'w> {
 }
 
 impl Attributed<'_> {
-    /// The profile of all recordings.
     pub(crate) fn profile(&self) -> Result<AccessProfile> {
         let parts = self.dwarfs.iter().zip(self.attributions);
         let parts: Vec<_> = parts.map(|(dwarf, attribution)| sums::Part { dwarf, attribution }).collect();
@@ -61,7 +60,6 @@ impl Attributed<'_> {
     }
 }
 
-/// The files of a program.
 struct Files {
     program: FileBytes,
     /// Its debug info, if that is in another file.
@@ -137,7 +135,6 @@ pub(crate) fn open_linked(file: FileBytes) -> Result<FileBytes> {
     Ok(module::linked(&file)?.unwrap_or(file))
 }
 
-/// Opens a recording.
 pub(crate) fn open(path: &Path) -> Result<SampleFile> {
     match SampleFile::open(path) {
         Err(Error::Line { line, problem }) => bail!("{}:{line}: {problem}", path.display()),

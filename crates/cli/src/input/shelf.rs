@@ -46,7 +46,6 @@ impl Shelf {
     }
 }
 
-/// What a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A baseline.
@@ -56,7 +55,6 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// Looks.
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let file = FileBytes::open(path)?;
         if is_json(file.bytes()) {

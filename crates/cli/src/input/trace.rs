@@ -54,7 +54,6 @@ impl Trace {
     }
 }
 
-/// The accesses of a trace, one by one.
 pub(crate) enum Accesses<'t> {
     Binary(std::slice::ChunksExact<'t, u8>),
     Text(std::slice::Iter<'t, TraceAccess>),

@@ -9,3 +9,10 @@ pub(crate) mod plan_text;
 pub(crate) mod proposal;
 pub(crate) mod simulate_text;
 pub(crate) mod verify_text;
+
+use fieldline_plan::StructPlan;
+
+/// The name of a member by its declared index.
+pub(crate) fn member_name(of: &StructPlan, index: usize) -> &str {
+    of.declared.members.get(index).and_then(|member| member.name.as_deref()).unwrap_or("(anonymous)")
+}

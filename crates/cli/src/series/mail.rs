@@ -13,7 +13,6 @@ const MAGIC: &str = "Mon Sep 17 00:00:00 2001";
 /// Longest name of a file, its number and `.patch` apart.
 const NAME: usize = 52;
 
-/// One mail of a series.
 pub(crate) struct Mail<'m> {
     /// Its number, 0 for the cover letter, and how many patches there are.
     pub(crate) number: (usize, usize),
@@ -38,7 +37,6 @@ impl Mail<'_> {
         format!("{:04}-{}.patch", self.number.0, slug.trim_end_matches(['-', '.']))
     }
 
-    /// The whole text.
     pub(crate) fn text(&self, args: &SeriesArgs) -> Vec<u8> {
         let mut out = format!("From {} {MAGIC}\n", "0".repeat(40));
         let _ = writeln!(out, "From: {}", encoded(args.from.as_deref().unwrap_or_default()));

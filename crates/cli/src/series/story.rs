@@ -1,6 +1,7 @@
 //! What the mails of a series say: measured, predicted, moved, left alone.
 
 use super::mail::paragraph;
+use crate::report::plan::member_name;
 use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording};
 use fieldline_plan::result::{Basis, Candidate, Group, GroupAlignment, Mark};
 use fieldline_plan::visits::source;
@@ -32,7 +33,6 @@ pub(crate) fn subject(step: &PatchStep, plan: &Plan) -> String {
     }
 }
 
-/// The subject of the cover letter.
 pub(crate) fn cover_subject(steps: &[PatchStep]) -> String {
     let names: Vec<&str> = steps.iter().filter_map(PatchStep::name).collect();
     match names.as_slice() {
@@ -64,8 +64,7 @@ pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>, steps: &[Patch
         let marked = step.map_or(&[][..], |step| step.groups.as_slice());
         groups(&mut out, of, profile, marked);
         for remark in step.map_or(&[][..], |step| step.shared.as_slice()) {
-            out.push('\n');
-            paragraph(&mut out, "", remark);
+            apart(&mut out, remark);
         }
         grows(&mut out, of);
         smaller(&mut out, of);
@@ -83,16 +82,13 @@ pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>, steps: &[Patch
 pub(crate) fn of_macros(step: &PatchStep) -> String {
     let mut out = String::new();
     paragraph(&mut out, "", CONDITION);
-    out.push('\n');
-    paragraph(
+    apart(
         &mut out,
-        "",
         "Add __cacheline_group_begin_aligned_cond() and __cacheline_group_end_aligned_cond(), which align a group where \
          cachelines have a given size and behave as the plain markers elsewhere.",
     );
     if step.files.len() > 1 {
-        out.push('\n');
-        paragraph(&mut out, "", "Teach the scripts that know the other markers about them.");
+        apart(&mut out, "Teach the scripts that know the other markers about them.");
     }
     out
 }
@@ -125,8 +121,7 @@ pub(crate) fn of_struct(plan: &Plan, of: &StructPlan, step: &PatchStep) -> Strin
         paragraph(&mut out, "  * ", &text);
     }
     for remark in &step.shared {
-        out.push('\n');
-        paragraph(&mut out, "", remark);
+        apart(&mut out, remark);
     }
     out
 }
@@ -205,6 +200,12 @@ fn forecast(out: &mut String, plan: &Plan, of: &StructPlan) {
     }
 }
 
+/// Appends a paragraph with a blank line above.
+fn apart(out: &mut String, text: &str) {
+    out.push('\n');
+    paragraph(out, "", text);
+}
+
 /// What the visits were learnt from, and how sure the advice is.
 fn evidence(out: &mut String, of: &StructPlan) {
     let Some(evidence) = &of.evidence else { return };
@@ -225,8 +226,7 @@ fn evidence(out: &mut String, of: &StructPlan) {
     let still = of.declared.members.len().saturating_sub(of.moved.len());
     let _ =
         write!(text, " {still} of {} members keep their place among the others.", of.declared.members.len());
-    out.push('\n');
-    paragraph(out, "", &text);
+    apart(out, &text);
 }
 
 /// Groups of the new order with their heat.
@@ -258,10 +258,7 @@ fn groups(out: &mut String, of: &StructPlan, profile: Option<&AccessProfile>, ma
 }
 
 fn names(of: &StructPlan, group: &Group) -> String {
-    let name = |index: &usize| {
-        let member = of.declared.members.get(*index);
-        member.and_then(|member| member.name.as_deref()).unwrap_or("(anonymous)").to_owned()
-    };
+    let name = |index: &usize| member_name(of, *index).to_owned();
     let mut names: Vec<String> = group.members.iter().take(NAMED).map(name).collect();
     if group.members.len() > NAMED {
         names.push(format!("{} more", group.members.len() - NAMED));
@@ -328,8 +325,7 @@ fn smaller(out: &mut String, of: &StructPlan) {
         forecast.together.after,
         forecast.line
     );
-    out.push('\n');
-    paragraph(out, "", &text);
+    apart(out, &text);
 }
 
 fn held(out: &mut String, of: &StructPlan) {
@@ -338,8 +334,7 @@ fn held(out: &mut String, of: &StructPlan) {
     }
     out.push_str("\nMembers that don't move freely:\n\n");
     for held in &of.held {
-        let name = of.declared.members.get(held.index).and_then(|member| member.name.as_deref());
-        paragraph(out, "  * ", &format!("{}: {}", name.unwrap_or("(anonymous)"), held.reason));
+        paragraph(out, "  * ", &format!("{}: {}", member_name(of, held.index), held.reason));
     }
 }
 

@@ -12,7 +12,6 @@ pub(super) struct Chunk {
     pub(super) lines: Range<usize>,
     /// Comment lines of its own above the declaration.
     pub(super) lead: usize,
-    /// Blank lines before it.
     pub(super) blank_before: usize,
     /// Open blocks around it, outermost first; each has one arm, and that is active.
     pub(super) path: Vec<usize>,
@@ -72,7 +71,6 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// Cuts a joined body.
     pub(super) fn cut(join: &Join) -> Self {
         let mut cutter =
             Cutter { join, body: join.body, chunks: Vec::new(), path: Vec::new(), next_member: 0 };
@@ -87,9 +85,9 @@ impl Chunks {
                 Work::Node(Node::Block(block)) if cutter.is_open(block) => {
                     cutter.path.push(block);
                     work.push(Work::Leave);
-                    let arm = join.body.blocks.get(block).and_then(|block| block.arms.first());
-                    let nodes = arm.map_or(&[][..], |arm| arm.nodes.as_slice());
-                    work.extend(nodes.iter().rev().map(|node| Work::Node(*node)));
+                    let nodes =
+                        join.body.arms(block).first().into_iter().flat_map(|arm| arm.nodes.iter().rev());
+                    work.extend(nodes.map(|node| Work::Node(*node)));
                 }
                 Work::Node(Node::Block(block)) => cutter.closed_block(block),
             }
@@ -107,7 +105,6 @@ impl Chunks {
         self.list.get(index)
     }
 
-    /// The chunk that declares a member.
     pub(super) fn of_member(&self, member: usize) -> Option<usize> {
         self.list.iter().position(|chunk| chunk.members.contains(&member))
     }
@@ -132,9 +129,7 @@ impl Chunks {
     fn attach_followers(&mut self) {
         for index in 1..self.list.len() {
             let (before, rest) = self.list.split_at_mut(index);
-            let (Some(last), Some(chunk)) = (before.last(), rest.first_mut()) else {
-                continue;
-            };
+            let (Some(last), Some(chunk)) = (before.last(), rest.first_mut()) else { continue };
             if chunk.role != Role::Idle || chunk.blank_before > 0 || chunk.path != last.path {
                 continue;
             }
@@ -202,9 +197,7 @@ impl Cutter<'_, '_, '_, '_> {
     }
 
     fn piece(&mut self, index: usize) {
-        let Some(piece) = self.body.pieces.get(index) else {
-            return;
-        };
+        let Some(piece) = self.body.pieces.get(index) else { return };
         let (lines, blank) = (piece.lines.clone(), piece.blank_before);
         let none = self.next_member..self.next_member;
         match &piece.kind {
@@ -212,13 +205,7 @@ impl Cutter<'_, '_, '_, '_> {
             PieceKind::Layout => self.push(Role::Layout, lines, 0, blank, none),
             PieceKind::Directive(token) => {
                 self.push(Role::Barrier, lines, 0, blank, none);
-                self.fix(
-                    Some(FixedPlace {
-                        line: self.body.source.line_of(*token),
-                        reason: "a preprocessor line stands there".to_owned(),
-                    }),
-                    Together::Line,
-                );
+                self.fix(Some(self.at_directive(*token)), Together::Line);
             }
             PieceKind::Statements(statements) => {
                 let members = self.members(statements);
@@ -273,7 +260,7 @@ impl Cutter<'_, '_, '_, '_> {
         }
         let reason = match statement.declares {
             Declares::Nothing
-                if statement.tokens.len() == 1 && self.is_lone_semicolon(statement.tokens.start) =>
+                if statement.tokens.len() == 1 && self.body.source.text(statement.tokens.start) == b";" =>
             {
                 return None;
             }
@@ -285,28 +272,22 @@ impl Cutter<'_, '_, '_, '_> {
         Some(reason.to_owned())
     }
 
-    fn is_lone_semicolon(&self, token: usize) -> bool {
-        self.body.source.text(token) == b";"
+    fn at_directive(&self, token: usize) -> FixedPlace {
+        let line = self.body.source.line_of(token);
+        FixedPlace { line, reason: "a preprocessor line stands there".to_owned() }
     }
 
     /// Whether units can move in and out of a block: it has one arm, which is active.
     fn is_open(&self, block: usize) -> bool {
-        let Some(found) = self.body.blocks.get(block) else {
-            return false;
-        };
-        found.arms.len() == 1
+        self.body.arms(block).len() == 1
             && self.statements_in(block).iter().any(|at| !self.join.members_of(*at).is_empty())
     }
 
     /// A block that moves as a whole, or stays as a whole.
     fn closed_block(&mut self, block: usize) {
-        let Some(found) = self.body.blocks.get(block) else {
-            return;
-        };
+        let Some(found) = self.body.blocks.get(block) else { return };
         let first = found.arms.first().and_then(|arm| self.body.pieces.get(arm.piece));
-        let (Some(first), Some(last)) = (first, self.body.pieces.get(found.end)) else {
-            return;
-        };
+        let (Some(first), Some(last)) = (first, self.body.pieces.get(found.end)) else { return };
         let lines = first.lines.start..last.lines.end;
         let blank = first.blank_before;
         let statements = self.statements_in(block);
@@ -330,13 +311,8 @@ impl Cutter<'_, '_, '_, '_> {
     ) -> Option<FixedPlace> {
         let directive = self.pieces_in(block).into_iter().find_map(|at| {
             let piece = self.body.pieces.get(at)?;
-            let PieceKind::Directive(token) = piece.kind else {
-                return None;
-            };
-            Some(FixedPlace {
-                line: self.body.source.line_of(token),
-                reason: "a preprocessor line stands there".to_owned(),
-            })
+            let PieceKind::Directive(token) = piece.kind else { return None };
+            Some(self.at_directive(token))
         });
         directive.or_else(|| {
             let statements = statements.iter().filter_map(|at| {
@@ -359,8 +335,7 @@ impl Cutter<'_, '_, '_, '_> {
         let mut found = Vec::new();
         let mut work = vec![block];
         while let Some(block) = work.pop() {
-            let arms = self.body.blocks.get(block).map_or(&[][..], |block| block.arms.as_slice());
-            for node in arms.iter().flat_map(|arm| &arm.nodes) {
+            for node in self.body.arms(block).iter().flat_map(|arm| &arm.nodes) {
                 match node {
                     Node::Piece(piece) => found.push(*piece),
                     Node::Block(block) => work.push(*block),
@@ -374,11 +349,10 @@ impl Cutter<'_, '_, '_, '_> {
     fn statements_in(&self, block: usize) -> Vec<usize> {
         let pieces = self.pieces_in(block).into_iter();
         let kinds = pieces.filter_map(|at| self.body.pieces.get(at).map(|piece| &piece.kind));
-        kinds
-            .flat_map(|kind| match kind {
-                PieceKind::Statements(statements) => statements.clone(),
-                _ => Vec::new(),
-            })
-            .collect()
+        let statements = kinds.filter_map(|kind| match kind {
+            PieceKind::Statements(statements) => Some(statements),
+            _ => None,
+        });
+        statements.flatten().copied().collect()
     }
 }

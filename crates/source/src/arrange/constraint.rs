@@ -15,8 +15,9 @@ pub struct TextConstraints {
     pub members: Vec<MemberPlace>,
     /// What moves as a whole, in declared order.
     pub units: Vec<MemberUnit>,
-    /// Nests of conditions; the first is the empty one.
-    pub guards: Vec<GuardPath>,
+    /// Nests of conditions around units, outermost first; the first is the empty one. Units of equal conditions can share one
+    /// `#if` block.
+    pub guards: Vec<Vec<Literal>>,
     /// What nothing passes, by zone: units that are alone in theirs, and lines that declare no member.
     barriers: BTreeMap<u32, FixedPlace>,
 }
@@ -52,19 +53,12 @@ pub struct MemberUnit {
     pub together: Together,
 }
 
-/// The conditions around a unit, outermost first. Units of equal conditions can share one `#if` block.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GuardPath {
-    /// The conditions.
-    pub conditions: Vec<Literal>,
-}
-
 impl TextConstraints {
     pub(super) fn of(join: &Join, chunks: &Chunks) -> Self {
         let mut found = Self {
             members: Vec::with_capacity(join.expected.len()),
             units: Vec::new(),
-            guards: vec![GuardPath::default()],
+            guards: vec![Vec::new()],
             barriers: BTreeMap::new(),
         };
         let mut numbers = BTreeMap::from([(Vec::new(), 0)]);
@@ -82,7 +76,7 @@ impl TextConstraints {
         let blocks = chunk.path.iter();
         let conditions: Vec<Literal> = blocks.flat_map(|block| join.body.arm_literals(*block, 0)).collect();
         *numbers.entry(conditions).or_insert_with_key(|conditions| {
-            self.guards.push(GuardPath { conditions: conditions.clone() });
+            self.guards.push(conditions.clone());
             self.guards.len() - 1
         })
     }

@@ -2,73 +2,44 @@
 
 use super::chunk::{Chunk, Chunks, Role};
 use super::sequence::Sequence;
-use crate::body::{PieceKind, is_layout_comment};
+use crate::body::{Body, PieceKind, is_layout_comment};
 use crate::definition::lossy;
 use crate::join::Join;
 use std::fmt;
 
-/// A remark on a reordering. Lines are 1-based and those of the original.
+/// Of a comment about the layout that stays, though what is before it has changed.
+const DOUBTFUL: &str = "may no longer hold";
+
+/// A remark on a reordering.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Remark {
-    /// A comment about the layout was left out, since its neighbours have changed.
-    LayoutCommentRemoved {
-        /// Where it stood.
-        line: u32,
-        /// Its text.
-        text: String,
-    },
-    /// A comment about the layout stays, but what is before it has changed.
-    LayoutCommentDoubtful {
-        /// Where it stands.
-        line: u32,
-        /// Its text.
-        text: String,
-    },
-    /// A comment above several members went with the first of them.
-    CommentLeavesMembers {
-        /// Where it stood.
-        line: u32,
-        /// The member it went with, quoted.
-        with: String,
-        /// Members it may have been about too, quoted.
-        others: Vec<String>,
-    },
+pub struct Remark {
+    /// 1-based line of the original.
+    pub line: u32,
+    /// What stands there, as a sentence without its end.
+    pub what: String,
 }
 
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::LayoutCommentRemoved { line, text } => {
-                write!(f, "line {line}: {text} no longer holds and is removed")
-            }
-            Self::LayoutCommentDoubtful { line, text } => {
-                write!(f, "line {line}: {text} may no longer hold")
-            }
-            Self::CommentLeavesMembers { line, with, others } => {
-                let others = others.join(", ");
-                write!(f, "line {line}: the comment goes with {with}, but may be about {others} too")
-            }
-        }
+        write!(f, "line {}: {}", self.line, self.what)
     }
 }
 
-/// All notes, by line.
 pub(super) fn notes(join: &Join, chunks: &Chunks, sequence: &Sequence) -> Vec<Remark> {
     let noter = Noter { join, chunks, sequence };
-    let mut notes: Vec<(u32, Remark)> = Vec::new();
+    let mut notes = Vec::new();
     for item in &sequence.dropped {
-        notes.extend(noter.layout(*item, |line, text| Remark::LayoutCommentRemoved { line, text }));
+        notes.extend(noter.layout(*item, "no longer holds and is removed"));
     }
     for item in &sequence.doubtful {
-        notes.extend(noter.layout(*item, |line, text| Remark::LayoutCommentDoubtful { line, text }));
+        notes.extend(noter.layout(*item, DOUBTFUL));
     }
     for (index, chunk) in chunks.units() {
         notes.extend(noter.trailing(index, chunk));
         notes.extend(noter.leading(index, chunk));
     }
-    notes.sort_by_key(|(line, _)| *line);
-    notes.into_iter().map(|(_, note)| note).collect()
+    notes.sort_by_key(|note| note.line);
+    notes
 }
 
 struct Noter<'n, 'b, 's, 't> {
@@ -78,25 +49,23 @@ struct Noter<'n, 'b, 's, 't> {
 }
 
 impl Noter<'_, '_, '_, '_> {
-    fn layout(&self, item: usize, note: fn(u32, String) -> Remark) -> Option<(u32, Remark)> {
+    fn layout(&self, item: usize, verdict: &str) -> Option<Remark> {
         let chunk = self.chunks.get(item)?;
-        let line = number(chunk.lines.start);
-        let text = lossy(self.join.body.lines_text(&chunk.lines)).trim().to_owned();
-        Some((line, note(line, text)))
+        let text = lossy(self.join.body.lines_text(&chunk.lines));
+        Some(Remark { line: Body::number(chunk.lines.start), what: format!("{} {verdict}", text.trim()) })
     }
 
     /// Comments about the layout behind a declaration that has another neighbour now.
-    fn trailing(&self, index: usize, chunk: &Chunk) -> Vec<(u32, Remark)> {
+    fn trailing(&self, index: usize, chunk: &Chunk) -> Vec<Remark> {
         if self.next_unit(index) == self.chunks.units().map(|(at, _)| at).find(|at| *at > index) {
             return Vec::new();
         }
         let source = self.join.body.source;
         let comments = self.comments(chunk).into_iter();
         let stale = comments.filter(|token| is_layout_comment(source.text(*token)));
-        let note = |token: usize| {
-            let line = source.line_of(token);
-            let text = lossy(source.text(token));
-            (line, Remark::LayoutCommentDoubtful { line, text })
+        let note = |token: usize| Remark {
+            line: source.line_of(token),
+            what: format!("{} {DOUBTFUL}", lossy(source.text(token))),
         };
         stale.map(note).collect()
     }
@@ -121,7 +90,7 @@ impl Noter<'_, '_, '_, '_> {
     }
 
     /// A comment above the first of several members without one, when they don't follow it any more.
-    fn leading(&self, index: usize, chunk: &Chunk) -> Option<(u32, Remark)> {
+    fn leading(&self, index: usize, chunk: &Chunk) -> Option<Remark> {
         if chunk.lead == 0 {
             return None;
         }
@@ -134,13 +103,10 @@ impl Noter<'_, '_, '_, '_> {
         if behind.eq(others.iter()) {
             return None;
         }
-        let line = number(chunk.lines.start);
-        let note = Remark::CommentLeavesMembers {
-            line,
-            with: self.label(index),
-            others: others.iter().map(|other| self.label(*other)).collect(),
-        };
-        Some((line, note))
+        let others: Vec<String> = others.iter().map(|other| self.label(*other)).collect();
+        let (with, others) = (self.label(index), others.join(", "));
+        let what = format!("the comment goes with {with}, but may be about {others} too");
+        Some(Remark { line: Body::number(chunk.lines.start), what })
     }
 
     /// Whether a comment above looks like one about a paragraph: several lines, a colon at the end, or such words.
@@ -170,8 +136,4 @@ impl Noter<'_, '_, '_, '_> {
         let labels: Vec<String> = found.iter().map(|member| member.label()).collect();
         labels.join(", ")
     }
-}
-
-fn number(line: usize) -> u32 {
-    u32::try_from(line + 1).unwrap_or(u32::MAX)
 }

@@ -19,11 +19,7 @@ pub(super) fn check(
     let old = join.body;
     let text = edits.apply(old.source.bytes());
     let source = SourceText::new(&text);
-    let definition = source
-        .definitions()
-        .into_iter()
-        .find(|found| found.keyword == old.definition.keyword)
-        .ok_or_else(|| failed("the struct is gone"))?;
+    let definition = old.found_again(&source).ok_or_else(|| failed("the struct is gone"))?;
     let new = Body::parse(&source, &definition)?;
     let new_lines = new_lines(old, lines);
     let member = |index: &usize| {

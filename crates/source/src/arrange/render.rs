@@ -93,9 +93,7 @@ impl Guards {
         let mut nested = Vec::with_capacity(path.len());
         for guard in open {
             let wanted = condition(&self.block(*guard));
-            let Some(at) = rest.iter().position(|block| condition(block) == wanted) else {
-                break;
-            };
+            let Some(at) = rest.iter().position(|block| condition(block) == wanted) else { break };
             nested.push(rest.remove(at));
         }
         nested.append(&mut rest);
@@ -103,9 +101,7 @@ impl Guards {
     }
 
     fn fits(&self, body: &Body, guard: usize, block: usize, moved: bool) -> bool {
-        let Some(guard) = self.list.get(guard) else {
-            return false;
-        };
+        let Some(guard) = self.list.get(guard) else { return false };
         let same_condition = body.arm_literals(guard.block, 0) == body.arm_literals(block, 0);
         same_condition && (moved || !guard.is_owned || guard.block == block)
     }
@@ -195,9 +191,7 @@ impl Writer<'_, '_, '_> {
         for guard in guards.iter().rev() {
             let block = self.guards.block(*guard);
             let end = self.body.blocks.get(block).map(|block| block.end);
-            let Some(piece) = end.and_then(|end| self.piece(end)) else {
-                continue;
-            };
+            let Some(piece) = end.and_then(|end| self.piece(end)) else { continue };
             let lines = piece.lines.clone();
             let is_last = matches!(before, Before::Chunk(item) if self.ends.last.get(&block) == Some(&item));
             let blanks = if is_last { piece.blank_before } else { 0 };
@@ -208,9 +202,7 @@ impl Writer<'_, '_, '_> {
     /// Writes an `#if`; the one that continues its block with the comment above it.
     fn open(&mut self, guard: usize, before: Before, item: usize) -> Before {
         let block = self.guards.block(guard);
-        let Some(piece) = self.opening(block) else {
-            return Before::Opening(block);
-        };
+        let Some(piece) = self.opening(block) else { return Before::Opening(block) };
         let (lines, line, blanks) =
             (piece.lines.clone(), self.body.directive_line(piece), piece.blank_before);
         if self.guards.heirs.get(&block) == Some(&guard) {
@@ -225,8 +217,7 @@ impl Writer<'_, '_, '_> {
 
     /// The piece of a block's `#if`.
     fn opening(&self, block: usize) -> Option<&'_ Piece> {
-        let first_arm = self.body.blocks.get(block).and_then(|block| block.arms.first());
-        first_arm.and_then(|arm| self.piece(arm.piece))
+        self.piece(self.body.arms(block).first()?.piece)
     }
 
     /// Whether the blank lines before an `#if` stay.

@@ -206,9 +206,7 @@ impl Placer<'_, '_, '_, '_> {
     /// Whether two chunks will stand under one `#if` at a depth: those that stayed keep their own.
     fn share_block(&self, one: usize, other: usize, depth: usize) -> bool {
         let block = |index: usize| self.chunks.get(index)?.path.get(depth).copied();
-        let (Some(first), Some(second)) = (block(one), block(other)) else {
-            return false;
-        };
+        let (Some(first), Some(second)) = (block(one), block(other)) else { return false };
         let has_moved = |index: usize| self.sequence.moved.get(index) == Some(&true);
         let can_join = has_moved(one) || has_moved(other);
         first == second || (can_join && self.body.arm_literals(first, 0) == self.body.arm_literals(second, 0))
@@ -220,9 +218,7 @@ impl Placer<'_, '_, '_, '_> {
         let declared: Vec<usize> = (0..self.chunks.list.len()).collect();
         for item in &items {
             let chunk = self.chunks.get(*item);
-            let Some(chunk) = chunk.filter(|chunk| chunk.role == Role::Layout) else {
-                continue;
-            };
+            let Some(chunk) = chunk.filter(|chunk| chunk.role == Role::Layout) else { continue };
             let numbers = names_cacheline(self.body.lines_text(&chunk.lines));
             let same_neighbours = self.neighbours(&items, *item) == self.neighbours(&declared, *item);
             let same_before = self.units_before(&items, *item) == self.units_before(&declared, *item);

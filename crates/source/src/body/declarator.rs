@@ -144,9 +144,7 @@ impl<'t> Reader<'_, 't> {
 
     /// Whether a macro stands before a whole declaration, as `ACPI_COMMON_HEADER u32 value`: it may declare members.
     fn has_unknown_prefix(&self, all: &[Part]) -> bool {
-        let [Part::Word(first), Part::Word(second), third, ..] = all else {
-            return false;
-        };
+        let [Part::Word(first), Part::Word(second), third, ..] = all else { return false };
         let goes_on = matches!(third, Part::Word(_) | Part::Mark(b'*'));
         let is_ordinary = attribute::is_type_word(self.source.text(*second))
             || attribute::is_tag_keyword(self.source.text(*second))
@@ -197,9 +195,7 @@ impl<'t> Reader<'_, 't> {
         let mut here = parts_here.to_vec();
         loop {
             let at = (0..here.len()).find(|at| self.is_declarator_group(&here, *at))?;
-            let Some(Part::Group(_, open, close)) = here.get(at).copied() else {
-                return None;
-            };
+            let Some(Part::Group(_, open, close)) = here.get(at).copied() else { return None };
             let inside = parts(self.source, open + 1..close);
             let inside = self.without_attributes(&inside);
             if (0..inside.len()).any(|at| self.is_declarator_group(&inside, at)) {
@@ -212,9 +208,7 @@ impl<'t> Reader<'_, 't> {
 
     /// Whether the group at `at` holds a declarator rather than arguments.
     fn is_declarator_group(&self, here: &[Part], at: usize) -> bool {
-        let Some(Part::Group(b'(', open, close)) = here.get(at).copied() else {
-            return false;
-        };
+        let Some(Part::Group(b'(', open, close)) = here.get(at).copied() else { return false };
         let before = at.checked_sub(1).and_then(|before| here.get(before));
         if attribute::is_call(self.text(before)) {
             return false;

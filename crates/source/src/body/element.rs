@@ -78,9 +78,7 @@ impl Splitter<'_, '_> {
     }
 
     fn advance(&mut self, open: &mut Open) -> Result<(), Refusal> {
-        let Some(token) = self.source.token(self.at) else {
-            return Err(self.unbalanced());
-        };
+        let Some(token) = self.source.token(self.at) else { return Err(self.unbalanced()) };
         match token.kind {
             TokenKind::Comment => {
                 self.at += 1;
@@ -138,9 +136,7 @@ impl Splitter<'_, '_> {
     fn absorb(&mut self, index: usize) -> Result<usize, Refusal> {
         let mut depth = 0usize;
         while let Some(element) = self.elements.pop() {
-            let Element::Directive(token) = element else {
-                continue;
-            };
+            let Element::Directive(token) = element else { continue };
             match self.source.directive(token) {
                 Some(Directive::Endif) => depth += 1,
                 Some(Directive::If(_)) if depth == 0 => return Ok(token),
@@ -157,9 +153,7 @@ impl Splitter<'_, '_> {
 
     /// Whether what was read is a macro that needs no semicolon, as `randomized_struct_fields_start`.
     fn is_whole_macro(&self, open: &Open) -> bool {
-        let Some(word) = self.source.word(open.first).filter(|_| !open.is_tangled) else {
-            return false;
-        };
+        let Some(word) = self.source.word(open.first).filter(|_| !open.is_tangled) else { return false };
         match open.end - open.first {
             0 => false,
             1 if macros::BARE.contains(&word) => !self.source.is_punct(self.next(open), b';'),

@@ -79,10 +79,7 @@ pub(crate) fn call(name: &[u8], arguments: &[&[u8]]) -> Declares {
 
 /// What a lone word declares.
 pub(crate) fn bare(name: &[u8]) -> Declares {
-    match BARE.contains(&name) {
-        true => Declares::Nothing,
-        false => Declares::Unknown,
-    }
+    if BARE.contains(&name) { Declares::Nothing } else { Declares::Unknown }
 }
 
 fn marker(prefix: &[u8], group: &[u8]) -> Declarator {

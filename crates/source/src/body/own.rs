@@ -88,10 +88,7 @@ impl Owner<'_, '_> {
         Statement {
             line: self.source.lines().number(range.start),
             range,
-            declares: match is_tangled {
-                true => Declares::Unknown,
-                false => declares(self.source, tokens.clone()),
-            },
+            declares: if is_tangled { Declares::Unknown } else { declares(self.source, tokens.clone()) },
             attributes: attributes(self.source, tokens.clone()),
             pin: None,
             is_tangled,
@@ -223,12 +220,8 @@ impl<'s, 't> Attacher<'s, 't> {
     /// Whether a comment continues or follows the last statement: no blank line between, and as far right as that
     /// one's trailing comment or deep in the line.
     fn belongs_to_last(&self, piece: &Piece) -> bool {
-        let Some(last) = self.pieces.last() else {
-            return false;
-        };
-        let PieceKind::Statements(statements) = &last.kind else {
-            return false;
-        };
+        let Some(last) = self.pieces.last() else { return false };
+        let PieceKind::Statements(statements) = &last.kind else { return false };
         let Some(statement) = statements.last().and_then(|index| self.statements.get(*index)) else {
             return false;
         };
@@ -282,12 +275,8 @@ impl<'s, 't> Attacher<'s, 't> {
     /// Gives a `#define` directly below a statement to it, with comments between, if the body doesn't use the macro.
     fn define_follows(&mut self, name: &str, piece: &Piece) -> bool {
         let is_comment = |other: &Piece| other.kind == PieceKind::Comment;
-        let Some(at) = self.pieces.iter().rposition(|other| !is_comment(other)) else {
-            return false;
-        };
-        let Some(run) = self.pieces.get(at..) else {
-            return false;
-        };
+        let Some(at) = self.pieces.iter().rposition(|other| !is_comment(other)) else { return false };
+        let Some(run) = self.pieces.get(at..) else { return false };
         let touches = run.windows(2).all(|pair| touch(&pair[0], &pair[1]))
             && run.last().is_some_and(|last| touch(last, piece));
         let follows = matches!(run.first(), Some(first) if matches!(first.kind, PieceKind::Statements(_)));
@@ -319,9 +308,7 @@ impl Owned {
 
     fn link_statements(&mut self) {
         for (index, piece) in self.pieces.iter().enumerate() {
-            let PieceKind::Statements(statements) = &piece.kind else {
-                continue;
-            };
+            let PieceKind::Statements(statements) = &piece.kind else { continue };
             for statement in statements {
                 if let Some(statement) = self.statements.get_mut(*statement) {
                     statement.piece = index;

@@ -43,7 +43,6 @@ pub(crate) fn parts(source: &SourceText, tokens: Range<usize>) -> Vec<Part> {
     found
 }
 
-/// Parts between commas.
 pub(crate) fn at_commas(parts: &[Part]) -> impl Iterator<Item = &[Part]> {
     parts.split(|part| *part == Part::Mark(b','))
 }

@@ -11,79 +11,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Words that make a wish a rule.
-const RULES: &[&str] =
-    &["must", "has", "have", "needs", "need", "keep", "always", "should", "shall", "leave"];
+const RULES: &str = "must has have needs need keep always should shall leave";
 
 /// Words for a place that a rule can name.
-const PLACES: &[&str] = &["first", "1st", "last", "end", "beginning", "start", "bottom", "offset"];
+const PLACES: &str = "first 1st last end beginning start bottom offset";
 
 /// Words between a rule and its place that don't change its meaning.
-const LINKS: &[&str] = &[
-    "a",
-    "absolutely",
-    "all",
-    "always",
-    "are",
-    "as",
-    "at",
-    "be",
-    "been",
-    "come",
-    "element",
-    "entry",
-    "field",
-    "go",
-    "in",
-    "is",
-    "it",
-    "member",
-    "of",
-    "on",
-    "placed",
-    "put",
-    "remain",
-    "stay",
-    "struct",
-    "structure",
-    "that",
-    "the",
-    "them",
-    "these",
-    "this",
-    "to",
-    "very",
-    "stays",
-    "located",
-    "kept",
-    "aligned",
-];
+const LINKS: &str = "\
+    a absolutely all always are as at be been come element entry field go in is it member of on placed \
+    put remain stay struct structure that the them these this to very stays located kept aligned";
 
 /// Phrases that forbid any move.
-const PHRASES: &[&[&str]] = &[
-    &["do", "not", "move"],
-    &["don't", "move"],
-    &["do", "not", "reorder"],
-    &["don't", "reorder"],
-    &["not", "be", "moved"],
-    &["not", "be", "reordered"],
-    &["order", "matters"],
-    &["order", "is", "important"],
-    &["change", "the", "order"],
-    &["must", "precede"],
-    &["must", "immediately", "follow"],
-    &["must", "immediately", "precede"],
-    &["must", "follow"],
-    &["must", "be", "adjacent"],
-    &["must", "be", "contiguous"],
-    &["must", "be", "consecutive"],
-    &["put", "anything", "below"],
-    &["put", "anything", "after"],
-    &["add", "anything", "below"],
-    &["add", "anything", "after"],
-    &["add", "fields", "after"],
-    &["add", "fields", "below"],
-    &["nothing", "after", "this"],
-];
+const PHRASES: &str = "\
+    do not move, don't move, do not reorder, don't reorder, not be moved, not be reordered, \
+    order matters, order is important, change the order, must precede, must immediately follow, \
+    must immediately precede, must follow, must be adjacent, must be contiguous, must be consecutive, \
+    put anything below, put anything after, add anything below, add anything after, add fields after, \
+    add fields below, nothing after this";
 
 /// Words around a rule that a message shows.
 const SHOWN: usize = 4;
@@ -101,9 +45,7 @@ enum Reach {
 pub(crate) fn find_pins(body: &mut Body) {
     let mut found = Vec::new();
     for (index, piece) in body.pieces.iter().enumerate() {
-        let PieceKind::Statements(statements) = &piece.kind else {
-            continue;
-        };
+        let PieceKind::Statements(statements) = &piece.kind else { continue };
         let rule = piece.comments.iter().find_map(|token| rule(body.source, *token));
         if let Some((pin, reach)) = rule {
             let more = reached(body, index, reach, statements);
@@ -236,7 +178,7 @@ fn defined_names<'t>(source: &SourceText<'t>, tokens: Range<usize>) -> Vec<&'t [
 fn rule(source: &SourceText, comment: usize) -> Option<(FixedPlace, Reach)> {
     let words = words(source.text(comment));
     let place = place(&words);
-    let at = place.or_else(|| PHRASES.iter().find_map(|phrase| find(&words, phrase)))?;
+    let at = place.or_else(|| PHRASES.split(", ").find_map(|phrase| find(&words, phrase)))?;
     let reach = match place.and_then(|at| counted(words.get(at + 1))) {
         Some(count) => Reach::Count(count),
         None if words.iter().any(|word| is_plural(word)) => Reach::Paragraph,
@@ -261,18 +203,22 @@ fn is_plural(word: &str) -> bool {
     matches!(word, "these" | "fields" | "members" | "elements")
 }
 
+fn is_among(words: &str, word: &str) -> bool {
+    words.split(' ').any(|one| one == word)
+}
+
 /// Index of a word for a place that a rule word governs.
 fn place(words: &[String]) -> Option<usize> {
     (0..words.len()).find(|at| {
-        let is_place = PLACES.contains(&words[*at].as_str());
+        let is_place = is_among(PLACES, &words[*at]);
         is_place && governed(words.get(..*at).unwrap_or(&[])) && !is_of_something(words, *at)
     })
 }
 
 /// Whether the words before a place lead back to a rule word.
 fn governed(before: &[String]) -> bool {
-    let rule = before.iter().rev().find(|word| !LINKS.contains(&word.as_str()));
-    rule.is_some_and(|word| RULES.contains(&word.as_str()))
+    let rule = before.iter().rev().find(|word| !is_among(LINKS, word));
+    rule.is_some_and(|word| is_among(RULES, word))
 }
 
 /// Whether an "offset", "start" or "end" is none of the struct's, as in `must be the start of the page`, or no place
@@ -290,8 +236,8 @@ fn is_of_something(words: &[String], at: usize) -> bool {
     }
 }
 
-fn find(words: &[String], phrase: &[&str]) -> Option<usize> {
-    words.windows(phrase.len()).position(|window| window.iter().eq(phrase.iter()))
+fn find(words: &[String], phrase: &str) -> Option<usize> {
+    words.windows(phrase.split(' ').count()).position(|window| window.iter().eq(phrase.split(' ')))
 }
 
 #[cfg(test)]

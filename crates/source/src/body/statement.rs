@@ -66,7 +66,6 @@ pub(crate) struct Piece {
     pub(crate) kind: PieceKind,
     /// 0-based lines.
     pub(crate) lines: Range<usize>,
-    /// Blank lines before it.
     pub(crate) blank_before: usize,
     /// Token indices of comments that belong to it.
     pub(crate) comments: Vec<usize>,

@@ -1,7 +1,7 @@
 //! A body split into statements, and questions about it.
 
 use super::statement::{Piece, PieceKind, Statement};
-use super::tree::{Block, Node};
+use super::tree::{Arm, Block, Node};
 use crate::definition::Definition;
 use crate::scan::{Literal, SourceText};
 use std::ops::Range;
@@ -37,12 +37,6 @@ impl<'s, 't> Body<'s, 't> {
         self.source.slice(statement.range.clone())
     }
 
-    /// Byte range of the whole lines that move with a statement: its comments and, if they share lines, its neighbours.
-    pub fn owned_range(&self, statement: &Statement) -> Range<usize> {
-        let piece = self.pieces.get(statement.piece);
-        piece.map_or(0..0, |piece| self.source.lines().span(&piece.lines))
-    }
-
     /// The conditions around a statement, outermost first. In an `#else` arm those of the arms before it, negated.
     pub fn conditions(&self, statement: &Statement) -> Vec<Literal> {
         self.path(statement.piece)
@@ -59,13 +53,24 @@ impl<'s, 't> Body<'s, 't> {
         (nested.close < statement.tokens.end).then_some(nested)
     }
 
-    /// Blocks around a piece with the arm it is in, outermost first.
-    pub(crate) fn path(&self, piece: usize) -> Vec<(usize, usize)> {
-        let home = self.pieces.get(piece).and_then(|piece| piece.home);
-        self.path_up(home)
+    /// The definition in an edited text: as many structs and unions are named before it.
+    pub(crate) fn found_again(&self, source: &SourceText) -> Option<Definition> {
+        let count = |source: &SourceText, end: usize| {
+            let words = (0..end).filter(|index| matches!(source.word(*index), Some(b"struct" | b"union")));
+            words.count()
+        };
+        let number = count(self.source, self.definition.keyword);
+        let mut all = source.definitions().into_iter();
+        all.find(|found| found.tag == self.definition.tag && count(source, found.keyword) == number)
     }
 
-    pub(crate) fn path_up(&self, mut home: Option<(usize, usize)>) -> Vec<(usize, usize)> {
+    pub(crate) fn arms(&self, block: usize) -> &[Arm] {
+        self.blocks.get(block).map_or(&[], |block| &block.arms)
+    }
+
+    /// Blocks around a piece with the arm it is in, outermost first.
+    pub(crate) fn path(&self, piece: usize) -> Vec<(usize, usize)> {
+        let mut home = self.pieces.get(piece).and_then(|piece| piece.home);
         let mut path = Vec::new();
         while let Some((block, arm)) = home {
             path.push((block, arm));
@@ -76,8 +81,7 @@ impl<'s, 't> Body<'s, 't> {
     }
 
     pub(crate) fn arm_literals(&self, block: usize, arm: usize) -> Vec<Literal> {
-        let arm = self.blocks.get(block).and_then(|block| block.arms.get(arm));
-        arm.map_or_else(Vec::new, |arm| arm.literals.clone())
+        self.arms(block).get(arm).map_or_else(Vec::new, |arm| arm.literals.clone())
     }
 
     /// 0-based line on which a preprocessor line itself begins, comments above it apart.
@@ -94,7 +98,6 @@ impl<'s, 't> Body<'s, 't> {
         u32::try_from(line + 1).unwrap_or(u32::MAX)
     }
 
-    /// The lines' text.
     pub(crate) fn lines_text(&self, lines: &Range<usize>) -> &'t [u8] {
         self.source.slice(self.source.lines().span(lines))
     }

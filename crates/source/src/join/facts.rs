@@ -88,10 +88,6 @@ impl Facts {
     pub(super) fn demand(&self, literals: &[Literal]) -> bool {
         literals.iter().all(|literal| self.proves(literal))
     }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.known.iter().map(|(atom, (holds, _))| (atom.as_str(), *holds))
-    }
 }
 
 /// Names a statement declares in every language mode.

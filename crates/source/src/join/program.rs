@@ -95,7 +95,7 @@ impl<'b> Compiler<'b, '_, '_> {
             *entry = here;
         }
         work.push(Work::End(block));
-        let arms = self.body.blocks.get(block).map_or(0, |block| block.arms.len());
+        let arms = self.body.arms(block).len();
         let allowed = |arm: &usize| !self.facts.exclude(&self.body.arm_literals(block, *arm));
         work.extend((0..arms).filter(allowed).rev().map(|arm| Work::Arm(block, arm)));
     }
@@ -107,9 +107,8 @@ impl<'b> Compiler<'b, '_, '_> {
             targets.push(here);
         }
         work.push(Work::Leave(block));
-        let found = self.body.blocks.get(block).and_then(|block| block.arms.get(arm));
-        let nodes = found.map_or(&[][..], |arm| arm.nodes.as_slice());
-        work.extend(nodes.iter().rev().map(Work::Node));
+        let arm = self.body.arms(block).get(arm);
+        work.extend(arm.into_iter().flat_map(|arm| arm.nodes.iter().rev()).map(Work::Node));
     }
 
     fn end(&mut self, block: usize) {
@@ -127,9 +126,7 @@ impl<'b> Compiler<'b, '_, '_> {
 
     /// Whether all arms can be inactive at once.
     fn may_pass(&self, block: usize) -> bool {
-        let Some(found) = self.body.blocks.get(block) else {
-            return true;
-        };
+        let Some(found) = self.body.blocks.get(block) else { return true };
         let forced = |arm: usize| self.facts.demand(&self.body.arm_literals(block, arm));
         !found.has_else() && !(0..found.arms.len()).any(forced)
     }
@@ -138,9 +135,7 @@ impl<'b> Compiler<'b, '_, '_> {
 impl Block {
     /// Whether its last arm is an `#else`: its conditions are all negations of the arms before.
     pub(crate) fn has_else(&self) -> bool {
-        let [.., before, last] = self.arms.as_slice() else {
-            return false;
-        };
+        let [.., before, last] = self.arms.as_slice() else { return false };
         last.literals.len() == before.literals.len()
     }
 }

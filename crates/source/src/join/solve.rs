@@ -21,9 +21,10 @@ const RENAMED: u32 = 16;
 const TAKES_OPTIONAL: u32 = 1;
 
 /// Statements with the members they declare.
-pub(super) struct Solution {
-    pub(super) takes: Vec<(usize, Range<usize>)>,
-}
+pub(super) type Takes = Vec<(usize, Range<usize>)>;
+
+/// A step and how many members are taken when it is reached.
+type State = (usize, usize);
 
 /// Finds the way.
 pub(super) fn solve(
@@ -31,7 +32,7 @@ pub(super) fn solve(
     expected: &[ExpectedMember],
     program: &Program,
     facts: &Facts,
-) -> Result<Solution, Refusal> {
+) -> Result<Takes, Refusal> {
     let mut solver = Solver::new(body, expected, program, facts);
     solver.run();
     solver.solution()
@@ -43,12 +44,13 @@ struct Way {
     cost: u32,
     /// Hash of the statements that took members: equal for ways that differ only in branches without members.
     history: u64,
-    back: (usize, usize),
+    back: State,
     /// Where another way of equal cost came from.
-    rival: Option<(usize, usize)>,
+    rival: Option<State>,
 }
 
-struct Solver<'p> {
+struct Solver<'p, 't> {
+    body: &'p Body<'p, 't>,
     expected: &'p [ExpectedMember],
     program: &'p Program,
     statements: Vec<Taker<'p>>,
@@ -58,9 +60,6 @@ struct Solver<'p> {
     present: BTreeSet<&'p str>,
     /// For each step the ways that reach it, by members taken.
     ways: Vec<BTreeMap<usize, Way>>,
-    labels: Vec<String>,
-    /// The definition's first and last line.
-    lines: (u32, u32),
 }
 
 /// What a statement can take.
@@ -76,8 +75,13 @@ struct Taker<'p> {
     identity: u64,
 }
 
-impl<'p> Solver<'p> {
-    fn new(body: &'p Body, expected: &'p [ExpectedMember], program: &'p Program, facts: &Facts) -> Self {
+impl<'p, 't> Solver<'p, 't> {
+    fn new(
+        body: &'p Body<'p, 't>,
+        expected: &'p [ExpectedMember],
+        program: &'p Program,
+        facts: &Facts,
+    ) -> Self {
         let declared: BTreeSet<&str> = body
             .statements()
             .iter()
@@ -88,26 +92,18 @@ impl<'p> Solver<'p> {
             let name = member.name.as_deref();
             name.is_none_or(|name| !declared.contains(name))
         };
+        let mut ways = vec![BTreeMap::new(); program.steps.len() + 1];
+        let start = Way { cost: 0, history: 0, back: (0, 0), rival: None };
+        ways.first_mut().and_then(|first| first.insert(0, start));
         Self {
+            body,
             expected,
             program,
             statements: (0..body.statements().len()).filter_map(|at| taker(body, at, facts)).collect(),
             is_stray: expected.iter().map(is_stray).collect(),
             present: expected.iter().filter_map(|member| member.name.as_deref()).collect(),
-            ways: vec![BTreeMap::new(); program.steps.len() + 1],
-            lines: (body.definition.line, body.source.line_of(body.definition.close)),
-            labels: body.statements().iter().map(|statement| statement.label(body.source)).collect(),
+            ways,
         }
-        .started(body)
-    }
-
-    fn started(mut self, body: &Body) -> Self {
-        let start = Way { cost: 0, history: 0, back: (0, 0), rival: None };
-        if let Some(first) = self.ways.first_mut() {
-            first.insert(0, start);
-        }
-        debug_assert_eq!(self.statements.len(), body.statements().len());
-        self
     }
 
     fn run(&mut self) {
@@ -136,7 +132,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    fn arrive(&mut self, at: usize, taken: usize, cost: u32, history: u64, back: (usize, usize)) {
+    fn arrive(&mut self, at: usize, taken: usize, cost: u32, history: u64, back: State) {
         let new = Way { cost, history, back, rival: None };
         let Some(ways) = self.ways.get_mut(at) else { return };
         match ways.get_mut(&taken) {
@@ -156,9 +152,7 @@ impl<'p> Solver<'p> {
 
     /// How many members a statement can take from here, and at what cost.
     fn options(&self, statement: usize, taken: usize) -> Vec<(usize, u32)> {
-        let Some(taker) = self.statements.get(statement) else {
-            return Vec::new();
-        };
+        let Some(taker) = self.statements.get(statement) else { return Vec::new() };
         match &taker.statement.declares {
             Declares::Nothing => vec![(0, 0)],
             Declares::Members(_) => self.known_options(taker, taken),
@@ -236,7 +230,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    fn solution(&self) -> Result<Solution, Refusal> {
+    fn solution(&self) -> Result<Takes, Refusal> {
         let end = (self.program.steps.len(), self.expected.len());
         let reached = self.ways.last().is_some_and(|ways| ways.contains_key(&end.1));
         if !reached {
@@ -244,26 +238,19 @@ impl<'p> Solver<'p> {
         }
         let (takes, rival) = self.walk_back(end, None);
         match rival {
-            None => Ok(Solution { takes }),
+            None => Ok(takes),
             Some(rival) => Err(self.ambiguity(&takes, &self.walk_back(end, Some(rival)).0)),
         }
     }
 
     /// The takes of the way that ends at a state, and the last state that has a rival. At `detour` the rival is
     /// followed instead.
-    #[allow(clippy::type_complexity)]
-    fn walk_back(
-        &self,
-        end: (usize, usize),
-        detour: Option<(usize, usize)>,
-    ) -> (Vec<(usize, Range<usize>)>, Option<(usize, usize)>) {
+    fn walk_back(&self, end: State, detour: Option<State>) -> (Takes, Option<State>) {
         let mut takes = Vec::new();
         let mut rival = None;
         let mut at = end;
         while at != (0, 0) {
-            let Some(way) = self.ways.get(at.0).and_then(|ways| ways.get(&at.1)) else {
-                break;
-            };
+            let Some(way) = self.ways.get(at.0).and_then(|ways| ways.get(&at.1)) else { break };
             if way.rival.is_some() {
                 rival = rival.or(Some(at));
             }
@@ -279,8 +266,8 @@ impl<'p> Solver<'p> {
         (takes, rival)
     }
 
-    fn ambiguity(&self, one: &[(usize, Range<usize>)], other: &[(usize, Range<usize>)]) -> Refusal {
-        let owner = |takes: &[(usize, Range<usize>)], member: usize| {
+    fn ambiguity(&self, one: &Takes, other: &Takes) -> Refusal {
+        let owner = |takes: &Takes, member: usize| {
             let found = takes.iter().find(|(_, members)| members.contains(&member));
             found.map_or(0, |(statement, _)| self.line(*statement))
         };
@@ -295,6 +282,11 @@ impl<'p> Solver<'p> {
 
     fn line(&self, statement: usize) -> u32 {
         self.statements.get(statement).map_or(0, |taker| taker.statement.line)
+    }
+
+    fn label_of(&self, statement: usize) -> String {
+        let found = self.body.statements().get(statement);
+        found.map_or_else(String::new, |found| found.label(self.body.source))
     }
 
     fn label(&self, member: usize) -> String {
@@ -312,12 +304,14 @@ impl<'p> Solver<'p> {
             && wanted.name.is_some()
             && self.is_stray.get(taken) == Some(&true)
         {
-            return Refusal::NotDeclared { member: wanted.label(), from: self.lines.0, to: self.lines.1 };
+            let definition = &self.body.definition;
+            let to = self.body.source.line_of(definition.close);
+            return Refusal::NotDeclared { member: wanted.label(), from: definition.line, to };
         }
         match self.program.steps.get(at) {
             Some(Step::Take(statement)) => Refusal::Differs {
                 line: self.line(*statement),
-                found: self.labels.get(*statement).cloned().unwrap_or_default(),
+                found: self.label_of(*statement),
                 wanted: self.label(taken),
             },
             _ => Refusal::NoBranches { member: self.label(taken) },
@@ -327,10 +321,7 @@ impl<'p> Solver<'p> {
 
 fn taker<'p>(body: &'p Body, index: usize, facts: &Facts) -> Option<Taker<'p>> {
     let statement = body.statements().get(index)?;
-    let outermost = body.path(statement.piece).into_iter().find(|(block, _)| {
-        let found = body.blocks.get(*block);
-        found.is_some_and(|block| block.arms.len() > 1)
-    });
+    let outermost = body.path(statement.piece).into_iter().find(|(block, _)| body.arms(*block).len() > 1);
     let identity = match outermost {
         Some((block, _)) => 1 << 32 | block as u64,
         // Which of several unknown macros declares a member is open, but none of them moves.
@@ -369,9 +360,7 @@ pub(super) fn is_argument(body: &Body, statement: &Statement, name: Option<&str>
 impl Taker<'_> {
     /// Whether a member's name is one of the words, or made of one.
     fn is_related(&self, member: &ExpectedMember) -> bool {
-        let Some(name) = member.name.as_deref() else {
-            return !self.statement.is_tangled;
-        };
+        let Some(name) = member.name.as_deref() else { return !self.statement.is_tangled };
         let name = name.as_bytes();
         match self.statement.is_tangled {
             true => self.words.contains(name),

@@ -2,7 +2,6 @@
 
 use super::marking::{Covered, MARKER, Marking, marker};
 use crate::body::{Body, MemberShape, Statement};
-use crate::definition::Definition;
 use crate::edits::Edits;
 use crate::join::{ExpectedMember, Join};
 use crate::refusal::Refusal;
@@ -17,7 +16,8 @@ pub(super) fn check(
 ) -> Result<Vec<Vec<Covered>>, Refusal> {
     let text = edits.apply(join.body().source.bytes());
     let source = SourceText::new(&text);
-    let definition = again(join.body(), &source).ok_or_else(|| failed("the struct is gone".to_owned()))?;
+    let definition =
+        join.body().found_again(&source).ok_or_else(|| failed("the struct is gone".to_owned()))?;
     let body = Body::parse(&source, &definition)?;
     let is_marked = |marking: usize| done.get(marking).is_some_and(Result::is_ok);
     check_members(join, &body, markings)?;
@@ -30,17 +30,6 @@ pub(super) fn check(
 
 fn failed(what: String) -> Refusal {
     Refusal::ReadBack { what }
-}
-
-/// The definition in the new text: as many structs and unions are named before it.
-fn again(body: &Body, source: &SourceText) -> Option<Definition> {
-    let count = |source: &SourceText, end: usize| {
-        let words = (0..end).filter(|index| matches!(source.word(*index), Some(b"struct" | b"union")));
-        words.count()
-    };
-    let (tag, number) = (&body.definition().tag, count(body.source, body.definition().keyword));
-    let mut all = source.definitions().into_iter();
-    all.find(|found| found.tag == *tag && count(source, found.keyword) == number)
 }
 
 /// The members are those of before with the markers among them: their conditions hold, as those of the members beside

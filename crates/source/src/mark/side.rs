@@ -35,8 +35,7 @@ pub(super) fn places(join: &Join, statement: usize, members: &Range<usize>, edge
     };
     let climber = Climber { body, path: body.path(piece), edge };
     // What has several arms moves as one, and its arms are alternatives: markers stand around all of it.
-    let is_forked =
-        |(block, _): &(usize, usize)| body.blocks.get(*block).is_some_and(|it| it.arms.len() != 1);
+    let is_forked = |(block, _): &(usize, usize)| body.arms(*block).len() != 1;
     let fork = climber.path.iter().position(is_forked);
     let (node, depth) = match fork.and_then(|at| Some((Node::Block(climber.path.get(at)?.0), at))) {
         Some(found) => found,
@@ -98,8 +97,7 @@ impl Climber<'_, '_, '_> {
 
     /// Whether nothing stands between a node and this end of its arm.
     fn is_outermost(&self, block: usize, arm: usize, node: Node) -> bool {
-        let arm = self.body.blocks.get(block).and_then(|block| block.arms.get(arm));
-        let nodes = arm.map_or(&[][..], |arm| arm.nodes.as_slice());
+        let nodes = self.body.arms(block).get(arm).map_or(&[][..], |arm| &arm.nodes);
         let is_member = |node: &&Node| match node {
             // Comments on their own belong to nothing.
             Node::Piece(piece) => self

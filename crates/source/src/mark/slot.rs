@@ -95,8 +95,7 @@ impl<'b, 's, 't> Slots<'b, 's, 't> {
         for slot in self.slots.values() {
             let range = self.body.source.lines().span(&slot.blanks);
             let edit = Edit { range, replacement: self.written(slot) };
-            let failed = |overlap: crate::edits::Overlap| Refusal::ReadBack { what: overlap.to_string() };
-            edits.insert(edit).map_err(failed)?;
+            edits.insert(edit)?;
         }
         Ok(edits)
     }
@@ -131,8 +130,7 @@ impl<'b, 's, 't> Slots<'b, 's, 't> {
 
     fn open(&self, page: &mut Page, slot: &Slot, level: usize) {
         while page.depth < level {
-            let block = slot.blocks.get(page.depth).and_then(|block| self.body.blocks.get(*block));
-            let arm = block.and_then(|block| block.arms.first());
+            let arm = slot.blocks.get(page.depth).and_then(|block| self.body.arms(*block).first());
             page.lines.extend(arm.map(|arm| self.directive(arm.piece)));
             page.depth += 1;
         }

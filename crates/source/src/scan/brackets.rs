@@ -69,9 +69,7 @@ impl Pairing {
             b'}' => top.and_then(|top| top.brace),
             _ => self.top,
         };
-        let Some(open) = at.and_then(|at| self.opens.get(at)) else {
-            return;
-        };
+        let Some(open) = at.and_then(|at| self.opens.get(at)) else { return };
         if open.kind == TokenKind::Punct(opener(close)) {
             self.top = open.outer;
             self.pair(open.index, index);

@@ -6,7 +6,6 @@ use std::fmt::Write;
 
 /// Longest line that scripts/checkpatch.pl takes.
 const COLUMNS: usize = 100;
-/// What a tab counts for.
 const TAB: usize = 8;
 const MACRO: &str = "CACHELINE_ASSERT_GROUP_MEMBER";
 

@@ -6,21 +6,7 @@ use std::ops::Range;
 /// How checks of structs are named.
 const CHECK: &[u8] = b"_struct_check";
 /// Words that begin a statement and no declaration.
-const STATEMENTS: &[&[u8]] = &[
-    b"if",
-    b"for",
-    b"while",
-    b"do",
-    b"switch",
-    b"return",
-    b"goto",
-    b"break",
-    b"continue",
-    b"case",
-    b"default",
-    b"asm",
-    b"else",
-];
+const STATEMENTS: &str = "if for while do switch return goto break continue case default asm else";
 /// How names of macros that declare variables begin.
 const DECLARING: &[&[u8]] = &[b"DEFINE_", b"DECLARE_", b"LIST_HEAD", b"HLIST_HEAD"];
 
@@ -177,7 +163,7 @@ fn kind(source: &SourceText, at: usize, depth: usize) -> Option<Follows> {
         let declares = DECLARING.iter().any(|start| word.starts_with(start));
         return if is_check { Some(Follows::Check) } else { declares.then_some(Follows::Declaration) };
     }
-    if STATEMENTS.contains(&word) {
+    if STATEMENTS.split(' ').any(|one| one.as_bytes() == word) {
         return None;
     }
     let is_pointer = source.is_punct(next, b'*');

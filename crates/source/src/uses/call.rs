@@ -29,7 +29,6 @@ impl<'t> SourceText<'t> {
         self.partner(at).filter(|close| *close > at).unwrap_or(at) + 1
     }
 
-    /// The first word of tokens.
     pub(super) fn first_word(&self, tokens: std::ops::Range<usize>) -> Option<&'t [u8]> {
         tokens.into_iter().find_map(|at| self.word(at))
     }

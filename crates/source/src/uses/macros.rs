@@ -21,18 +21,13 @@ pub(super) fn find(
         {
             read(source, at, &macro_, subject, found);
             let line = source.line_of(at);
-            initialised(line, &macro_, subject, found);
+            let mut inside = Vec::new();
+            initial::find(&macro_.body, subject, &mut inside);
+            found.extend(inside.into_iter().map(|of| Use { line, ..of }));
             given::find(source, &macro_.body, Some(line), subject, (found, awaited));
         }
     }
     given::find(source, source, None, subject, (found, awaited));
-}
-
-/// Variables that a macro defines, with values by position.
-fn initialised(line: u32, macro_: &Macro, subject: &UsedStruct, found: &mut Vec<Use>) {
-    let mut inside = Vec::new();
-    initial::find(&macro_.body, subject, &mut inside);
-    found.extend(inside.into_iter().map(|of| Use { line, ..of }));
 }
 
 fn read(source: &SourceText, at: usize, macro_: &Macro, subject: &UsedStruct, found: &mut Vec<Use>) {

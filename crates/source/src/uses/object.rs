@@ -42,8 +42,7 @@ fn distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Ve
         return;
     }
     let second = (minus + 1..minus + 8).find_map(|at| address(source, at));
-    let Some(second) =
-        second.filter(|(member, _)| source.word(at) == source.word(object_of(source, *member)))
+    let Some(second) = second.filter(|(member, _)| source.word(at) == source.word(member.wrapping_sub(3)))
     else {
         return;
     };
@@ -68,10 +67,6 @@ fn address(source: &SourceText, at: usize) -> Option<(usize, usize)> {
         end = if source.is_punct(end, b')') { end + 1 } else { source.past(end) };
     }
     Some((member, end))
-}
-
-fn object_of(_: &SourceText, member: usize) -> usize {
-    member.wrapping_sub(3)
 }
 
 /// The tag of the struct that a name was declared with in the function around a token: `struct tag *name`,

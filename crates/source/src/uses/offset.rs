@@ -9,28 +9,12 @@ use std::ops::Range;
 
 /// Functions that take a range of bytes (include/linux/string.h, uaccess.h, jhash.h, crc32.h). With a `_` before or a
 /// suffix behind they do too.
-const RANGES: &[&[u8]] = &[
-    b"memset",
-    b"memcpy",
-    b"memmove",
-    b"memcmp",
-    b"memchr_inv",
-    b"memzero",
-    b"memdup",
-    b"copy_from",
-    b"copy_to",
-    b"bzero",
-    b"bcmp",
-    b"jhash",
-    b"crc32",
-    b"xxh",
-    b"siphash",
-    b"csum_partial",
-];
+const RANGES: &str = "\
+    memset memcpy memmove memcmp memchr_inv memzero memdup copy_from copy_to bzero bcmp jhash crc32 xxh \
+    siphash csum_partial";
 
 /// Words in the names of macros that fail the build.
-const ASSERTS: &[&[u8]] =
-    &[b"BUILD_BUG", b"static_assert", b"_Static_assert", b"compiletime_assert", b"CTASSERT", b"BUILD_ASSERT"];
+const ASSERTS: &str = "BUILD_BUG static_assert _Static_assert compiletime_assert CTASSERT BUILD_ASSERT";
 
 /// An `offsetof` of the struct.
 #[derive(Clone, Debug)]
@@ -138,8 +122,8 @@ pub(super) fn is_range(name: &[u8]) -> bool {
     contains_any(name, RANGES) && !name.starts_with(b"memset_after") && !name.starts_with(b"memset_startat")
 }
 
-fn contains_any(name: &[u8], parts: &[&[u8]]) -> bool {
-    parts.iter().any(|part| name.windows(part.len()).any(|window| window == *part))
+fn contains_any(name: &[u8], parts: &str) -> bool {
+    parts.split(' ').any(|part| name.windows(part.len()).any(|window| window == part.as_bytes()))
 }
 
 fn looks_at_alignment(source: &SourceText, mut tokens: Range<usize>) -> bool {
@@ -154,7 +138,7 @@ fn looks_at_alignment(source: &SourceText, mut tokens: Range<usize>) -> bool {
 /// Whether an offset is taken from a length or another offset, or another is taken from it.
 fn is_difference(source: &SourceText, offset: &Offset, tag: &str) -> bool {
     let minuend = offset.at.checked_sub(2).filter(|_| source.is_punct(offset.at - 1, b'-'));
-    let is_length = |word: &[u8]| contains_any(word, &[b"size", b"SIZE", b"offsetof", b"len", b"LEN"]);
+    let is_length = |word: &[u8]| contains_any(word, "size SIZE offsetof len LEN");
     let is_minuend = |at: usize| match source.token(at).map(|token| token.kind) {
         Some(TokenKind::Word) => is_length(source.text(at)),
         Some(TokenKind::Punct(b')')) => {

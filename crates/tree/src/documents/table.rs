@@ -70,7 +70,6 @@ fn bare(cell: &str) -> &str {
 struct Around<'t> {
     lines: &'t [&'t str],
     stem: &'t str,
-    /// The struct.
     name: &'t str,
     /// Headings by line, the title first, and whether they name the struct.
     headings: Vec<(usize, bool)>,
@@ -152,7 +151,6 @@ fn is_ruler(line: &str) -> bool {
         && letters.all(|letter| Some(letter) == first)
 }
 
-/// All tables of a text.
 fn tables<'t>(lines: &[&'t str]) -> Vec<Table<'t>> {
     let mut tables = Vec::new();
     let mut at = 0;

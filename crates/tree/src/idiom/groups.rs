@@ -27,7 +27,6 @@ pub struct Told {
     pub needs_macros: bool,
 }
 
-/// A group to be marked.
 struct Named<'g> {
     /// Its index in the plan.
     index: usize,
@@ -47,7 +46,6 @@ enum Align {
 }
 
 impl Align {
-    /// The markers of a group.
     fn markers(self, name: &str) -> (String, String) {
         let marker = |edge: &str| match self {
             Self::Never => format!("__cacheline_group_{edge}({name});"),
@@ -99,7 +97,7 @@ pub(super) fn tell(
     if markings.is_empty() {
         return Ok((Edits::default(), told));
     }
-    let marked = header::mark(moved, declaration, &markings)?;
+    let marked = header::joined(moved, declaration, |join| join.mark(&markings))?;
     for (named, result) in named.iter().zip(marked.groups) {
         match result {
             Ok(members) => {

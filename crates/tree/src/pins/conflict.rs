@@ -39,8 +39,8 @@ impl Pins<'_> {
         self.layout.members.get(member).map_or("", Member::label)
     }
 
-    fn size(&self, member: usize) -> u64 {
-        self.layout.members.get(member).map_or(0, Member::size)
+    fn bytes(&self, wish: &Resolved) -> u64 {
+        wish.members.iter().filter_map(|member| self.layout.members.get(*member)).map(Member::size).sum()
     }
 
     fn place(&self, wish: &Resolved) -> String {
@@ -55,19 +55,13 @@ impl Pins<'_> {
                 if let Some((_, other)) = placed.iter().find(|(known, _)| known == member) {
                     let (label, key) = (self.label(*member), wish.directive.key());
                     let (other_key, other_line) = (other.directive.key(), other.line);
-                    bail!(
-                        "{}: '{label}' is pinned {key}, and {other_key} in line {other_line}",
-                        self.place(wish)
-                    );
+                    let place = self.place(wish);
+                    bail!("{place}: '{label}' is pinned {key}, and {other_key} in line {other_line}");
                 }
                 placed.push((*member, wish));
             }
-            let flexible = |member: &&usize| {
-                self.layout.members.get(**member).is_some_and(|of| of.role == Role::FlexibleArray)
-            };
-            if let Some(member) =
-                wish.members.iter().find(flexible).filter(|_| wish.directive == Directive::First)
-            {
+            let flexible = wish.members.iter().find(|member| self.is_flexible(**member));
+            if let Some(member) = flexible.filter(|_| wish.directive == Directive::First) {
                 bail!("{}: '{}' is a flexible array, which is last", self.place(wish), self.label(*member));
             }
         }
@@ -77,14 +71,10 @@ impl Pins<'_> {
     /// What shares a cacheline fits in one.
     fn check_room(&self) -> Result<()> {
         for wish in self.of(Directive::SameLine) {
-            let bytes: u64 = wish.members.iter().map(|member| self.size(*member)).sum();
+            let bytes = self.bytes(wish);
             if bytes > self.line {
-                bail!(
-                    "{}: {} take {bytes} bytes, more than a cacheline of {}",
-                    self.place(wish),
-                    self.labels(&wish.members),
-                    self.line
-                );
+                let (place, labels) = (self.place(wish), self.labels(&wish.members));
+                bail!("{place}: {labels} take {bytes} bytes, more than a cacheline of {}", self.line);
             }
         }
         Ok(())
@@ -92,6 +82,12 @@ impl Pins<'_> {
 
     fn labels(&self, members: &[usize]) -> String {
         members.iter().map(|member| format!("'{}'", self.label(*member))).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The members of a wish that are in something, if several are.
+    fn together(&self, wish: &Resolved, is_in: impl Fn(&usize) -> bool) -> Option<String> {
+        let members: Vec<usize> = wish.members.iter().copied().filter(is_in).collect();
+        (members.len() > 1).then(|| self.labels(&members))
     }
 
     /// A member is in one group.
@@ -124,14 +120,9 @@ impl Pins<'_> {
         }
         for wish in self.of(Directive::Apart) {
             for (line, number) in &lines {
-                let together: Vec<usize> =
-                    wish.members.iter().copied().filter(|member| line.contains(member)).collect();
-                if together.len() > 1 {
-                    let labels = self.labels(&together);
-                    bail!(
-                        "{}: {labels} lie apart, but line {number} wants them on one cacheline",
-                        self.place(wish)
-                    );
+                if let Some(labels) = self.together(wish, |member| line.contains(member)) {
+                    let place = self.place(wish);
+                    bail!("{place}: {labels} lie apart, but line {number} wants them on one cacheline");
                 }
             }
         }
@@ -140,10 +131,9 @@ impl Pins<'_> {
 
     /// Whether a pin asks for one cacheline: a group does, if it fits in one.
     fn shares_line(&self, wish: &Resolved) -> bool {
-        let bytes: u64 = wish.members.iter().map(|member| self.size(*member)).sum();
         match wish.directive.line_kind() {
             Some(LineKind::Same) => true,
-            Some(LineKind::Group) => bytes <= self.line,
+            Some(LineKind::Group) => self.bytes(wish) <= self.line,
             _ => false,
         }
     }
@@ -153,10 +143,7 @@ impl Pins<'_> {
         let Ok(found) = constraints(self.layout, known) else { return Ok(()) };
         for wish in self.of(Directive::Apart) {
             for unit in &found.units {
-                let together: Vec<usize> =
-                    wish.members.iter().copied().filter(|member| unit.members.contains(member)).collect();
-                if together.len() > 1 {
-                    let labels = self.labels(&together);
+                if let Some(labels) = self.together(wish, |member| unit.members.contains(member)) {
                     bail!("{}: {labels} move as one, so they can't lie apart", self.place(wish));
                 }
             }
@@ -179,15 +166,10 @@ impl Pins<'_> {
                 };
                 let others = (0..known.notes.len()).filter(|other| !own.contains(other));
                 let pairs = others.flat_map(|other| wish.members.iter().map(move |member| (*member, other)));
-                if let Some((member, other)) =
-                    pairs.into_iter().find(|(member, other)| beyond(*member, *other))
-                {
-                    let (label, other) = (self.label(member), self.label(other));
-                    let key = directive.key();
-                    bail!(
-                        "{}: '{label}' can't be {key}: the source keeps '{other}' {side} it",
-                        self.place(wish)
-                    );
+                if let Some((member, other)) = pairs.into_iter().find(|pair| beyond(pair.0, pair.1)) {
+                    let (label, other, key) = (self.label(member), self.label(other), directive.key());
+                    let place = self.place(wish);
+                    bail!("{place}: '{label}' can't be {key}: the source keeps '{other}' {side} it");
                 }
             }
         }

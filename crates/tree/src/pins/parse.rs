@@ -1,6 +1,6 @@
 //! Pins out of TOML, with the line of everything that can be wrong.
 
-use super::wish::{Directive, Name, PinFile, StructPins, Wish, nearest};
+use super::wish::{Directive, Name, PinFile, StructPins, Wish, line_of, nearest};
 use anyhow::{Result, anyhow};
 use fieldline_debuginfo::types;
 use toml::Spanned;
@@ -30,10 +30,8 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// 1-based line of a byte.
     fn line(&self, offset: usize) -> usize {
-        let before = self.text.as_bytes().iter().take(offset);
-        before.filter(|byte| **byte == b'\n').count() + 1
+        line_of(self.text, offset)
     }
 
     fn error<T>(&self, at: &Spanned<T>, message: &str) -> anyhow::Error {

@@ -10,7 +10,6 @@ pub struct PinFile {
     pub(super) structs: Vec<StructPins>,
 }
 
-/// The pins of one struct.
 #[derive(Clone, Debug)]
 pub(super) struct StructPins {
     pub(super) name: Name,
@@ -46,7 +45,6 @@ impl Directive {
     pub(super) const ALL: [Self; 6] =
         [Self::Keep, Self::First, Self::Last, Self::SameLine, Self::Apart, Self::Group];
 
-    /// Its key in the file.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Keep => "keep",
@@ -95,6 +93,11 @@ impl Resolved {
         let pin = |member| Pin { member, reason: self.reason.clone() };
         pins.extend(self.members.into_iter().map(pin));
     }
+}
+
+/// 1-based line of a byte of a text.
+pub fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
 }
 
 /// `; did you mean 'x'?` for the nearest of some names, the first of equals.

@@ -17,7 +17,6 @@ pub(super) struct Site<'s> {
     pub overlay: Option<&'s Path>,
 }
 
-/// What came of compiling.
 #[derive(Clone, Debug)]
 pub(super) enum Compiled {
     /// The object is there. What was read for it.

@@ -39,7 +39,6 @@ impl Overlay {
         Ok(Self { folder })
     }
 
-    /// Its top.
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -65,12 +65,9 @@ impl<'u> Units<'u> {
         if !self.tree.join(name).is_file() {
             bail!("{}: no such file", self.tree.join(name).display());
         }
-        self.alike(name)?.with_context(|| {
-            format!(
-                "{}: neither compile_commands.json nor a command that compiled a unit",
-                self.build.display()
-            )
-        })
+        let build = self.build.display();
+        let missing = || format!("{build}: neither compile_commands.json nor a command that compiled a unit");
+        self.alike(name)?.with_context(missing)
     }
 
     /// Units that may show what a header declares, the most promising first.
@@ -170,9 +167,12 @@ impl<'u> Units<'u> {
     /// A unit compiled as the nearest one that the build compiled for itself, not as a helper of the build.
     fn alike(&self, name: &str) -> Result<Option<Unit>> {
         let source = self.tree.join(name);
-        if let Some(recipe) = self.database.iter().flatten().next() {
+        let like = |recipe: &Recipe| {
             let borrowed = Some(self.name(&recipe.source));
-            return Ok(Some(Unit { recipe: recipe.for_source(&source), name: name.to_owned(), borrowed }));
+            Some(Unit { recipe: recipe.for_source(&source), name: name.to_owned(), borrowed })
+        };
+        if let Some(recipe) = self.database.iter().flatten().next() {
+            return Ok(like(recipe));
         }
         let up = Path::new(name).ancestors().skip(1).map(|folder| self.build.join(folder));
         for folder in up.chain(self.folders(name)) {
@@ -182,19 +182,11 @@ impl<'u> Units<'u> {
                     continue;
                 }
                 if !real(&recipe.source).starts_with(self.tree) {
-                    let from = recipe.source.display();
-                    bail!(
-                        "{}: was built from {from}, not from {}",
-                        self.build.display(),
-                        self.tree.display()
-                    );
+                    let (build, from, tree) =
+                        (self.build.display(), recipe.source.display(), self.tree.display());
+                    bail!("{build}: was built from {from}, not from {tree}");
                 }
-                let borrowed = Some(self.name(&recipe.source));
-                return Ok(Some(Unit {
-                    recipe: recipe.for_source(&source),
-                    name: name.to_owned(),
-                    borrowed,
-                }));
+                return Ok(like(&recipe));
             }
         }
         Ok(None)
@@ -221,7 +213,6 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     entries(folder, |kind| kind.is_file())
 }
 
-/// Folders in a folder by name.
 fn below(folder: &Path) -> Vec<PathBuf> {
     entries(folder, |kind| kind.is_dir())
 }

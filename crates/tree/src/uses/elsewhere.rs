@@ -107,7 +107,6 @@ fn holding(tree: &Path, headers: &[String], waiting: &[Waiting]) -> Vec<(String,
     texts.collect()
 }
 
-/// Whether a text defines one of some macros.
 fn defines(text: &[u8], names: &HashSet<&[u8]>) -> bool {
     memmem::find_iter(text, b"define").any(|at| {
         let rest = text.get(at + b"define".len()..).unwrap_or_default().trim_ascii_start();
@@ -118,10 +117,7 @@ fn defines(text: &[u8], names: &HashSet<&[u8]>) -> bool {
 
 /// The definitions a file most likely means.
 fn nearest<'d>(defined: &'d Defined, path: &str, header: &str) -> Vec<(&'d str, &'d MacroDefinition)> {
-    let near = |other: &str| match other == header {
-        true => usize::MAX,
-        false => common(other, path),
-    };
+    let near = |other: &str| if other == header { usize::MAX } else { common(other, path) };
     let visible = || defined.iter().filter(|(other, _)| is_in_scope(path, other));
     let best = visible().map(|(other, _)| near(other)).max();
     let nearest = visible().filter(|(other, _)| Some(near(other)) == best);

@@ -96,19 +96,23 @@ impl State {
         mut read: impl FnMut(&mut TypeSpace<'_, '_>, Value) -> Value,
     ) -> bool {
         let mut changed = false;
-        for index in 0..Register::COUNT {
-            let (Some(register), Some(mine)) = (Register::new(index), self.registers.get_mut(index)) else {
-                continue;
-            };
-            let theirs = other.register(register);
+        let mut join = |mine: &mut Value, theirs: Value, at: Location| {
             if *mine != theirs {
-                let at = Location::Register(register);
                 let joined = join_read(types, *mine, theirs, meeting(at), &mut read);
                 changed |= joined != *mine;
                 *mine = joined;
             }
+        };
+        let registers = (0..Register::COUNT).filter_map(Register::new);
+        for (register, mine) in registers.zip(&mut self.registers) {
+            join(mine, other.register(register), Location::Register(register));
         }
-        changed | self.join_slots(other, types, meeting, read)
+        self.slots.retain_mut(|(slot, mine)| {
+            let at = Location::Slot(*slot);
+            join(mine, other.get(at), at);
+            *mine != Value::UNKNOWN
+        });
+        changed
     }
 
     /// Makes unknown what differs from another state; whether it changed.
@@ -123,26 +127,6 @@ impl State {
         let before = self.slots.len();
         self.slots.retain(|(slot, mine)| other.get(Location::Slot(*slot)) == *mine);
         changed | (self.slots.len() != before)
-    }
-
-    fn join_slots(
-        &mut self,
-        other: &Self,
-        types: &mut TypeSpace<'_, '_>,
-        meeting: impl Fn(Location) -> Origin,
-        mut read: impl FnMut(&mut TypeSpace<'_, '_>, Value) -> Value,
-    ) -> bool {
-        let mut changed = false;
-        self.slots.retain_mut(|(slot, mine)| {
-            let theirs = other.get(Location::Slot(*slot));
-            if *mine != theirs {
-                let joined = join_read(types, *mine, theirs, meeting(Location::Slot(*slot)), &mut read);
-                changed |= joined != *mine;
-                *mine = joined;
-            }
-            *mine != Value::UNKNOWN
-        });
-        changed
     }
 }
 

@@ -24,8 +24,6 @@ pub struct Declared {
     pub parameters: Rc<[Ty]>,
 }
 
-const TASK: &str = "task_struct";
-
 /// A unit's view of the program.
 pub struct World<'a> {
     /// The program.
@@ -117,16 +115,12 @@ impl<'a> World<'a> {
         match system {
             System::Thread if of_threads => Value::PerCpuOffset,
             System::CpuOffset if !of_threads => Value::PerCpuOffset,
-            System::CurrentTask if !of_threads => self.task(origin),
+            // `struct task_struct`, include/linux/sched.h.
+            System::CurrentTask if !of_threads => match self.types.named("task_struct") {
+                Some(ty) => Value::to(Place { ty, offset: 0 }, origin),
+                None => Value::Word(origin),
+            },
             _ => Value::Word(origin),
-        }
-    }
-
-    /// A pointer to what a kernel runs (`struct task_struct`, include/linux/sched.h).
-    fn task(&mut self, origin: Origin) -> Value {
-        match self.types.named(TASK) {
-            Some(ty) => Value::to(Place { ty, offset: 0 }, origin),
-            None => Value::Word(origin),
         }
     }
 

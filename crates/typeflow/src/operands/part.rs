@@ -4,7 +4,6 @@ use super::target::{Operand, TypeEntry, TypeIndex};
 use super::typing::Typed;
 use crate::flow::World;
 use crate::types::{Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::code::Function;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -14,14 +13,10 @@ use std::ops::Range;
 pub struct TypedFunction {
     /// Its name.
     pub name: String,
-    /// Its DIE.
-    pub die: DieRef,
     /// Its code.
     pub ranges: Vec<Range<u64>>,
     /// All its instructions that touch memory, by address.
     pub instructions: Vec<Typed<TypeIndex>>,
-    /// Why there are none, if the function could not be read.
-    pub unread: bool,
 }
 
 /// A function with types of its own.
@@ -35,7 +30,6 @@ impl TypedPart {
     /// A function's operands as others understand them; `None`: it could not be read.
     pub(crate) fn new(world: &World<'_>, function: &Function, typed: Option<Vec<Typed<Ty>>>) -> Self {
         let mut names = Names::default();
-        let unread = typed.is_none();
         let instructions = typed.unwrap_or_default().into_iter().map(|typed| Typed {
             address: typed.address,
             length: typed.length,
@@ -44,10 +38,8 @@ impl TypedPart {
         let function = TypedFunction {
             name: String::from_utf8_lossy(world.program.dwarf.name_of(function.die).unwrap_or_default())
                 .into_owned(),
-            die: function.die,
             ranges: function.ranges.clone(),
             instructions: instructions.collect(),
-            unread,
         };
         Self { types: names.entries, function }
     }

@@ -40,26 +40,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// All reasons.
-    pub const ALL: [Self; 16] = [
-        Self::NoInstructionAddress,
-        Self::UserSpace,
-        Self::OtherProgram,
-        Self::NoDebugInfo,
-        Self::NoInstruction,
-        Self::NoMemoryOperand,
-        Self::Stack,
-        Self::Unreachable,
-        Self::UnknownPointer,
-        Self::UnknownOffset,
-        Self::UnknownIndex,
-        Self::OutsideType,
-        Self::NoDefinition,
-        Self::BadAddress,
-        Self::NoRun,
-        Self::BrokenRun,
-    ];
-
     /// A word for files and tables.
     pub fn word(self) -> &'static str {
         match self {

@@ -1,58 +1,40 @@
 //! Names of addresses.
 
 use fieldline_debuginfo::Elf;
-
-/// A symbol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named<'d> {
-    /// Address as linked.
-    pub address: u64,
-    /// Bytes; up to the next symbol where the table gives none.
-    pub size: u64,
-    /// Name.
-    pub name: &'d str,
-    /// Whether it is code.
-    pub is_function: bool,
-}
+use fieldline_debuginfo::elf::Symbol;
 
 /// All symbols of a file by address.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols<'d> {
     /// Sorted by address, larger ones first.
-    symbols: Vec<Named<'d>>,
+    symbols: Vec<Symbol<'d>>,
 }
 
 impl<'d> Symbols<'d> {
     /// The symbols of a file.
     pub fn new(elf: &Elf<'d>) -> Self {
-        let named = elf.symbols().map(|symbol| Named {
-            address: symbol.address,
-            size: symbol.size,
-            name: symbol.name,
-            is_function: symbol.is_function,
-        });
-        let mut symbols: Vec<_> = named.collect();
+        let mut symbols: Vec<_> = elf.symbols().collect();
         symbols.sort_unstable_by_key(|symbol| (symbol.address, u64::MAX - symbol.size, symbol.name));
         Self { symbols }
     }
 
     /// The data symbol that covers an address: the last one that begins before it.
-    pub fn data_at(&self, address: u64) -> Option<Named<'d>> {
+    pub fn data_at(&self, address: u64) -> Option<Symbol<'d>> {
         self.covering(address, false)
     }
 
     /// The function symbol that covers an address.
-    pub fn function_at(&self, address: u64) -> Option<Named<'d>> {
+    pub fn function_at(&self, address: u64) -> Option<Symbol<'d>> {
         self.covering(address, true)
     }
 
-    fn covering(&self, address: u64, is_function: bool) -> Option<Named<'d>> {
+    fn covering(&self, address: u64, is_function: bool) -> Option<Symbol<'d>> {
         let past = self.symbols.partition_point(|symbol| symbol.address <= address);
         // Symbols without a size (labels of a linker script) may stand in between.
         let before = self.symbols.get(past.saturating_sub(32)..past)?.iter().rev();
         let mut fitting = before.filter(|symbol| symbol.is_function == is_function);
-        let covers = |symbol: &&Named<'d>| address - symbol.address < symbol.size;
-        fitting.find(covers).copied()
+        let covers = |symbol: &&Symbol<'d>| address - symbol.address < symbol.size;
+        fitting.find(covers).cloned()
     }
 
     /// An address as symbol and distance from it.
@@ -65,19 +47,19 @@ impl<'d> Symbols<'d> {
     }
 
     /// Symbols that begin at an address.
-    pub fn at(&self, address: u64) -> impl Iterator<Item = Named<'d>> + '_ {
+    pub fn at(&self, address: u64) -> impl Iterator<Item = Symbol<'d>> + '_ {
         let first = self.symbols.partition_point(|symbol| symbol.address < address);
         let rest = self.symbols.get(first..).unwrap_or(&[]);
-        rest.iter().take_while(move |symbol| symbol.address == address).copied()
+        rest.iter().take_while(move |symbol| symbol.address == address).cloned()
     }
 
     /// All symbols by address.
-    pub fn iter(&self) -> impl Iterator<Item = &Named<'d>> {
+    pub fn iter(&self) -> impl Iterator<Item = &Symbol<'d>> {
         self.symbols.iter()
     }
 
     /// The first symbol of a name, by address.
-    pub fn named(&self, name: &str) -> Option<Named<'d>> {
-        self.symbols.iter().find(|symbol| symbol.name == name).copied()
+    pub fn named(&self, name: &str) -> Option<Symbol<'d>> {
+        self.symbols.iter().find(|symbol| symbol.name == name).cloned()
     }
 }

@@ -3,11 +3,12 @@
 use super::helpers::Helpers;
 use super::image::Image;
 use super::patches::Patches;
-use super::symbols::{Named, Symbols};
+use super::symbols::Symbols;
 use crate::types::{Definitions, Place, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::code::UnitMap;
 use fieldline_debuginfo::dwarf::code::{NameKind, Survey};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
+use fieldline_debuginfo::elf::Symbol;
 use fieldline_debuginfo::{Elf, Error, Machine, Result};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn::InstructionReader;
@@ -244,7 +245,7 @@ impl<'a> Program<'a> {
 
     /// A variable as a unit defines or declares it. Linkers leave what they dropped at address 0, where per-CPU data
     /// begins, and several units have static variables of one name: both name and address must fit.
-    fn variable_of(&self, unit: u32, symbol: Named<'_>) -> Option<DieRef> {
+    fn variable_of(&self, unit: u32, symbol: Symbol<'_>) -> Option<DieRef> {
         let survey = self.survey(unit)?;
         let name = symbol.name.as_bytes();
         let mut defined = survey.variables_at(symbol.address);

@@ -66,8 +66,6 @@ pub struct TypeMember {
     pub size: u64,
     /// Its type.
     pub ty: Ty,
-    /// Whether it is a bit-field.
-    pub is_bit_field: bool,
 }
 
 /// A place in a type: bytes from its start. Outside of it if negative.

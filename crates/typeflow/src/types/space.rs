@@ -191,7 +191,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
             Some(width) => (bit_offset % 8).saturating_add(width).div_ceil(8),
             None => self.size(ty),
         };
-        TypeMember { offset, size, ty, is_bit_field: bit_field.is_some() }
+        TypeMember { offset, size, ty }
     }
 
     fn of_id(&mut self, id: TypeId, depth: u32) -> Ty {

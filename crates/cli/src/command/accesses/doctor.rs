@@ -4,7 +4,6 @@ use crate::args::DoctorArgs;
 use crate::diagnosis::Diagnosis;
 use crate::input::document;
 use crate::output::{self, Outcome};
-use crate::report::color::Paint;
 use crate::report::doctor_text;
 use anyhow::Result;
 
@@ -16,9 +15,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Outcome> {
     if args.json {
         output::print(&String::from_utf8(document::text(&diagnosis)?)?)?;
     } else {
-        let mut out = String::new();
-        doctor_text::draw(&mut out, &diagnosis, Paint::new(output::use_color()));
-        output::print(&out)?;
+        output::draw(|out, paint| doctor_text::draw(out, &diagnosis, paint))?;
     }
     Ok(if diagnosis.fit { Outcome::Done } else { Outcome::No })
 }

@@ -41,7 +41,6 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What is to be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Instruction(u64),
@@ -113,7 +112,6 @@ fn draw<'a>(out: &mut String, program: &'a Program<'a>, dwarf: &Dwarf<'_>, place
     Ok(true)
 }
 
-/// Names members of structs.
 struct Members<'a, 's> {
     reader: TypeReader<'a, 's>,
 }

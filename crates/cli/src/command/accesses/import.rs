@@ -3,8 +3,7 @@
 use crate::args::ImportArgs;
 use crate::input::document;
 use crate::output::{self, Outcome};
-use crate::report::color::Paint;
-use crate::report::profile::{coverage, types_text};
+use crate::report::profile;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::hex;
@@ -29,11 +28,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Outcome> {
     if let Some(path) = &args.output {
         document::write(path, &sum)?;
     }
-    let mut out = String::new();
-    let paint = Paint::new(output::use_color());
-    coverage::draw(&mut out, &sum, paint);
-    types_text::draw(&mut out, &sum, paint);
-    output::print(&out)?;
+    output::draw(|out, paint| profile::draw(out, &sum, paint))?;
     Ok(Outcome::Done)
 }
 

@@ -3,8 +3,7 @@
 use crate::args::MergeArgs;
 use crate::input::document;
 use crate::output::{self, Outcome};
-use crate::report::color::Paint;
-use crate::report::profile::{coverage, types_text};
+use crate::report::profile;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
 use std::path::Path;
@@ -26,11 +25,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
         sum.merge(part.profile);
     }
     document::write(&args.output, &sum)?;
-    let mut out = String::new();
-    let paint = Paint::new(output::use_color());
-    coverage::draw(&mut out, &sum, paint);
-    types_text::draw(&mut out, &sum, paint);
-    output::print(&out)?;
+    output::draw(|out, paint| profile::draw(out, &sum, paint))?;
     Ok(Outcome::Done)
 }
 

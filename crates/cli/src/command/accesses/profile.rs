@@ -3,8 +3,7 @@
 use crate::args::ProfileArgs;
 use crate::input::{document, recordings};
 use crate::output::{self, Outcome};
-use crate::report::color::Paint;
-use crate::report::profile::{coverage, types_text};
+use crate::report::profile::{self as report, coverage};
 use anyhow::Result;
 
 pub(crate) fn run(args: &ProfileArgs) -> Result<Outcome> {
@@ -15,14 +14,9 @@ pub(crate) fn run(args: &ProfileArgs) -> Result<Outcome> {
     if let Some(path) = &args.output {
         document::write(path, &profile)?;
     }
-    let mut out = String::new();
-    let paint = Paint::new(output::use_color());
-    if args.coverage {
-        coverage::draw_by_dso(&mut out, &profile, &by_dso, paint);
-    } else {
-        coverage::draw(&mut out, &profile, paint);
-        types_text::draw(&mut out, &profile, paint);
-    }
-    output::print(&out)?;
+    output::draw(|out, paint| match args.coverage {
+        true => coverage::draw_by_dso(out, &profile, &by_dso, paint),
+        false => report::draw(out, &profile, paint),
+    })?;
     Ok(Outcome::Done)
 }

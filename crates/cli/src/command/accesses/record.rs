@@ -81,7 +81,6 @@ fn forecast(options: &StepOptions) -> String {
     )
 }
 
-/// What came of it.
 fn summary(path: &Path, taken: &Taken) -> String {
     let lasted = taken.lasted.as_secs_f64();
     let share = 100.0 * taken.in_bursts.as_secs_f64() / lasted.max(1e-9);

@@ -3,6 +3,7 @@
 use crate::args::ReportArgs;
 use crate::input::document;
 use crate::output::{self, Outcome};
+use crate::planning::by_samples;
 use crate::report::color::Paint;
 use crate::report::profile::heat::TypeHeat;
 use crate::report::profile::{coverage, heat_sharing, heat_text};
@@ -32,10 +33,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome> {
 
 fn choose<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec<&'p TypeProfile>> {
     if args.types.is_empty() {
-        let mut all: Vec<&TypeProfile> = profile.types.iter().collect();
-        all.sort_by_key(|of| std::cmp::Reverse(of.samples()));
-        all.truncate(BUSIEST);
-        return Ok(all);
+        return Ok(by_samples(profile).into_iter().take(BUSIEST).collect());
     }
     let found = args.types.iter().map(|name| {
         let name = types::bare(name);
@@ -52,9 +50,7 @@ fn choose<'p>(profile: &'p AccessProfile, args: &ReportArgs) -> Result<Vec<&'p T
 }
 
 fn most_sampled(profile: &AccessProfile) -> String {
-    let mut all: Vec<&TypeProfile> = profile.types.iter().collect();
-    all.sort_by_key(|of| std::cmp::Reverse(of.samples()));
-    let names: Vec<&str> = all.iter().take(12).map(|of| of.name.as_str()).collect();
+    let names: Vec<&str> = by_samples(profile).iter().take(12).map(|of| of.name.as_str()).collect();
     names.join(", ")
 }
 

@@ -3,11 +3,8 @@
 /// Where a file goes, relative to the demo's folder, and its bytes.
 pub(super) type Embedded = (&'static str, &'static [u8]);
 
-/// The program.
 pub(super) const PROGRAM: &str = "shaper";
-/// Its recording.
 pub(super) const RECORDING: &str = "shaper.perf.data";
-/// Its source.
 pub(super) const TREE: &str = "tree";
 
 macro_rules! embedded {
@@ -16,7 +13,6 @@ macro_rules! embedded {
     };
 }
 
-/// All files.
 pub(super) const FILES: &[Embedded] = embedded![
     "README.md",
     "shaper",

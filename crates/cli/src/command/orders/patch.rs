@@ -22,7 +22,6 @@ pub(crate) fn run(args: &PatchArgs) -> Result<Outcome> {
     Ok(if patched.refusals.is_empty() { Outcome::Done } else { Outcome::No })
 }
 
-/// Reads a plan.
 pub(crate) fn read_plan(path: &Path) -> Result<Plan> {
     document::read(path, fieldline_plan::result::FORMAT, u64::from(fieldline_plan::result::VERSION))
 }

@@ -4,7 +4,6 @@ use crate::args::PlaceArgs;
 use crate::input::document;
 use crate::output::{self, Outcome};
 use crate::planning;
-use crate::report::color::Paint;
 use crate::report::plan::place_text;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
@@ -26,9 +25,7 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
     if let Some(path) = &args.output {
         document::write(path, &place)?;
     }
-    let mut out = String::new();
-    place_text::draw(&mut out, &place, Paint::new(output::use_color()));
-    output::print(&out)?;
+    output::draw(|out, paint| place_text::draw(out, &place, paint))?;
     Ok(if place.refusal.is_some() { Outcome::No } else { Outcome::Done })
 }
 

@@ -4,7 +4,6 @@ use crate::args::PlanArgs;
 use crate::input::document;
 use crate::output::{self, Outcome};
 use crate::planning::{Foresight, Question};
-use crate::report::color::Paint;
 use crate::report::plan::plan_text;
 use anyhow::{Context, Result};
 use fieldline_plan::{Outcome as Planned, Plan, packing};
@@ -36,9 +35,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
     if let Some(path) = &args.output {
         document::write(path, &plan)?;
     }
-    let mut out = String::new();
-    plan_text::draw(&mut out, &plan, Paint::new(output::use_color()));
-    output::print(&out)?;
+    output::draw(|out, paint| plan_text::draw(out, &plan, paint))?;
     Ok(verdict(&plan))
 }
 

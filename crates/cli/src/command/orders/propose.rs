@@ -5,7 +5,6 @@ use crate::args::ProposeArgs;
 use crate::input::{document, recordings};
 use crate::output::{self, Outcome};
 use crate::planning::{Foresight, Question};
-use crate::report::color::Paint;
 use crate::report::plan::{plan_text, proposal};
 use crate::report::profile::coverage;
 use crate::series;
@@ -53,11 +52,10 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         ("plan.json", document::text(&plan)?),
     ];
     patch::write(&patched, &args.output, &files)?;
-    let mut out = String::new();
-    let paint = Paint::new(output::use_color());
-    coverage::draw(&mut out, &profile, paint);
-    plan_text::draw(&mut out, &plan, paint);
-    out.push_str(&patch::text(&patched, &args.output));
-    output::print(&out)?;
+    output::draw(|out, paint| {
+        coverage::draw(out, &profile, paint);
+        plan_text::draw(out, &plan, paint);
+        out.push_str(&patch::text(&patched, &args.output));
+    })?;
     Ok(if patched.refusals.is_empty() { plan::verdict(&plan) } else { Outcome::No })
 }

@@ -6,7 +6,6 @@ use crate::command::orders::patch::read_plan;
 use crate::input::document;
 use crate::input::trace::{self, Trace};
 use crate::output::{self, Outcome};
-use crate::report::color::Paint;
 use crate::report::plan::simulate_text::{self, Metric, Row, Table};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::types;
@@ -19,7 +18,6 @@ use fieldline_plan::simulate::{
 };
 use fieldline_plan::{Plan, StructPlan};
 use rayon::prelude::*;
-use std::fmt::Write;
 use std::path::Path;
 
 /// Into how many stretches of time a trace is cut to tell how sure a change is.
@@ -53,16 +51,13 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
     if let Some(path) = &args.output {
         document::write(path, &simulate_text::document(&tables, input.note.as_deref()))?;
     }
-    let mut out = String::new();
-    if let Some(note) = &input.note {
-        let _ = writeln!(out, "{note}\n");
-    }
-    simulate_text::draw(&mut out, &tables, Paint::new(output::use_color()));
-    output::print(&out)?;
+    output::draw(|out, paint| {
+        out.extend(input.note.iter().map(|note| format!("{note}\n\n")));
+        simulate_text::draw(out, &tables, paint);
+    })?;
     Ok(Outcome::Done)
 }
 
-/// What is replayed.
 struct Input {
     trace: Trace,
     objects: Vec<TraceObject>,

@@ -44,7 +44,6 @@ fn verify(out: &mut String, plan: &Plan, object: &Object) -> Result<bool> {
     Ok(holds)
 }
 
-/// All layouts of each struct in a file.
 fn layouts(path: &Path, structs: &[StructPlan]) -> Result<Vec<Vec<Layout>>> {
     types::with_types(path, None, None, |types| structs.iter().map(|of| types.layouts(&of.name)).collect())
 }

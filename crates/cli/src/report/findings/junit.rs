@@ -1,41 +1,34 @@
 //! JUnit XML: a suite a target, a case a type. A finding at `error` is a failure, others are output.
 
-use crate::gate::verdict::{Checked, Found, Verdict};
+use crate::gate::verdict::{Found, Verdict};
 use fieldline_check::FindingLevel;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The document.
 pub(crate) fn draw(verdict: &Verdict) -> String {
     let mut out =
         String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fieldline\">\n");
     for target in &verdict.targets {
         let names: BTreeSet<&str> = target.types.iter().map(String::as_str).collect();
-        suite(&mut out, verdict, target, &names);
+        let found: Vec<&Found> =
+            verdict.findings.iter().filter(|found| found.target == target.name).collect();
+        cases(&mut out, &target.name, &names, &found);
     }
     let targets: BTreeSet<&str> = verdict.targets.iter().map(|of| of.name.as_str()).collect();
     let across: Vec<&Found> =
         verdict.findings.iter().filter(|found| !targets.contains(found.target.as_str())).collect();
     if !across.is_empty() {
-        let name = "several targets".to_owned();
-        let (label, file, against) = (String::new(), String::new(), None);
-        let together = Checked { name, label, file, against, cacheline: 0, types: Vec::new() };
         let names = across.iter().map(|found| found.ty.as_str()).collect();
-        cases(&mut out, &together, &names, &across);
+        cases(&mut out, "several targets", &names, &across);
     }
     out.push_str("</testsuites>\n");
     out
 }
 
-fn suite(out: &mut String, verdict: &Verdict, target: &Checked, names: &BTreeSet<&str>) {
-    let found: Vec<&Found> = verdict.findings.iter().filter(|found| found.target == target.name).collect();
-    cases(out, target, names, &found);
-}
-
-fn cases(out: &mut String, target: &Checked, names: &BTreeSet<&str>, found: &[&Found]) {
+fn cases(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&Found]) {
     let fails = |name: &str| found.iter().any(|found| found.ty == name && found.is_at(FindingLevel::Error));
     let failures = names.iter().filter(|name| fails(name)).count();
-    let suite = escape(&target.name);
+    let suite = escape(target);
     let _ = writeln!(
         out,
         "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\">",

@@ -14,9 +14,10 @@ pub(crate) fn draw(verdict: &Verdict) -> String {
     targets(&mut out, verdict);
     let (suppressed, open): (Vec<&Found>, Vec<&Found>) =
         verdict.findings.iter().partition(|found| found.suppressed.is_some());
-    match open.is_empty() {
-        true => out.push_str("\nNo findings.\n"),
-        false => findings(&mut out, &open),
+    if open.is_empty() {
+        out.push_str("\nNo findings.\n")
+    } else {
+        findings(&mut out, &open)
     }
     if !suppressed.is_empty() {
         let _ = write!(out, "\n<details><summary>{} suppressed</summary>\n", suppressed.len());

@@ -8,7 +8,6 @@ use std::fmt::Write;
 /// Types shown with their members; comments have a limit.
 const DETAILS: usize = 50;
 
-/// The text.
 pub(crate) fn draw(diff: &SetDiff) -> String {
     let mut out = format!("### Struct layouts\n\n{}\n", summary(diff));
     if diff.changed.is_empty() {

@@ -8,7 +8,6 @@ use std::fmt::Write;
 /// How many names of new or removed types a line shows.
 const NAMES: usize = 20;
 
-/// The text.
 pub(crate) fn draw(diff: &SetDiff, paint: Paint) -> String {
     let mut out = String::new();
     for change in &diff.changed {
@@ -169,7 +168,6 @@ fn differences(member: &MemberChange, before: &MemberSpot, after: &MemberSpot) -
     parts
 }
 
-/// What to look at.
 pub(crate) fn warning(member: &MemberChange) -> String {
     let list = |lines: &[u64]| lines.iter().map(u64::to_string).collect::<Vec<_>>().join(" and ");
     let mut parts = Vec::new();

@@ -104,9 +104,7 @@ impl Table<'_, '_> {
 
     /// Draws the boundaries up to a byte: the start of each line of any size asked for.
     fn boundaries(&mut self, until: u64) {
-        let Some(smallest) = self.options.lines.iter().copied().min() else {
-            return;
-        };
+        let Some(smallest) = self.options.lines.iter().copied().min() else { return };
         if !self.started {
             self.started = true;
             self.rule(0, until);

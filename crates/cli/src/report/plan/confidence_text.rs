@@ -1,5 +1,6 @@
 //! How sure a plan is, for eyes.
 
+use super::member_name;
 use fieldline_plan::StructPlan;
 use fieldline_plan::judge::confidence::STABLE;
 use fieldline_plan::result::{Confidence, Interval, OutOfFold};
@@ -64,7 +65,7 @@ fn percent(interval: Interval) -> String {
 
 fn draw_groupings(out: &mut String, of: &StructPlan, confidence: &Confidence) {
     for grouping in &confidence.groupings {
-        let members: Vec<&str> = grouping.members.iter().map(|index| name(of, *index)).collect();
+        let members: Vec<&str> = grouping.members.iter().map(|index| member_name(of, *index)).collect();
         let _ = writeln!(
             out,
             "  together in {:.0} % (least {:.0} %): {}",
@@ -77,11 +78,7 @@ fn draw_groupings(out: &mut String, of: &StructPlan, confidence: &Confidence) {
 
 fn kept(of: &StructPlan, confidence: &Confidence, index: usize) -> String {
     match confidence.members.iter().find(|member| member.index == index) {
-        Some(member) => format!("{} ({:.0} %)", name(of, index), 100.0 * member.share),
-        None => name(of, index).to_owned(),
+        Some(member) => format!("{} ({:.0} %)", member_name(of, index), 100.0 * member.share),
+        None => member_name(of, index).to_owned(),
     }
-}
-
-fn name(of: &StructPlan, index: usize) -> &str {
-    of.declared.members.get(index).and_then(|member| member.name.as_deref()).unwrap_or("(anonymous)")
 }

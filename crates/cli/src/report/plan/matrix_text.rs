@@ -1,5 +1,6 @@
 //! What a plan says about other builds, groups and structs that hold the planned one, for eyes.
 
+use super::member_name;
 use fieldline_plan::StructPlan;
 use fieldline_plan::result::{BuildJudged, BuildNote, Embedding, Group, GroupAlignment, GroupKind};
 use std::fmt::Write;
@@ -26,8 +27,7 @@ pub(crate) fn draw_builds(out: &mut String, of: &StructPlan) {
 
 fn facts(of: &StructPlan, note: &BuildNote) -> String {
     let mut facts = format!("{} B lines, {} bytes as declared", note.line, note.size.unwrap_or(0));
-    let absent = note.absent.iter().map(|index| label(of, *index));
-    let absent: Vec<&str> = absent.collect();
+    let absent: Vec<&str> = note.absent.iter().map(|index| member_name(of, *index)).collect();
     if !absent.is_empty() {
         let _ = write!(facts, ", without {}", absent.join(", "));
     }
@@ -35,11 +35,6 @@ fn facts(of: &StructPlan, note: &BuildNote) -> String {
         let _ = write!(facts, ", with {} besides", note.extra.join(", "));
     }
     facts
-}
-
-fn label(of: &StructPlan, index: usize) -> &str {
-    let name = of.declared.members.get(index).and_then(|member| member.name.as_deref());
-    name.unwrap_or("(anonymous)")
 }
 
 /// Appends the groups of the chosen order and what aligning them would cost.
@@ -68,7 +63,7 @@ fn draw_group(out: &mut String, of: &StructPlan, group: &Group) {
         GroupAlignment::Aligned => "align",
         GroupAlignment::Conditional => "align conditionally",
     };
-    let names: Vec<&str> = group.members.iter().map(|index| label(of, *index)).collect();
+    let names: Vec<&str> = group.members.iter().map(|index| member_name(of, *index)).collect();
     let _ = write!(out, "  {kind:<16} {:>5} +{:<4} {advice:<19}", group.first_offset, group.bytes);
     if group.padding.is_empty() {
         let _ = writeln!(out, " {} members", names.len());

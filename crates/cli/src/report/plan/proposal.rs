@@ -9,7 +9,6 @@ use fieldline_plan::{Plan, StructPlan};
 use fieldline_tree::edits::Patched;
 use std::fmt::Write;
 
-/// The report as Markdown.
 pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &Patched) -> String {
     let paint = Paint::new(false);
     let mut out = String::from("# Member order proposed by fieldline\n\n");

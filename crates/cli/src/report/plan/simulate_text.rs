@@ -29,7 +29,6 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
 }
 
-/// Appends the tables.
 pub(crate) fn draw(out: &mut String, tables: &[Table], paint: Paint) {
     for table in tables {
         let SimulatedMachine { cpus, line, sizes, gap, .. } = table.machine;

@@ -53,7 +53,6 @@ pub(crate) struct Pair {
     pub(crate) function: String,
 }
 
-/// One cacheline of a struct.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LineHeat {
     /// Loads and stores that touch it, in samples.
@@ -72,11 +71,9 @@ struct Spot {
     loads: u64,
     stores: u64,
     writers: BTreeSet<u32>,
-    /// The member they are of.
     label: String,
 }
 
-/// One struct.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TypeHeat {
     pub(crate) name: String,
@@ -87,7 +84,6 @@ pub(crate) struct TypeHeat {
     pub(crate) pairs: Vec<Pair>,
     /// Samples by function, most first.
     pub(crate) functions: Vec<(String, u64)>,
-    /// By offset.
     spots: BTreeMap<u64, Spot>,
 }
 
@@ -98,7 +94,9 @@ impl TypeHeat {
         let mut by_function: BTreeMap<u32, BTreeMap<u64, u64>> = BTreeMap::new();
         for access in &of.accesses {
             let place = Place::of(layout, access.offset, access.size);
-            let member = members.entry(place.offset).or_insert_with(|| place.heat());
+            let Place { offset, size, label } = place;
+            let new = || MemberHeat { offset, size, label, ..MemberHeat::default() };
+            let member = members.entry(offset).or_insert_with(new);
             member.loads += access.loads.samples;
             member.stores += access.stores.samples;
             member.events =
@@ -108,7 +106,7 @@ impl TypeHeat {
                 *member.levels.entry(level.clone()).or_default() += count;
             }
             let touched = by_function.entry(access.function).or_default();
-            *touched.entry(place.offset).or_default() += access.samples();
+            *touched.entry(offset).or_default() += access.samples();
         }
         add_cpus(&mut members, &of.cpus, layout);
         let name = |function: u32| function_name(profile, function);
@@ -253,15 +251,6 @@ impl Place {
                 Self { offset: member.offset(), size: member.size(), label: member.label().to_owned() }
             }
             None => Self { offset, size, label: format!("+{offset}") },
-        }
-    }
-
-    fn heat(&self) -> MemberHeat {
-        MemberHeat {
-            offset: self.offset,
-            size: self.size,
-            label: self.label.clone(),
-            ..MemberHeat::default()
         }
     }
 }

@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// How many units a thread searches in one go.
-pub(super) const CHUNK: usize = 32;
+const CHUNK: usize = 32;
 
 /// All distinct definitions of a name, in order of their first occurrence; none if there is none.
 ///
@@ -78,12 +78,18 @@ pub fn find_first(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<DwarfDefinitio
 pub fn find_first_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<DwarfDefinition>>> {
     let (distinct, places) = distinct(names);
     let spellings = Spellings::new(dwarf, &distinct);
-    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
-    let mut found = vec![Vec::new(); distinct.len()];
+    let first = |(name, all): (u32, Vec<DwarfDefinition>)| {
+        all.into_iter().next().map(|first| (name, DwarfDefinition { units: 1, ..first }))
+    };
+    let find = |units: &[u32], wanted: &Wanted<'_, '_>| {
+        Ok((0..).zip(find_in_units(dwarf, units, wanted)?).filter_map(first).collect())
+    };
+    let mut found = vec![None; distinct.len()];
     for attempt in 0..MAX_ATTEMPTS {
-        let open = open(&spellings, attempt, |name| found[name].is_empty());
-        find_firsts(dwarf, &units, &spellings, (attempt, open), &mut found)?;
+        let open = open(&spellings, attempt, |name| found[name].is_none());
+        find_firsts(dwarf, &spellings, (attempt, open), find, &mut found)?;
     }
+    let mut found: Vec<Vec<DwarfDefinition>> = found.into_iter().map(Vec::from_iter).collect();
     walk_all(dwarf, &spellings, &mut found)?;
     Ok(places.into_iter().map(|place| found[place].first().cloned()).collect())
 }
@@ -126,27 +132,24 @@ fn walk_all(dwarf: &Dwarf<'_>, spellings: &Spellings<'_>, found: &mut [Vec<Dwarf
 }
 
 /// Looks at ever more units at once until all names are found, and gives the first of each in file order.
-fn find_firsts(
+pub(super) fn find_firsts<T: Send>(
     dwarf: &Dwarf<'_>,
-    units: &[u32],
     spellings: &Spellings<'_>,
     (attempt, mut open): (usize, Vec<u32>),
-    found: &mut [Vec<DwarfDefinition>],
+    find: impl Fn(&[u32], &Wanted<'_, '_>) -> Result<Vec<(u32, T)>> + Sync,
+    found: &mut [Option<T>],
 ) -> Result<()> {
-    let (mut rest, mut batch) = (units, 1);
+    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
+    let (mut rest, mut batch) = (units.as_slice(), 1);
     while !rest.is_empty() && !open.is_empty() {
         let (now, later) = rest.split_at(batch.min(rest.len()));
         let wanted = Wanted::new(dwarf, spellings, attempt, open.clone(), true);
-        let parts: Result<Vec<Vec<Vec<DwarfDefinition>>>> =
-            now.par_chunks(CHUNK).map(|chunk| find_in_units(dwarf, chunk, &wanted)).collect();
-        for (known, first) in parts?.into_iter().flat_map(|part| (0..).zip(part).collect::<Vec<(usize, _)>>())
-        {
-            if found[known].is_empty() {
-                found[known]
-                    .extend(first.into_iter().next().map(|first| DwarfDefinition { units: 1, ..first }));
-            }
+        let parts: Result<Vec<Vec<(u32, T)>>> =
+            now.par_chunks(CHUNK).map(|chunk| find(chunk, &wanted)).collect();
+        for (name, first) in parts?.into_iter().flatten() {
+            found[name as usize].get_or_insert(first);
         }
-        open.retain(|name| found[*name as usize].is_empty());
+        open.retain(|name| found[*name as usize].is_none());
         (rest, batch) = (later, batch * 4);
     }
     Ok(())

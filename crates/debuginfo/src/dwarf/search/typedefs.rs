@@ -1,11 +1,10 @@
 //! Typedefs by name, found as `find` finds definitions.
 
-use super::find::{CHUNK, Wanted, candidates, distinct, name_of, next_to_look_at, open, unit_definers};
+use super::find::{Wanted, candidates, distinct, find_firsts, name_of, next_to_look_at, open, unit_definers};
 use super::spelling::{MAX_ATTEMPTS, Spellings};
 use crate::dwarf::bytes::scan::UnitScan;
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
-use rayon::prelude::*;
 
 /// The first typedef of a name, of whatever it is one; `None` if there is none.
 ///
@@ -25,36 +24,15 @@ pub fn find_typedefs(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<Die
     let mut found = vec![None; distinct.len()];
     for attempt in 0..MAX_ATTEMPTS {
         let open = open(&spellings, attempt, |name| found[name].is_none());
-        search(dwarf, &spellings, (Some(attempt), open), &mut found)?;
+        let find =
+            |units: &[u32], wanted: &Wanted<'_, '_>| in_units(dwarf, units, wanted, !spellings.indexed);
+        find_firsts(dwarf, &spellings, (attempt, open), find, &mut found)?;
     }
     let may_be = |name: &u32| spellings.get(*name).is_some_and(|spelling| !spelling.complete);
     let rest = (0..spellings.len() as u32).filter(|name| found[*name as usize].is_none()).filter(may_be);
-    search(dwarf, &spellings, (None, rest.collect()), &mut found)?;
+    let anywhere = |units: &[u32], wanted: &Wanted<'_, '_>| in_units(dwarf, units, wanted, false);
+    find_firsts(dwarf, &spellings, (MAX_ATTEMPTS, rest.collect()), anywhere, &mut found)?;
     Ok(places.into_iter().map(|place| found[place]).collect())
-}
-
-/// Looks at ever more units at once until all names are found: where an attempt supposes them, or anywhere.
-fn search(
-    dwarf: &Dwarf<'_>,
-    spellings: &Spellings<'_>,
-    (attempt, mut open): (Option<usize>, Vec<u32>),
-    found: &mut [Option<DieRef>],
-) -> Result<()> {
-    let units: Vec<u32> = (0..dwarf.unit_count() as u32).collect();
-    let (mut rest, mut batch) = (units.as_slice(), 1);
-    while !rest.is_empty() && !open.is_empty() {
-        let (now, later) = rest.split_at(batch.min(rest.len()));
-        let wanted = Wanted::new(dwarf, spellings, attempt.unwrap_or(MAX_ATTEMPTS), open.clone(), true);
-        let is_supposed = attempt.is_some() && !spellings.indexed;
-        let parts: Result<Vec<Vec<(u32, DieRef)>>> =
-            now.par_chunks(CHUNK).map(|chunk| in_units(dwarf, chunk, &wanted, is_supposed)).collect();
-        for (name, die) in parts?.into_iter().flatten() {
-            found[name as usize].get_or_insert(die);
-        }
-        open.retain(|name| found[*name as usize].is_none());
-        (rest, batch) = (later, batch * 4);
-    }
-    Ok(())
 }
 
 /// The first typedef of each name in some units.

@@ -15,7 +15,6 @@ struct Object<'t> {
     place: Place<'t>,
 }
 
-/// Where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place<'t> {
     Address(u64),
@@ -50,7 +49,6 @@ pub(super) fn check(objects: &[String]) -> Result<()> {
     objects.iter().try_for_each(|text| Object::parse(text).map(|_| ()))
 }
 
-/// Whose objects they are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Home<'h> {
     /// A process: its number says how far the program was moved.
@@ -59,7 +57,6 @@ pub(super) enum Home<'h> {
     Kernel { running: Option<Kernel>, cpus: &'h [u32] },
 }
 
-/// What is to be watched of some objects.
 pub(super) struct Bytes {
     pub(super) watches: Vec<Watch>,
     /// Each object with its address, for the person.

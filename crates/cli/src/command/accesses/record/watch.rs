@@ -107,7 +107,6 @@ fn forecast(bytes: &Bytes, rotation: &Rotation) -> String {
     )
 }
 
-/// What came of it.
 fn summary(path: &Path, caught: &Caught, left_running: Option<u32>) -> String {
     let mut text = format!(
         "{}: {} samples in {} rounds, {:.2} s; {}",

@@ -34,10 +34,7 @@ impl<'t> Printer<'t> {
 
     pub(super) fn enum_body(&mut self, enumeration: &'t Enumeration, context: Context<'t>) {
         self.text.word("enum");
-        if let Some(name) = &enumeration.name {
-            self.text.word(" ");
-            self.text.word(name);
-        }
+        self.tag(enumeration.name.as_deref());
         if enumeration.values.is_empty() {
             return;
         }
@@ -214,17 +211,13 @@ impl<'t> Printer<'t> {
     /// `int                        :3;`
     fn unnamed_bits(&mut self, ty: TypeId, bits: i64, context: Context<'t>) {
         self.declare(ty, Some(Suffix::new("")), context);
-        self.text.word(":");
-        self.text.signed(bits);
-        self.text.word(";\n");
+        self.text.put(format_args!(":{bits};\n"));
     }
 
     /// Says what a struct held by value wastes inside.
     fn held_struct_remark(&mut self, member: &'t MemberDecl, lines: &mut Lines<'_>, context: Context<'t>) {
         let table = self.table;
-        let Type::Aggregate(held) = table.get(member.ty) else {
-            return;
-        };
+        let Type::Aggregate(held) = table.get(member.ty) else { return };
         if is_union(held) {
             return;
         }
@@ -265,9 +258,7 @@ impl<'t> Printer<'t> {
             return;
         }
         parts.begin(self);
-        self.text.word(" ");
-        self.text.signed(count);
-        self.text.word(unit);
+        self.text.put(format_args!(" {count}{unit}"));
         self.text.plural(count.unsigned_abs());
         self.text.word(what);
     }
@@ -289,10 +280,7 @@ impl<'t> Printer<'t> {
     fn hole_remark(&mut self, before: &str, size: i64, unit: &str, context: Context<'t>) {
         self.text.word(before);
         self.text.tabs(context.indent);
-        self.text.word("/* XXX ");
-        self.text.signed(size);
-        self.text.word(" ");
-        self.text.word(unit);
+        self.text.put(format_args!("/* XXX {size} {unit}"));
         self.text.plural(size.unsigned_abs());
         self.text.word(" hole, try to pack */");
     }

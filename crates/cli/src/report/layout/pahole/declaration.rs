@@ -27,17 +27,10 @@ impl<'t> Printer<'t> {
         // Ends at the first type that is neither qualifier nor tag.
         for _ in 0..64 {
             match table.get(id) {
-                Type::Qualified { qualifier: Qualifier::Const, target } => {
-                    self.text.word("const ");
-                    context.type_column -= 6;
-                    if *target == TypeId::VOID {
-                        break;
-                    }
-                    id = *target;
-                }
-                Type::Qualified { qualifier: Qualifier::Atomic, target } => {
-                    self.text.word("_Atomic ");
-                    context.type_column -= 8;
+                Type::Qualified { qualifier: qualifier @ (Qualifier::Const | Qualifier::Atomic), target } => {
+                    let word = if *qualifier == Qualifier::Const { "const " } else { "_Atomic " };
+                    self.text.word(word);
+                    context.type_column -= word.len() as i64;
                     if *target == TypeId::VOID {
                         break;
                     }
@@ -122,9 +115,7 @@ impl<'t> Printer<'t> {
     }
 
     fn declare_array(&mut self, id: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
-        let Type::Array { element, dimensions, is_vector } = self.table.get(id) else {
-            return;
-        };
+        let Type::Array { element, dimensions, is_vector } = self.table.get(id) else { return };
         let is_empty = dimensions.first().is_some_and(|count| count.unwrap_or(0) == 0);
         let element = match self.table.get(*element) {
             Type::Qualified { qualifier: Qualifier::Const, target } if is_empty => *target,
@@ -139,20 +130,13 @@ impl<'t> Printer<'t> {
         for count in dimensions {
             match count.unwrap_or(0) {
                 0 if may_be_open => self.text.word("[]"),
-                count => {
-                    self.text.word("[");
-                    self.text.number(count & u64::from(u32::MAX));
-                    self.text.word("]");
-                }
+                count => self.text.put(format_args!("[{}]", count & u64::from(u32::MAX))),
             }
         }
     }
 
     fn vector_size(&mut self, id: TypeId) {
-        let size = self.table.size_of(id);
-        self.text.word(" __attribute__ ((__vector_size__ (");
-        self.text.number(size);
-        self.text.word(")))");
+        self.text.put(format_args!(" __attribute__ ((__vector_size__ ({})))", self.table.size_of(id)));
     }
 
     /// A struct, union or enum: by its tag, or written out if it has none.
@@ -181,9 +165,7 @@ impl<'t> Printer<'t> {
     }
 
     pub(super) fn suffix_name(&mut self, name: Option<Suffix<'t>>) {
-        let Some(name) = name else {
-            return;
-        };
+        let Some(name) = name else { return };
         if name.star {
             self.text.word("* ");
         }

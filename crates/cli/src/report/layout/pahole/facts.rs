@@ -71,9 +71,7 @@ pub(super) fn find_gaps(facts: &mut Facts, aggregate: &Aggregate) {
     let mut walk = Walk { unit_end: size, unit_size: 0, in_bit_field: false, seen: 0 };
     let mut last: Option<usize> = None;
     for (index, member) in aggregate.members.iter().enumerate() {
-        let Some(placed) = facts.members.get(index).copied() else {
-            continue;
-        };
+        let Some(placed) = facts.members.get(index).copied() else { continue };
         if member.is_static || (member.is_base && placed.size == 0) {
             continue;
         }

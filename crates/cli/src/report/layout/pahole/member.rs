@@ -90,9 +90,7 @@ impl<'t> Printer<'t> {
     }
 
     pub(super) fn aligned_attribute(&mut self, align: u64) {
-        self.text.word(" __attribute__((__aligned__(");
-        self.text.number(align);
-        self.text.word(")))");
+        self.text.put(format_args!(" __attribute__((__aligned__({align})))"));
     }
 
     /// `/*    16: 3  4 */`
@@ -119,15 +117,9 @@ impl<'t> Printer<'t> {
         }
         self.cacheline = line;
         let past = offset % size;
-        self.text.word("/* --- cacheline ");
-        self.text.number(line);
-        self.text.word(" boundary (");
-        self.text.number(offset - past);
-        self.text.word(" bytes)");
+        self.text.put(format_args!("/* --- cacheline {line} boundary ({} bytes)", offset - past));
         if past != 0 {
-            self.text.word(" was ");
-            self.text.number(past);
-            self.text.word(" byte");
+            self.text.put(format_args!(" was {past} byte"));
             self.text.plural(past);
             self.text.word(" ago");
         }

@@ -24,9 +24,7 @@ impl Printer<'_> {
     }
 
     fn plain_name(&mut self, id: TypeId, max: usize, depth: u32) {
-        let Some(depth) = depth.checked_sub(1) else {
-            return self.text.word("…");
-        };
+        let Some(depth) = depth.checked_sub(1) else { return self.text.word("…") };
         match self.table.get(id) {
             Type::Void => self.text.word("void"),
             Type::Base(base) => self.base_name(base),

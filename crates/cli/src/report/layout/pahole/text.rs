@@ -1,9 +1,10 @@
-//! The text being written: padding and numbers without a detour through format strings.
+//! The text being written: padding and numbers, where many are written without a detour through format strings.
+
+use std::fmt::{self, Write};
 
 /// How many tabs a line begins with at most; deeper nesting is not indented further.
 const MAX_TABS: usize = 16;
 
-/// A growing text.
 #[derive(Debug, Default)]
 pub(super) struct Text(String);
 
@@ -23,6 +24,10 @@ impl Text {
 
     pub(super) fn word(&mut self, word: &str) {
         self.0.push_str(word);
+    }
+
+    pub(super) fn put(&mut self, text: fmt::Arguments<'_>) {
+        let _ = self.0.write_fmt(text);
     }
 
     pub(super) fn end_line(&mut self) {

@@ -75,8 +75,7 @@ impl<'t> Printer<'t> {
         self.held_sums(sums, context);
         if facts.bit_padding > 0 {
             self.begin_sum(context, "bit_padding: ");
-            self.text.signed(facts.bit_padding);
-            self.text.word(" bits");
+            self.text.put(format_args!("{} bits", facts.bit_padding));
             self.end_sum();
         }
         self.alignment_sums(sums, context);
@@ -93,12 +92,6 @@ impl<'t> Printer<'t> {
 
     fn end_sum(&mut self) {
         self.text.word(" */\n");
-    }
-
-    /// `, words number`
-    fn also(&mut self, words: &str, number: i64) {
-        self.text.word(words);
-        self.text.signed(number);
     }
 
     fn size_line(&mut self, aggregate: &Aggregate, context: Context<'t>) {
@@ -124,8 +117,7 @@ impl<'t> Printer<'t> {
             self.begin_sum(context, "sum members: ");
             self.text.number(sums.bytes);
             if sums.holes > 0 {
-                self.also(", holes: ", facts.holes as i64);
-                self.also(", sum holes: ", sums.holes);
+                self.text.put(format_args!(", holes: {}, sum holes: {}", facts.holes, sums.holes));
             }
             self.end_sum();
         }
@@ -134,13 +126,10 @@ impl<'t> Printer<'t> {
             self.text.number(sums.bits);
             self.text.word(" bits");
             if sums.bit_holes > 0 {
-                self.also(", bit holes: ", facts.bit_holes as i64);
-                self.also(", sum bit holes: ", sums.bit_holes);
-                self.text.word(" bits");
+                let (holes, bits) = (facts.bit_holes, sums.bit_holes);
+                self.text.put(format_args!(", bit holes: {holes}, sum bit holes: {bits} bits"));
             } else {
-                self.text.word(" (");
-                self.text.number(sums.bits / 8);
-                self.text.word(" bytes)");
+                self.text.put(format_args!(" ({} bytes)", sums.bits / 8));
             }
             self.end_sum();
         }
@@ -160,10 +149,7 @@ impl<'t> Printer<'t> {
                 self.begin_sum(context, separator);
             }
             separator = ", ";
-            self.text.word(words);
-            self.text.number(types);
-            self.text.word(", total: ");
-            self.text.number(total);
+            self.text.put(format_args!("{words}{types}, total: {total}"));
             if in_bits {
                 self.text.word(" bit");
                 self.text.plural(total.max(1));
@@ -174,8 +160,8 @@ impl<'t> Printer<'t> {
         }
         if sums.with_padding.0 > 0 {
             self.begin_sum(context, "paddings: ");
-            self.text.number(sums.with_padding.0);
-            self.also(", sum paddings: ", sums.with_padding.1);
+            let (types, total) = sums.with_padding;
+            self.text.put(format_args!("{types}, sum paddings: {total}"));
             self.end_sum();
         }
     }
@@ -187,9 +173,8 @@ impl<'t> Printer<'t> {
         self.begin_sum(context, "forced alignments: ");
         self.text.number(sums.alignments);
         if sums.alignments_after_hole != 0 {
-            self.text.word(", forced holes: ");
-            self.text.number(sums.alignments_after_hole);
-            self.also(", sum forced holes: ", sums.aligning_holes);
+            let (after, bytes) = (sums.alignments_after_hole, sums.aligning_holes);
+            self.text.put(format_args!(", forced holes: {after}, sum forced holes: {bytes}"));
         }
         self.end_sum();
     }
@@ -200,8 +185,7 @@ impl<'t> Printer<'t> {
         }
         self.begin_sum(context, "flexible array members: ");
         if sums.flexible > 0 {
-            self.text.word("end: ");
-            self.text.number(sums.flexible);
+            self.text.put(format_args!("end: {}", sums.flexible));
         }
         if sums.embedded_flexible > 0 {
             self.text.word(if sums.flexible > 0 { ", middle: " } else { "middle: " });
@@ -214,8 +198,7 @@ impl<'t> Printer<'t> {
         let rest = context.base.saturating_add(aggregate.size) % u64::from(self.options.cacheline_size);
         if rest != 0 {
             self.begin_sum(context, "last cacheline: ");
-            self.text.number(rest);
-            self.text.word(" bytes");
+            self.text.put(format_args!("{rest} bytes"));
             self.end_sum();
         }
     }
@@ -233,18 +216,12 @@ impl<'t> Printer<'t> {
         }
         self.text.end_line();
         self.begin_sum(context, "BRAIN FART ALERT! ");
-        self.text.number(aggregate.size);
-        self.text.word(" bytes != ");
-        self.text.number(sums.bytes);
-        self.text.word(" (member bytes) + ");
-        self.text.number(sums.bits);
-        self.text.word(" (member bits) + ");
-        self.text.signed(sums.holes);
-        self.text.word(" (byte holes) + ");
-        self.text.signed(sums.bit_holes);
-        self.text.word(" (bit holes), diff = ");
-        self.text.signed(i64::from(difference));
-        self.text.word(" bits");
+        let Sums { bytes, bits, holes, bit_holes, .. } = sums;
+        self.text.put(format_args!(
+            "{} bytes != {bytes} (member bytes) + {bits} (member bits) + {holes} (byte holes) + {bit_holes} (bit holes), \
+             diff = {difference} bits",
+            aggregate.size
+        ));
         self.end_sum();
     }
 }

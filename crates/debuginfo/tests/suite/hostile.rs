@@ -1,7 +1,5 @@
 //! Files that no compiler writes, each a way to make little into much.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use fieldline_debuginfo::{Elf, FileBytes, module};
 use std::path::Path;
 

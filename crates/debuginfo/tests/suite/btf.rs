@@ -1,7 +1,5 @@
 //! BTF as compilers and kernels write it, put together record by record, and BTF that is broken.
 
-#![expect(clippy::expect_used, reason = "a test says what is wrong by failing")]
-
 use fieldline_debuginfo::btf::{self, Btf, BtfError, BtfKind, BtfTypeId, Reader};
 use fieldline_layout::types::{AggregateKind, Encoding, Type, TypeId, TypeTable};
 use std::path::Path;

@@ -1,11 +1,5 @@
 //! Many names looked for together are found as they are one by one.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "helpers of tests fail as tests do and say what they leave out"
-)]
-
 use fieldline_debuginfo::dwarf::{self, DebugSections, Dwarf, Opened};
 use fieldline_debuginfo::{Elf, FileBytes};
 use std::collections::BTreeSet;

@@ -205,16 +205,9 @@ impl fmt::Display for BlindSpot {
                  interrupts off, most of the scheduler among it, is invisible, and its time is charged to \
                  the place that turns them on again"
             ),
-            Self::LoadThreshold { event, cycles, is_asked_for: true } => write!(
-                f,
-                "{event} samples only loads that take {cycles} cycles or more: members that hit the first-level \
-                 cache look unread"
-            ),
-            Self::LoadThreshold { event, cycles, is_asked_for: false } => write!(
-                f,
-                "no load of {event} took fewer than {cycles} cycles or hit the first-level cache: a threshold \
-                 hides the fast ones"
-            ),
+            Self::LoadThreshold { event, cycles, is_asked_for } => {
+                threshold(f, event, *cycles, *is_asked_for)
+            }
             Self::NoAddresses { event, asked_for: false } => {
                 write!(
                     f,
@@ -233,14 +226,7 @@ impl fmt::Display for BlindSpot {
                 "samples of {event} name no access: counted is what ran between the branches of {stacks} stacks, in {runs} \
                  runs of instructions. They can't show which object was touched, so no false sharing, nor caches and latencies"
             ),
-            Self::FilteredBranches { event, filter } => {
-                let filter = if filter.is_empty() { "an unknown filter" } else { filter };
-                write!(
-                    f,
-                    "the branch stacks of {event} leave out branches ({filter}), so they don't tell what ran between \
-                     two of them, and are not counted"
-                )
-            }
+            Self::FilteredBranches { event, filter } => filtered(f, event, filter),
             Self::NoBranches { event } => {
                 write!(
                     f,
@@ -281,4 +267,29 @@ impl fmt::Display for BlindSpot {
             }
         }
     }
+}
+
+/// What a threshold hides, asked for or seen.
+fn threshold(f: &mut fmt::Formatter<'_>, event: &str, cycles: u64, is_asked_for: bool) -> fmt::Result {
+    if is_asked_for {
+        return write!(
+            f,
+            "{event} samples only loads that take {cycles} cycles or more: members that hit the first-level cache look \
+             unread"
+        );
+    }
+    write!(
+        f,
+        "no load of {event} took fewer than {cycles} cycles or hit the first-level cache: a threshold hides the fast ones"
+    )
+}
+
+/// What a filter of branches hides.
+fn filtered(f: &mut fmt::Formatter<'_>, event: &str, filter: &str) -> fmt::Result {
+    let filter = if filter.is_empty() { "an unknown filter" } else { filter };
+    write!(
+        f,
+        "the branch stacks of {event} leave out branches ({filter}), so they don't tell what ran between two of them, and \
+         are not counted"
+    )
 }

@@ -42,14 +42,15 @@ pub(super) fn arrows(house: &House) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Names of libraries in crates where they don't belong.
+/// Names of libraries in crates where they don't belong; a module beside a file may have a library's name.
 pub(super) fn libraries(house: &House) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (library, homes) in HOMES {
-        for name in house.crates.keys().filter(|name| !homes.contains(&name.as_str())) {
-            for file in house.files(name) {
-                let of_use = file.uses.iter().map(|of| &of.path);
-                if of_use.chain(&file.paths).any(|path| path[0] == library) {
+        for (_, of) in house.crates.iter().filter(|(name, _)| !homes.contains(&name.as_str())) {
+            for (module, file) in &of.files {
+                let child = [&module[..], &[library.to_owned()]].concat();
+                let mut named = file.uses.iter().map(|of| &of.path).chain(&file.paths);
+                if !of.files.contains_key(&child) && named.any(|path| path[0] == library) {
                     found.push(format!("{}: {library} is for {homes:?} only", file.path.display()));
                 }
             }

@@ -9,6 +9,6 @@ mod search;
 mod spot;
 mod threshold;
 
-pub use search::blind_spots;
+pub use search::{blind_spots, sentences};
 pub use spot::BlindSpot;
 pub use threshold::{L1_HIT_CYCLES, load_threshold};

@@ -8,8 +8,8 @@ use fieldline_debuginfo::dwarf::open_alt_link;
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
 use fieldline_debuginfo::hex;
 use fieldline_debuginfo::{Elf, FileBytes, module, separate};
-use fieldline_doctor::blind_spots::blind_spots;
-use fieldline_perfdata::perf_data::{Error, RecordTally, RecordingFacts};
+use fieldline_doctor::blind_spots::sentences;
+use fieldline_perfdata::perf_data::Error;
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::addresses::{check_addresses, check_build_id};
 use fieldline_profile::attribute::{Attribution, Joint};
@@ -32,11 +32,7 @@ impl Attributed<'_> {
         let parts = self.dwarfs.iter().zip(self.attributions);
         let parts: Vec<_> = parts.map(|(dwarf, attribution)| sums::Part { dwarf, attribution }).collect();
         let build_id = self.build_id.as_deref();
-        let blind_spots = |facts: &RecordingFacts, tally: &RecordTally| {
-            let spots = blind_spots(facts, tally).into_iter();
-            spots.map(|spot| format!("{spot}; {}", spot.remedy())).collect()
-        };
-        Ok(sums::profile(&parts, self.joint(), self.files, &self.names, build_id, blind_spots)?)
+        Ok(sums::profile(&parts, self.joint(), self.files, &self.names, build_id, sentences)?)
     }
 
     /// What was attributed, and why not the rest, by event and program.

@@ -23,6 +23,12 @@ pub fn blind_spots(facts: &RecordingFacts, tally: &RecordTally) -> Vec<BlindSpot
     found
 }
 
+/// The same as sentences, each with what to do about it.
+#[must_use]
+pub fn sentences(facts: &RecordingFacts, tally: &RecordTally) -> Vec<String> {
+    blind_spots(facts, tally).iter().map(|spot| format!("{spot}; {}", spot.remedy())).collect()
+}
+
 fn of_recording(facts: &RecordingFacts, tally: &RecordTally, found: &mut Vec<BlindSpot>) {
     if facts.has_aux_trace || tally.aux_bytes > 0 {
         found.push(BlindSpot::AuxTrace { bytes: tally.aux_bytes });

@@ -69,8 +69,15 @@ fn outcome(name: &str, file: SampleFile) -> (Vec<(String, u64)>, AccessProfile) 
     attribution.each(0, each).unwrap();
     let parts = [Part { dwarf: &dwarf, attribution: &attribution }];
     let joint = Joint { attributions: std::slice::from_ref(&attribution) };
-    let profile =
-        sums::profile(&parts, joint, &files, &["recording".to_owned()], None, |_, _| Vec::new()).unwrap();
+    let profile = sums::profile(
+        &parts,
+        joint,
+        &files,
+        &["recording".to_owned()],
+        None,
+        fieldline_doctor::blind_spots::sentences,
+    )
+    .unwrap();
     (rows, profile)
 }
 
@@ -532,8 +539,15 @@ fn stacks_go_through_the_kernel_and_programs() {
     assert_eq!(of_user, [Some(ip); 4], "two runs of each stack");
     let parts = attributions.iter().zip(&dwarfs);
     let parts: Vec<_> = parts.map(|(attribution, dwarf)| Part { dwarf, attribution }).collect();
-    let profile =
-        sums::profile(&parts, joint, &files, &["recording".to_owned()], None, |_, _| Vec::new()).unwrap();
+    let profile = sums::profile(
+        &parts,
+        joint,
+        &files,
+        &["recording".to_owned()],
+        None,
+        fieldline_doctor::blind_spots::sentences,
+    )
+    .unwrap();
     assert_eq!(profile.recordings[0].samples, counts.iter().sum::<u64>());
     assert_eq!(profile.recordings[0].branch_runs, 2 * (branches.len() as u64 - 1));
     let rows = sums::coverage(joint, &files).unwrap();

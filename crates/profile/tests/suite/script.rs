@@ -57,7 +57,15 @@ fn attributed(file: SampleFile) -> (Verdicts, AccessProfile) {
     attribution.each(0, each).unwrap();
     let parts = [Part { dwarf: &dwarf, attribution: &attribution }];
     let joint = Joint { attributions: std::slice::from_ref(&attribution) };
-    let profile = profile(&parts, joint, &files, &["recording".to_owned()], None, |_, _| Vec::new()).unwrap();
+    let profile = profile(
+        &parts,
+        joint,
+        &files,
+        &["recording".to_owned()],
+        None,
+        fieldline_doctor::blind_spots::sentences,
+    )
+    .unwrap();
     (verdicts, profile)
 }
 

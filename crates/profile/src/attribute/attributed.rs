@@ -7,7 +7,7 @@ use fieldline_typeflow::operands::{Reason, Target, TypeIndex};
 pub struct Attributed {
     /// The instruction's address as linked, if it is of the program.
     pub ip: Option<u64>,
-    /// Its function, an index of [`Answers::functions`].
+    /// Its function, an index of the functions of its `Answers`.
     pub function: Option<u32>,
     /// What it touched: the outermost type that code and address show.
     pub target: Target<TypeIndex>,

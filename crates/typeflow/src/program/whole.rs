@@ -230,7 +230,7 @@ impl<'a> Program<'a> {
         let symbol = self.symbols.data_at(address)?;
         // A variable may have several names, of which a unit knows one.
         let mut names = self.symbols.at(symbol.address).filter(|symbol| !symbol.is_function);
-        let die = names.find_map(|symbol| self.variable_of(unit, symbol))?;
+        let die = names.find_map(|symbol| self.variable_of(unit, &symbol))?;
         let ty = types.of_die(self.dwarf.type_die(die)?);
         let offset = i64::try_from(address - symbol.address).ok()?;
         (ty != Ty::VOID).then_some(Place { ty, offset })
@@ -245,7 +245,7 @@ impl<'a> Program<'a> {
 
     /// A variable as a unit defines or declares it. Linkers leave what they dropped at address 0, where per-CPU data
     /// begins, and several units have static variables of one name: both name and address must fit.
-    fn variable_of(&self, unit: u32, symbol: Symbol<'_>) -> Option<DieRef> {
+    fn variable_of(&self, unit: u32, symbol: &Symbol<'_>) -> Option<DieRef> {
         let survey = self.survey(unit)?;
         let name = symbol.name.as_bytes();
         let mut defined = survey.variables_at(symbol.address);

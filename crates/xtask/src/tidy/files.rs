@@ -60,7 +60,7 @@ fn arrows<'c>(of: &'c Crate, module: &Module) -> BTreeSet<&'c Module> {
     let defining = named.filter_map(|path| {
         let path = absolute(of, module, path)?;
         // A module's own name is no item of it.
-        (!of.files.contains_key(&path)).then(|| home(of, path, 0))
+        (!of.files.contains_key(&path)).then(|| home(of, &path, 0))
     });
     defining.filter(|home| *home != module).collect()
 }
@@ -90,13 +90,13 @@ fn absolute(of: &Crate, module: &Module, path: &[String]) -> Option<Vec<String>>
 }
 
 /// The module whose file defines what a path names, through all that hand it on.
-fn home(of: &Crate, path: Vec<String>, depth: usize) -> &Module {
+fn home<'c>(of: &'c Crate, path: &[String], depth: usize) -> &'c Module {
     let length = (0..=path.len()).rev().find(|length| of.files.contains_key(&path[..*length])).unwrap_or(0);
     let Some((module, file)) = of.files.get_key_value(&path[..length]) else { return &[] };
     let handed = path.get(length).and_then(|name| file.uses.iter().find(|known| known.name == *name));
     // No chain of re-exports is that long.
     match handed.filter(|_| depth < 16).and_then(|known| absolute(of, module, &known.path)) {
-        Some(further) => home(of, [&further[..], &path[length + 1..]].concat(), depth + 1),
+        Some(further) => home(of, &[&further[..], &path[length + 1..]].concat(), depth + 1),
         None => module,
     }
 }

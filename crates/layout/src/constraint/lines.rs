@@ -4,7 +4,7 @@ use super::units::Unit;
 use super::wishes::{LineKind, Wishes};
 use crate::layout::{Layout, Member};
 
-/// A [`LineWish`] in terms of units.
+/// A `LineWish` in terms of units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinePin {
     /// What is asked.

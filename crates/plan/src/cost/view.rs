@@ -3,7 +3,7 @@
 /// Line size, build and phase under which lines are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Index in [`Problem::builds`].
+    /// Index in the builds of a problem.
     pub build: usize,
     /// Weight of a line touched.
     pub weight: u64,

@@ -26,7 +26,7 @@ pub struct DwarfDefinition {
     /// Tells definitions of one name apart: equal for equal layouts.
     pub signature: u64,
     /// Whether every unit has it inside a function, class or namespace. Only [`index`] looks;
-    /// [`find`](super::find()) says no.
+    /// `find` says no.
     pub is_nested: bool,
 }
 

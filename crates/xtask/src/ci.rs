@@ -13,8 +13,14 @@ const STAGES: &[Stage] =
     &[("tests", 8, tests), ("lints", 4, lints), ("kernel", 6, || crate::kernel::run(&[]))];
 
 /// Programs that tests run, with their Debian packages.
-const PROGRAMS: &[(&str, &str)] =
-    &[("gcc", "gcc"), ("g++", "g++"), ("clang", "clang"), ("git", "git"), ("patch", "patch")];
+const PROGRAMS: &[(&str, &str)] = &[
+    ("gcc", "gcc"),
+    ("g++", "g++"),
+    ("clang", "clang"),
+    ("git", "git"),
+    ("patch", "patch"),
+    ("make", "make"),
+];
 
 /// Runs each stage in turn; the first that fails ends it. `--no-kernel` leaves the real kernel out.
 pub(crate) fn run(args: &[String]) -> Result<bool> {

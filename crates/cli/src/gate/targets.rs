@@ -6,10 +6,9 @@ use crate::input::select;
 use crate::input::shelf::{self, Content, Shelf};
 use crate::output;
 use anyhow::{Context, Result, bail};
-use fieldline_check::set::variants;
+use fieldline_check::set::paired;
 use fieldline_layout::Layout;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A target's layouts.
@@ -25,15 +24,8 @@ pub(crate) struct Loaded<'c> {
 impl Loaded<'_> {
     /// Each definition with what it was, by name.
     pub(crate) fn pairs(&self) -> Vec<(&Layout, Option<&Layout>)> {
-        let mut names: BTreeMap<&str, (Vec<&Layout>, Vec<&Layout>)> = BTreeMap::new();
-        for layout in self.before.iter().flat_map(|shelf| &shelf.layouts) {
-            names.entry(&layout.name).or_default().0.push(layout);
-        }
-        for layout in &self.now.layouts {
-            names.entry(&layout.name).or_default().1.push(layout);
-        }
-        let all = names.into_values().flat_map(|(old, new)| variants(&old, &new));
-        all.filter_map(|(old, new)| Some((new?, old))).collect()
+        let before = self.before.iter().flat_map(|shelf| &shelf.layouts);
+        paired(before, &self.now.layouts).filter_map(|(old, new)| Some((new?, old))).collect()
     }
 }
 

@@ -149,7 +149,7 @@ fn render_one(out: &mut String, subject: &Subject<'_>, args: &LayoutArgs) -> Res
             let line = args.cacheline.first().copied().unwrap_or(64);
             let cacheline_size = u32::try_from(line).context("cacheline size")?;
             let options = pahole::Options { cacheline_size, from_btf: subject.from_btf };
-            pahole::print(out, subject.table, subject.id, options)?;
+            pahole::Printer::new(subject.table, options).print(out, subject.id)?;
             // An empty line follows types asked for by name, not those of a whole file.
             if !args.types.is_empty() {
                 out.push('\n');

@@ -60,13 +60,7 @@ impl<'t> Printer<'t> {
     }
 
     /// A pointer to a function, to an anonymous struct (which is written out), or to anything else.
-    fn declare_pointer(
-        &mut self,
-        id: TypeId,
-        target: TypeId,
-        name: Option<Suffix<'t>>,
-        context: Context<'t>,
-    ) {
+    fn declare_pointer(&mut self, id: TypeId, target: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
         let target = self.untagged(target);
         match self.table.get(target) {
             Type::Function(prototype) => self.declare_function(prototype, "*", name, context),
@@ -123,7 +117,8 @@ impl<'t> Printer<'t> {
         };
         self.declare(element, name, context);
         if *is_vector {
-            return self.vector_size(id);
+            let size = self.table.size_of(id);
+            return self.text.put(format_args!(" __attribute__ ((__vector_size__ ({size})))"));
         }
         // `[]` can only be written where it can only stand: last, not alone, not in a union.
         let may_be_open = context.is_last && !context.is_first && !context.in_union;
@@ -133,10 +128,6 @@ impl<'t> Printer<'t> {
                 count => self.text.put(format_args!("[{}]", count & u64::from(u32::MAX))),
             }
         }
-    }
-
-    fn vector_size(&mut self, id: TypeId) {
-        self.text.put(format_args!(" __attribute__ ((__vector_size__ ({})))", self.table.size_of(id)));
     }
 
     /// A struct, union or enum: by its tag, or written out if it has none.
@@ -180,11 +171,7 @@ impl<'t> Printer<'t> {
         let type_column = context.type_column - 8;
         let ty = table.get(target);
         match ty {
-            _ if tag_of(ty).is_some() => {
-                self.name(target);
-                self.text.word(" ");
-                self.text.word(name);
-            }
+            _ if tag_of(ty).is_some() => self.typedef_plain(target, name),
             Type::Aggregate(aggregate) if is_union(aggregate) => {
                 self.union_body(target, aggregate, Context { suffix, type_column, ..context });
             }
@@ -202,13 +189,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn typedef_function(
-        &mut self,
-        prototype: &'t Prototype,
-        star: &str,
-        name: &'t str,
-        context: Context<'t>,
-    ) {
+    fn typedef_function(&mut self, prototype: &'t Prototype, star: &str, name: &'t str, context: Context<'t>) {
         let context = Context { type_column: 0, ..context };
         self.declare_function(prototype, star, Some(Suffix::new(name)), context);
     }

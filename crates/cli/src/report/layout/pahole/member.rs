@@ -1,8 +1,9 @@
 //! One member's line: cacheline boundary, declaration, and the comment with its place.
 
 use super::declaration::{is_tagged, tag_of};
-use super::facts::{Placed, is_union};
+use super::facts::Placed;
 use super::printer::{Context, Printer, Suffix};
+use super::text::plural;
 use fieldline_layout::types::{Aggregate, MemberDecl, Type};
 
 /// Length of the attribute that a packed struct written out in place adds before the name, with pahole's count of
@@ -11,13 +12,7 @@ const PACKED_LEN: i64 = "__attribute__((__packed__))".len() as i64 + 1;
 
 impl<'t> Printer<'t> {
     /// Writes a member of the struct or union at `context.base`, without indentation and newline.
-    pub(super) fn member(
-        &mut self,
-        member: &'t MemberDecl,
-        placed: &Placed,
-        in_union: bool,
-        context: Context<'t>,
-    ) {
+    pub(super) fn member(&mut self, member: &'t MemberDecl, placed: &Placed, in_union: bool, context: Context<'t>) {
         let mut inner = context;
         let mut offset = placed.offset;
         if !context.is_relative {
@@ -80,11 +75,8 @@ impl<'t> Printer<'t> {
     }
 
     fn packed_excess(&mut self, member: &MemberDecl) -> i64 {
-        let table = self.table;
-        match table.get(member.ty) {
-            Type::Aggregate(aggregate) if !is_union(aggregate) && self.is_packed(member.ty, aggregate) => {
-                PACKED_LEN
-            }
+        match self.table.get(member.ty) {
+            Type::Aggregate(aggregate) if self.is_packed(member.ty, aggregate) => PACKED_LEN,
             _ => 0,
         }
     }
@@ -119,21 +111,14 @@ impl<'t> Printer<'t> {
         let past = offset % size;
         self.text.put(format_args!("/* --- cacheline {line} boundary ({} bytes)", offset - past));
         if past != 0 {
-            self.text.put(format_args!(" was {past} byte"));
-            self.text.plural(past);
-            self.text.word(" ago");
+            self.text.put(format_args!(" was {past} byte{} ago", plural(past)));
         }
         self.text.word(" --- */\n");
         self.text.tabs(indent);
     }
 
     /// The members of a union, each on its line, each counting cachelines from the union's start.
-    pub(super) fn union_members(
-        &mut self,
-        aggregate: &'t Aggregate,
-        members: &[Placed],
-        context: Context<'t>,
-    ) {
+    pub(super) fn union_members(&mut self, aggregate: &'t Aggregate, members: &[Placed], context: Context<'t>) {
         let line = self.cacheline;
         for (member, placed) in aggregate.members.iter().zip(members) {
             self.text.tabs(context.indent);

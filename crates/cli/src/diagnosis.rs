@@ -6,7 +6,7 @@ mod structs;
 use crate::args::Recordings;
 use anyhow::Result;
 use fieldline_doctor::machine::Machine;
-use fieldline_doctor::{self as doctor, Advice, DoctorFinding, Severity};
+use fieldline_doctor::{self as doctor, Advice, Severity};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,8 @@ impl Diagnosis {
     fn new(here: Option<Looked>, recordings: Vec<Judged>, structs: Vec<StructNeed>) -> Self {
         let looked = here.iter().chain(recordings.iter().map(|judged| &judged.looked));
         let of_structs = structs.iter().flat_map(|of| &of.findings);
-        let fit = !looked.flat_map(|looked| &looked.findings).chain(of_structs).any(is_grave);
+        let mut findings = looked.flat_map(|looked| &looked.findings).chain(of_structs);
+        let fit = findings.all(|finding| finding.severity != Severity::CannotAnswer);
         Self { format: FORMAT, version: VERSION, fit, here, recordings, structs }
     }
 
@@ -53,25 +54,18 @@ impl Diagnosis {
     /// Of recordings, for a program and its structs if given.
     pub(crate) fn of_recordings(perf: &[PathBuf], vmlinux: Option<&Path>, types: &[String]) -> Result<Self> {
         let program = vmlinux.map(program).transpose()?;
-        let judged: Vec<Judged> =
-            perf.iter().map(|path| judge(path, program.as_ref())).collect::<Result<_>>()?;
-        let structs = match vmlinux {
-            Some(vmlinux) => {
-                let of = Recordings {
-                    programs: vec![vmlinux.to_owned()],
-                    debug_dir: Vec::new(),
-                    perf: perf.to_vec(),
-                    force: false,
-                    no_addresses: false,
-                };
-                structs::needs(&of, types, &judged)?
-            }
-            None => Vec::new(),
+        let judged = perf.iter().map(|path| judge(path, program.as_ref())).collect::<Result<Vec<_>>>()?;
+        let needs = |program: &Path| {
+            let of = Recordings {
+                programs: vec![program.to_owned()],
+                debug_dir: Vec::new(),
+                perf: perf.to_vec(),
+                force: false,
+                no_addresses: false,
+            };
+            structs::needs(&of, types, &judged)
         };
+        let structs = vmlinux.map_or(Ok(Vec::new()), needs)?;
         Ok(Self::new(None, judged, structs))
     }
-}
-
-fn is_grave(finding: &DoctorFinding) -> bool {
-    finding.severity == Severity::CannotAnswer
 }

@@ -39,12 +39,12 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     match &arguments.command {
         Command::Layout(args) => layouts::layout::run(args),
-        Command::Profile(args) => accesses::profile::run(args),
+        Command::Profile(args) => accesses::profile(args),
         Command::Import(args) => accesses::import::run(args),
-        Command::Merge(args) => accesses::merge::run(args),
-        Command::Samples(args) => accesses::samples::run(args),
+        Command::Merge(args) => accesses::merge(args),
+        Command::Samples(args) => accesses::samples(args),
         Command::Explain(args) => accesses::explain::run(args),
-        Command::Report(args) => accesses::report::run(args),
+        Command::Report(args) => accesses::report(args),
         Command::Plan(args) => orders::plan::run(args),
         Command::Place(args) => orders::place::run(args),
         Command::Simulate(args) => orders::simulate::run(args),
@@ -55,7 +55,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Command::Baseline(args) => layouts::baseline::run(args),
         Command::Check(args) => layouts::check::run(args),
         Command::Init(args) => layouts::init::run(args),
-        Command::Doctor(args) => accesses::doctor::run(args),
+        Command::Doctor(args) => accesses::doctor(args),
         Command::Record(args) => accesses::record::run(args),
         Command::Demo(args) => demo::run(args),
     }

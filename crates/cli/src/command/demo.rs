@@ -18,7 +18,13 @@ const PATCHES: &str = "patches";
 const TYPES: [&str; 2] = ["tx_class", "tx_flow"];
 
 pub(crate) fn run(args: &DemoArgs) -> Result<Outcome> {
-    let folder = folder(args)?;
+    let folder = match &args.dir {
+        Some(dir) => dir.clone(),
+        None => {
+            let folder = tempfile::Builder::new().prefix("fieldline-demo-").tempdir();
+            folder.context("cannot make a folder for the demo")?.keep()
+        }
+    };
     write_files(&folder)?;
     let mut text =
         format!("The example is in {}: a program, its source and a recording.\n", folder.display());
@@ -29,19 +35,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Outcome> {
         }
         text.clear();
     }
-    output::print(&ending(&folder)?)?;
-    Ok(Outcome::Done)
-}
-
-/// The folder given, or a new one.
-fn folder(args: &DemoArgs) -> Result<PathBuf> {
-    match &args.dir {
-        Some(dir) => Ok(dir.clone()),
-        None => {
-            let folder = tempfile::Builder::new().prefix("fieldline-demo-").tempdir();
-            Ok(folder.context("cannot make a folder for the demo")?.keep())
-        }
-    }
+    output::print(&ending(&folder)?)
 }
 
 fn write_files(folder: &Path) -> Result<()> {
@@ -50,7 +44,6 @@ fn write_files(folder: &Path) -> Result<()> {
     for (path, _) in &files {
         output::make_folder(path.parent().unwrap_or(folder))?;
     }
-    let files: Vec<(&Path, &[u8])> = files.iter().map(|(path, bytes)| (path.as_path(), *bytes)).collect();
     output::write_files(&files)
 }
 
@@ -100,10 +93,11 @@ fn steps(folder: &Path) -> Result<Vec<Step>> {
 fn shown(words: &[String]) -> String {
     let mut line = String::from("fieldline");
     for word in words {
-        let is_plain = word.chars().all(|letter| letter.is_alphanumeric() || "-_./,+=:@%".contains(letter));
-        let quoted = if is_plain { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) };
         line.push(' ');
-        line.push_str(&quoted);
+        match word.chars().all(|letter| letter.is_alphanumeric() || "-_./,+=:@%".contains(letter)) {
+            true => line.push_str(word),
+            false => line.push_str(&format!("'{}'", word.replace('\'', r"'\''"))),
+        }
     }
     line
 }
@@ -113,8 +107,8 @@ fn take(step: &Step) -> Result<Outcome> {
     let words = std::iter::once("fieldline").chain(step.words.iter().map(String::as_str));
     match Arguments::try_parse_from(words).context("a step of the demo")?.command {
         Command::Layout(args) => layout::run(&args),
-        Command::Profile(args) => profile::run(&args),
-        Command::Report(args) => report::run(&args),
+        Command::Profile(args) => profile(&args),
+        Command::Report(args) => report(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Patch(args) => patch::run(&args),
         _ => bail!("the demo has no such step"),

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_doctor::machine::Machine;
 use fieldline_doctor::{self as doctor, Advice, DoctorFinding, ExaminedProgram, RecordingSurvey};
-use fieldline_perfdata::perf_data::RecordingFacts;
+use fieldline_perfdata::perf_data::{self, EventTally, RecordingFacts};
 use fieldline_profile::addresses::is_kernel;
 use serde::Serialize;
 use std::path::Path;
@@ -75,16 +75,13 @@ pub(super) fn judge(path: &Path, program: Option<&ExaminedProgram>) -> Result<Ju
 fn events(facts: &RecordingFacts, survey: &RecordingSurvey) -> Vec<Event> {
     let pairs = facts.events.iter().zip(&survey.tally.events);
     let real = pairs.filter(|(event, counts)| !event.attr.is_dummy() || counts.samples > 0);
-    let event = |(event, counts): (&fieldline_perfdata::perf_data::Event, _)| {
-        let counts: &fieldline_perfdata::perf_data::EventTally = counts;
-        Event {
-            name: event.name.clone(),
-            samples: counts.samples,
-            loads: counts.loads,
-            stores: counts.stores,
-            with_address: counts.with_address,
-            exact: counts.exact,
-        }
+    let event = |(event, counts): (&perf_data::Event, &EventTally)| Event {
+        name: event.name.clone(),
+        samples: counts.samples,
+        loads: counts.loads,
+        stores: counts.stores,
+        with_address: counts.with_address,
+        exact: counts.exact,
     };
     real.map(event).collect()
 }

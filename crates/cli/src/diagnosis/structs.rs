@@ -5,9 +5,9 @@ use crate::args::Recordings;
 use crate::input::recordings;
 use crate::planning;
 use anyhow::Result;
-use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::types;
 use fieldline_doctor::{DoctorFinding, Severity};
+use fieldline_layout::Layout;
 use fieldline_plan::{Enough, enough};
 use serde::Serialize;
 
@@ -33,29 +33,24 @@ pub(super) fn needs(of: &Recordings, types: &[String], judged: &[Judged]) -> Res
         return Ok(Vec::new());
     }
     let profile = recordings::attributed(of, |attributed| attributed.profile())?;
-    let names = if types.is_empty() { busiest(&profile) } else { types.to_vec() };
+    let busiest =
+        || planning::by_samples(&profile).into_iter().take(BUSIEST).map(|of| of.name.clone()).collect();
+    let names: Vec<String> = if types.is_empty() { busiest() } else { types.to_vec() };
     let layouts = types::with_types(of.first_program(), None, None, |found| {
-        names
-            .iter()
-            .map(|name| planning::layout_of(found, Some(&profile), types::bare(name)))
-            .collect::<Result<Vec<_>>>()
+        let layouts = names.iter().map(|name| planning::layout_of(found, Some(&profile), types::bare(name)));
+        layouts.collect::<Result<Vec<_>>>()
     })?;
-    let is_asked_for = !types.is_empty();
-    let need = |layout: &fieldline_layout::Layout| {
+    let severity = if types.is_empty() { Severity::Limits } else { Severity::CannotAnswer };
+    let need = |layout: &Layout| {
         let enough = enough(&profile, layout);
         let name = layout.name.to_string();
-        let findings = findings(&name, enough, is_asked_for, judged);
+        let findings = findings(&name, enough, severity, judged);
         StructNeed { name, samples: enough.have, needed: enough.need, findings }
     };
     Ok(layouts.iter().map(need).collect())
 }
 
-fn busiest(profile: &AccessProfile) -> Vec<String> {
-    planning::by_samples(profile).into_iter().take(BUSIEST).map(|of| of.name.clone()).collect()
-}
-
-fn findings(name: &str, enough: Enough, is_asked_for: bool, judged: &[Judged]) -> Vec<DoctorFinding> {
-    let severity = if is_asked_for { Severity::CannotAnswer } else { Severity::Limits };
+fn findings(name: &str, enough: Enough, severity: Severity, judged: &[Judged]) -> Vec<DoctorFinding> {
     if !enough.is_sufficient() {
         return vec![shortage(name, enough, severity, judged)];
     }
@@ -77,16 +72,13 @@ fn shortage(name: &str, enough: Enough, severity: Severity, judged: &[Judged]) -
     let Enough { have, need, .. } = enough;
     let seconds: f64 = judged.iter().filter_map(|judged| judged.seconds).sum();
     let seconds = if seconds > 0.0 { seconds } else { USUAL_SECONDS };
+    let (times, more) = (need as f64 / have as f64, need.saturating_sub(have));
     let (remedy, longer) = match have {
         0 => (format!("record a load that uses struct {name}"), None),
-        _ => {
-            let times = need as f64 / have as f64;
-            let remedy = format!(
-                "{} more would do: record {times:.1} times as long, or as much more often (-F, -c)",
-                need - have
-            );
-            (remedy, Some((seconds * times).ceil().max(1.0) as u64))
-        }
+        _ => (
+            format!("{more} more would do: record {times:.1} times as long, or as much more often (-F, -c)"),
+            Some((seconds * times).ceil().max(1.0) as u64),
+        ),
     };
     DoctorFinding {
         key: "too-few-samples".to_owned(),

@@ -7,6 +7,7 @@ use crate::input::shelf::{self, Content, Shelf};
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_check::set::paired;
+use fieldline_debuginfo::types::Format;
 use fieldline_layout::Layout;
 use rayon::prelude::*;
 use std::path::Path;
@@ -65,14 +66,12 @@ fn read_one<'c>(config: &Config, target: &'c Target) -> Result<Loaded<'c>> {
         (Some(format), _) => Some(format),
         (None, Some(against)) => {
             let content = against.named(Content::of(against.path()))?;
-            shelf::common_with_lines(content, Content::of(&target.file)?)
+            // DWARF tells lines of the source.
+            content.common(Content::of(&target.file)?, [Format::Dwarf, Format::Btf])
         }
         (None, None) => None,
     };
-    let earlier = |of: &Fetched| -> Result<Shelf> {
-        let shelf = of.named(shelf::read(of.path(), &config.types, format))?;
-        Ok(Shelf { file: of.name().to_owned(), ..shelf })
-    };
+    let earlier = |of: &Fetched| shelf::read_fetched(of, &config.types, format);
     let (now, before) = rayon::join(
         || shelf::read(&target.file, &config.types, format),
         || against.as_ref().map(earlier).transpose(),
@@ -83,11 +82,8 @@ fn read_one<'c>(config: &Config, target: &'c Target) -> Result<Loaded<'c>> {
         bail!("{}: has none of the types checked", before.file);
     }
     if let Some(before) = before.as_mut().filter(|before| before.format != now.format) {
-        let files = (&before.file, &now.file);
-        output::note(&format!(
-            "{} and {}: one is of DWARF, one of BTF; alignments are not compared",
-            files.0, files.1
-        ));
+        let (old, new) = (&before.file, &now.file);
+        output::note(&format!("{old} and {new}: one is of DWARF, one of BTF; alignments are not compared"));
         before.forget_alignments();
         now.forget_alignments();
     }

@@ -37,8 +37,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
         Some(first) if out.is_empty() => bail!(why(first)),
         _ => dark.iter().for_each(|address| output::note(&why(address))),
     }
-    output::print(&out)?;
-    Ok(Outcome::Done)
+    output::print(&out)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use crate::args::ImportArgs;
 use crate::input::document;
+use crate::input::recordings::base_name;
 use crate::output::{self, Outcome};
 use crate::report::profile;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
-use fieldline_debuginfo::hex;
 use fieldline_debuginfo::types::{self, Types};
-use fieldline_debuginfo::{Elf, FileBytes};
+use fieldline_debuginfo::{Elf, FileBytes, hex};
 use fieldline_layout::Layout;
 use fieldline_profile::perf_types::{self, Error, TypeCounts};
 use std::collections::BTreeMap;
@@ -21,15 +21,12 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Outcome> {
         let counts = read(path)?;
         let place = || path.display().to_string();
         let mut layouts = layouts(&args.vmlinux, &counts)?;
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let name = base_name(path);
         let of_tag = |tag: &str| layouts.remove(tag).unwrap_or_default();
         sum.merge(perf_types::profile(&counts, &name, build_id.as_deref(), of_tag).with_context(place)?);
     }
-    if let Some(path) = &args.output {
-        document::write(path, &sum)?;
-    }
-    output::draw(|out, paint| profile::draw(out, &sum, paint))?;
-    Ok(Outcome::Done)
+    document::keep(args.output.as_ref(), &sum)?;
+    output::draw(|out, paint| profile::draw(out, &sum, paint))
 }
 
 fn read(path: &Path) -> Result<TypeCounts> {
@@ -55,20 +52,18 @@ fn layouts(vmlinux: &Path, counts: &TypeCounts) -> Result<BTreeMap<String, Vec<L
     let tags = perf_types::tags(counts);
     let names: Vec<&str> = tags.iter().map(String::as_str).collect();
     types::with_types(vmlinux, None, None, |types: &Types<'_, '_>| {
-        let mut found = BTreeMap::new();
         let mut entries = types.find_many(&names)?;
         for of_name in &mut entries {
             of_name.sort_by_key(|entry| std::cmp::Reverse(entry.units));
         }
         let all: Vec<_> = entries.iter().flatten().cloned().collect();
         let mut reader = types.reader(&all)?;
-        for (tag, of_name) in tags.iter().zip(&entries) {
-            let mut layouts = Vec::new();
-            for entry in of_name {
-                let id = reader.read(entry)?;
-                layouts.extend(Layout::of(reader.table(), id));
-            }
-            found.insert(tag.clone(), layouts);
+        let mut found: BTreeMap<String, Vec<Layout>> = BTreeMap::new();
+        for (tag, entry) in
+            tags.iter().zip(&entries).flat_map(|(tag, all)| all.iter().map(move |one| (tag, one)))
+        {
+            let id = reader.read(entry)?;
+            found.entry(tag.clone()).or_default().extend(Layout::of(reader.table(), id));
         }
         Ok(found)
     })

@@ -21,8 +21,7 @@ pub(crate) fn run(args: &BaselineArgs) -> Result<Outcome> {
     let format = if shelf.format == Format::Btf { "btf" } else { "dwarf" };
     let kept = Baseline::new(shelf.layouts, shelf.line, shelf.pointer, format);
     output::write_file(&args.output, text(&kept)?.as_bytes())?;
-    output::print(&format!("wrote {} with {count} types\n", args.output.display()))?;
-    Ok(Outcome::Done)
+    output::print(&format!("wrote {} with {count} types\n", args.output.display()))
 }
 
 /// JSON with a type's head, and each member, on a line of its own.

@@ -8,6 +8,7 @@ use crate::report::color::Paint;
 use crate::report::layout::{diff_markdown, diff_text};
 use anyhow::{Result, bail};
 use fieldline_check::SetDiff;
+use fieldline_debuginfo::types::Format;
 use serde::Serialize;
 
 /// What `--format json` prints.
@@ -36,19 +37,17 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Outcome> {
             serde_json::to_string(&document)? + "\n"
         }
     };
-    output::print(&text)?;
-    Ok(Outcome::Done)
+    output::print(&text)
 }
 
 /// Both files, read at the same time out of debug info of one format if they have one in common.
 fn read(args: &DiffArgs) -> Result<(Shelf, Shelf)> {
     let files = (Origin::of(&args.old)?.fetch()?, Origin::of(&args.new)?.fetch()?);
     let content = |file: &Fetched| file.named(Content::of(file.path()));
-    let format = args.debug_format.or(shelf::common(content(&files.0)?, content(&files.1)?));
-    let read = |file: &Fetched| -> Result<Shelf> {
-        let shelf = file.named(shelf::read(file.path(), &args.types, format))?;
-        Ok(Shelf { file: file.name().to_owned(), ..shelf })
-    };
+    // BTF is the quicker one.
+    let common = content(&files.0)?.common(content(&files.1)?, [Format::Btf, Format::Dwarf]);
+    let format = args.debug_format.or(common);
+    let read = |file: &Fetched| shelf::read_fetched(file, &args.types, format);
     let (old, new) = rayon::join(|| read(&files.0), || read(&files.1));
     let (mut old, mut new) = (old?, new?);
     if let Some(name) = old.missing.iter().find(|name| new.missing.contains(name)) {

@@ -30,18 +30,12 @@ pub(crate) fn run(args: &InitArgs) -> Result<Outcome> {
     }
     output::write_file(&args.output, text(args, &types)?.as_bytes())?;
     output::print(&format!("wrote {} for {} types\n", args.output.display(), types.len()))?;
-    output::print(&next(args, &types))?;
-    Ok(Outcome::Done)
-}
-
-/// The command that makes what the file compares with.
-fn next(args: &InitArgs, types: &[&String]) -> String {
     let names: Vec<&str> = types.iter().map(|name| name.as_str()).collect();
-    let from = args.from.display();
-    format!(
-        "next: fieldline baseline --from {from} {} -o layouts.json; then fieldline check\n",
-        names.join(" ")
-    )
+    let (from, names) = (args.from.display(), names.join(" "));
+    // The command that makes what the file compares with.
+    output::print(&format!(
+        "next: fieldline baseline --from {from} {names} -o layouts.json; then fieldline check\n"
+    ))
 }
 
 /// The structs with most samples.
@@ -52,9 +46,8 @@ fn hottest(profile: &AccessProfile, top: usize) -> Vec<String> {
     types.into_iter().take(top).map(|(_, name)| name.clone()).collect()
 }
 
-fn text(args: &InitArgs, types: &[&String]) -> Result<String> {
-    let quoted = |text: &str| toml_string(text);
-    let place = |path: &Path| -> Result<String> { Ok(quoted(&absolute(path)?)) };
+fn text(args: &InitArgs, types: &[&String]) -> std::io::Result<String> {
+    let place = |path: &Path| std::path::absolute(path).map(|path| quoted(&path.display().to_string()));
     let mut out = String::from(
         "# What fieldline check looks at (docs/formats.md, docs/rules). Paths count from this folder.\n\ntypes = [\n",
     );
@@ -75,11 +68,7 @@ fn text(args: &InitArgs, types: &[&String]) -> Result<String> {
     Ok(out)
 }
 
-fn absolute(path: &Path) -> Result<String> {
-    Ok(std::path::absolute(path)?.display().to_string())
-}
-
 /// A basic string of TOML: JSON escapes what it must, and TOML reads these escapes alike.
-fn toml_string(text: &str) -> String {
+fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use fieldline_plan::Plan;
 use fieldline_tree::edits::{self, Patched};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(crate) fn run(args: &PatchArgs) -> Result<Outcome> {
     let plan = read_plan(&args.plan)?;
@@ -34,9 +34,7 @@ pub(crate) fn write(patched: &Patched, folder: &Path, others: &[(&str, Vec<u8>)]
     output::make_folder(folder)?;
     let patches = patched.patches.iter().map(|(name, text)| (folder.join(name), text.as_slice()));
     let others = others.iter().map(|(name, text)| (folder.join(name), text.as_slice()));
-    let files: Vec<(PathBuf, &[u8])> = patches.chain(others).collect();
-    let files: Vec<(&Path, &[u8])> = files.iter().map(|(path, text)| (path.as_path(), *text)).collect();
-    output::write_files(&files)
+    output::write_files(&patches.chain(others).collect::<Vec<_>>())
 }
 
 /// What was written, remarked and refused.

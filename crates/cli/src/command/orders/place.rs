@@ -22,9 +22,7 @@ use std::path::Path;
 pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
     let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
     let place = answer(args, profile.as_ref())?;
-    if let Some(path) = &args.output {
-        document::write(path, &place)?;
-    }
+    document::keep(args.output.as_ref(), &place)?;
     output::draw(|out, paint| place_text::draw(out, &place, paint))?;
     Ok(if place.refusal.is_some() { Outcome::No } else { Outcome::Done })
 }

@@ -32,9 +32,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Outcome> {
         (None, None) => packing::pack(&limited.requests(), &options),
     };
     limited.tell(&mut plan, &question)?;
-    if let Some(path) = &args.output {
-        document::write(path, &plan)?;
-    }
+    document::keep(args.output.as_ref(), &plan)?;
     output::draw(|out, paint| plan_text::draw(out, &plan, paint))?;
     Ok(verdict(&plan))
 }

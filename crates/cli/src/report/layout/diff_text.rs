@@ -60,12 +60,12 @@ fn draw_type(out: &mut String, change: &TypeChange, paint: Paint) {
 
 /// The figures of a type that changed.
 pub(crate) fn facts(change: &TypeChange) -> Vec<String> {
-    let step = |of: FigureChange| format!("{} -> {}", of.before, of.after);
+    let step = |of: FigureChange| match of.differs() {
+        true => format!("{} -> {}", of.before, of.after),
+        false => of.after.to_string(),
+    };
     let mut facts = Vec::new();
-    match change.size.differs() {
-        true => facts.push(format!("{} bytes", step(change.size))),
-        false => facts.push(format!("{} bytes", change.size.after)),
-    }
+    facts.push(format!("{} bytes", step(change.size)));
     for lines in change.cachelines.iter().filter(|lines| lines.count.differs()) {
         facts.push(format!("{} cachelines of {} B", step(lines.count), lines.line));
     }
@@ -73,18 +73,14 @@ pub(crate) fn facts(change: &TypeChange) -> Vec<String> {
         (0, 0) => format!("{} -> {} B", of.before / 8, of.after / 8),
         _ => format!("{} -> {} bits", of.before, of.after),
     };
-    if change.slab.differs() {
-        facts.push(format!("kmalloc {}", step(change.slab)));
-    }
-    if change.align.differs() {
-        facts.push(format!("align {}", step(change.align)));
-    }
-    if change.hole_bits.differs() {
-        facts.push(format!("holes {}", bytes(change.hole_bits)));
-    }
-    if change.padding_bits.differs() {
-        facts.push(format!("padding {}", bytes(change.padding_bits)));
-    }
+    let rest = [
+        ("kmalloc", change.slab, step(change.slab)),
+        ("align", change.align, step(change.align)),
+        ("holes", change.hole_bits, bytes(change.hole_bits)),
+        ("padding", change.padding_bits, bytes(change.padding_bits)),
+    ];
+    let differing = rest.into_iter().filter(|(_, of, _)| of.differs());
+    facts.extend(differing.map(|(what, _, text)| format!("{what} {text}")));
     facts
 }
 
@@ -97,16 +93,13 @@ pub(crate) struct Row {
 
 /// The lines about members.
 pub(crate) fn rows(change: &TypeChange) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let mut rest = change.members.as_slice();
-    while let Some(member) = rest.first() {
-        let alike =
-            rest.iter().take_while(|other| shift(other).is_some() && shift(other) == shift(member)).count();
-        let (now, later) = rest.split_at(alike.max(1));
-        rows.push(if alike > 1 { shifted_row(now) } else { row(member) });
-        rest = later;
-    }
-    rows
+    let is_alike =
+        |one: &MemberChange, other: &MemberChange| shift(one).is_some() && shift(one) == shift(other);
+    let of_run = |run: &[MemberChange]| match run {
+        [member] => row(member),
+        members => shifted_row(members),
+    };
+    change.members.chunk_by(is_alike).map(of_run).collect()
 }
 
 /// By how many bits a member was shifted, if nothing else happened to it.
@@ -119,30 +112,24 @@ fn shift(member: &MemberChange) -> Option<i128> {
 fn shifted_row(members: &[MemberChange]) -> Row {
     let by = members.first().and_then(shift).unwrap_or(0);
     let by = if by % 8 == 0 { format!("{:+} bytes", by / 8) } else { format!("{by:+} bits") };
-    let (first, last) = (members.first(), members.last());
     let name = |of: Option<&MemberChange>| of.map(|of| of.member.clone()).unwrap_or_default();
-    let text = format!("{} to {} ({} members) by {by}", name(first), name(last), members.len());
+    let (first, last) = (name(members.first()), name(members.last()));
+    let text = format!("{first} to {last} ({} members) by {by}", members.len());
     Row { what: "shifted", text, warning: String::new() }
 }
 
 fn row(member: &MemberChange) -> Row {
     let what = member.what.first().copied().map_or("", word);
-    let mut parts = Vec::new();
-    match (&member.before, &member.after) {
-        (None, Some(after)) => {
-            parts.push(format!("{} at {}, {}", declared(member, after), place(after), size(after)))
-        }
-        (Some(before), None) => {
-            parts.push(format!("{} was at {}, {}", declared(member, before), place(before), size(before)));
-        }
-        (Some(before), Some(after)) => parts.extend(differences(member, before, after)),
-        (None, None) => {}
-    }
-    Row { what, text: parts.join(", "), warning: warning(member) }
-}
-
-fn declared(member: &MemberChange, spot: &MemberSpot) -> String {
-    format!("{} ({})", member.member, spot.type_name)
+    let one_sided = |spot: &MemberSpot, at: &str| {
+        format!("{} ({}) {at} {}, {}", member.member, spot.type_name, place(spot), size(spot))
+    };
+    let text = match (&member.before, &member.after) {
+        (None, Some(after)) => one_sided(after, "at"),
+        (Some(before), None) => one_sided(before, "was at"),
+        (Some(before), Some(after)) => differences(member, before, after).join(", "),
+        (None, None) => String::new(),
+    };
+    Row { what, text, warning: warning(member) }
 }
 
 fn differences(member: &MemberChange, before: &MemberSpot, after: &MemberSpot) -> Vec<String> {

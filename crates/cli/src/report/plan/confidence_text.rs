@@ -1,6 +1,6 @@
 //! How sure a plan is, for eyes.
 
-use super::member_name;
+use super::{line_size, member_name, member_names};
 use fieldline_plan::StructPlan;
 use fieldline_plan::judge::confidence::STABLE;
 use fieldline_plan::result::{Confidence, Interval, OutOfFold};
@@ -19,9 +19,7 @@ pub(crate) fn draw(out: &mut String, of: &StructPlan, confidence: &Confidence) {
         confidence.blocks / confidence.folds.max(1),
         confidence.blocks
     );
-    for row in &confidence.out_of_fold {
-        draw_row(out, row);
-    }
+    confidence.out_of_fold.iter().for_each(|row| draw_row(out, row));
     if let Some(interval) = confidence.interval {
         let _ = writeln!(
             out,
@@ -30,7 +28,15 @@ pub(crate) fn draw(out: &mut String, of: &StructPlan, confidence: &Confidence) {
             percent(interval)
         );
     }
-    draw_groupings(out, of, confidence);
+    for grouping in &confidence.groupings {
+        let _ = writeln!(
+            out,
+            "  together in {:.0} % (least {:.0} %): {}",
+            100.0 * grouping.stability,
+            100.0 * grouping.weakest,
+            member_names(of, &grouping.members)
+        );
+    }
     if !confidence.kept.is_empty() {
         let kept: Vec<String> = confidence.kept.iter().map(|index| kept(of, confidence, *index)).collect();
         let _ = writeln!(
@@ -43,10 +49,7 @@ pub(crate) fn draw(out: &mut String, of: &StructPlan, confidence: &Confidence) {
 }
 
 fn draw_row(out: &mut String, row: &OutOfFold) {
-    let size = match row.line == row.build_line {
-        true => format!("{} B", row.line),
-        false => format!("{}/{} B", row.line, row.build_line),
-    };
+    let size = line_size(row.line, row.build_line);
     let _ = writeln!(
         out,
         "  {size:>9}: {:.3} -> {:.3}, {} [in sample {:+.1} %, optimism {:.1} %]",
@@ -61,19 +64,6 @@ fn draw_row(out: &mut String, row: &OutOfFold) {
 fn percent(interval: Interval) -> String {
     let [change, low, high] = [interval.change, interval.low, interval.high].map(|share| 100.0 * share);
     format!("{change:+.1} % ({low:+.1}..{high:+.1})")
-}
-
-fn draw_groupings(out: &mut String, of: &StructPlan, confidence: &Confidence) {
-    for grouping in &confidence.groupings {
-        let members: Vec<&str> = grouping.members.iter().map(|index| member_name(of, *index)).collect();
-        let _ = writeln!(
-            out,
-            "  together in {:.0} % (least {:.0} %): {}",
-            100.0 * grouping.stability,
-            100.0 * grouping.weakest,
-            members.join(", ")
-        );
-    }
 }
 
 fn kept(of: &StructPlan, confidence: &Confidence, index: usize) -> String {

@@ -1,7 +1,7 @@
 //! Plans for eyes.
 
 use crate::report::color::Paint;
-use crate::report::plan::{confidence_text, matrix_text, packing_text, plan_terms};
+use crate::report::plan::{confidence_text, line_size, matrix_text, packing_text, plan_terms};
 use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
@@ -41,10 +41,8 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     }
     if !(of.held.is_empty() && of.notes.is_empty()) {
         let (held, notes) = (of.held.len(), of.notes.len());
-        let _ = writeln!(
-            out,
-            "  {held} members held, {notes} remarks: see \"held\" and \"notes\" of the plan file"
-        );
+        let text = "see \"held\" and \"notes\" of the plan file";
+        let _ = writeln!(out, "  {held} members held, {notes} remarks: {text}");
     }
     if let Some(evidence) = &of.evidence {
         let _ = writeln!(out, "  {}", evidence.sentence());
@@ -52,10 +50,7 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     if let Some(confidence) = &of.confidence {
         confidence_text::draw(out, of, confidence);
     } else if of.changes() {
-        let _ = writeln!(
-            out,
-            "  figures are of the samples the order was made from; --confidence 20 judges them"
-        );
+        out.push_str("  figures are of the samples the order was made from; --confidence 20 judges them\n");
     }
     if !of.candidates.is_empty() {
         draw_candidates(out, of);
@@ -103,46 +98,33 @@ fn draw_candidates(out: &mut String, of: &StructPlan) {
     let mark = |build: &Option<String>| matrix_text::mark(of, build.as_deref());
     let forecast = |of: &Forecast| match of.line == of.build_line {
         true => format!("{}{} B", mark(&of.build), of.line),
-        false => format!("{}/{} B", of.line, of.build_line),
+        false => line_size(of.line, of.build_line),
     };
     let mut heads = vec!["candidate".to_owned(), "moved".to_owned()];
     heads.extend(first.forecasts.iter().map(forecast));
     heads.extend(first.sizes.iter().map(|size| format!("size {}{}", mark(&size.build), size.build_line)));
     heads.push("shared".to_owned());
-    let _ = writeln!(
-        out,
-        "  lines per visit by line size (/ size compiled for), bytes (and kmalloc class) by line size,
-  lines lost to other CPUs per visit"
+    out.push_str(
+        "  lines per visit by line size (/ size compiled for), bytes (and kmalloc class) by line size,\n",
     );
+    out.push_str("  lines lost to other CPUs per visit\n");
     row(out, &heads, "");
-    row(
-        out,
-        &cells(
-            "declared",
-            first,
-            (|of| of.together.before, |of| (of.before, of.slab_before), first.coherence.before),
-        ),
-        "",
-    );
+    let before: Side = (|of| of.together.before, |of| (of.before, of.slab_before), |of| of.coherence.before);
+    row(out, &cells("declared", 0, first, before), "");
     for (number, candidate) in (1..).zip(&of.candidates) {
-        let after = (
-            (|of: &Forecast| of.together.after) as fn(&Forecast) -> f64,
-            (|of: &SizeForecast| (of.after, of.slab_after)) as fn(&SizeForecast) -> (u64, u64),
-            candidate.coherence.after,
-        );
-        row(out, &cells(&number.to_string(), candidate, after), &marks(candidate));
+        let after: Side = (|of| of.together.after, |of| (of.after, of.slab_after), |of| of.coherence.after);
+        row(out, &cells(&number.to_string(), candidate.moved, candidate, after), &marks(candidate));
     }
 }
 
 /// What is shown of a forecast, of a size, and of coherence.
-type Side = (fn(&Forecast) -> f64, fn(&SizeForecast) -> (u64, u64), f64);
+type Side = (fn(&Forecast) -> f64, fn(&SizeForecast) -> (u64, u64), fn(&Candidate) -> f64);
 
-fn cells(name: &str, candidate: &Candidate, (lines, size, shared): Side) -> Vec<String> {
-    let moved = if name == "declared" { 0 } else { candidate.moved };
+fn cells(name: &str, moved: usize, candidate: &Candidate, (lines, size, shared): Side) -> Vec<String> {
     let mut cells = vec![name.to_owned(), moved.to_string()];
     cells.extend(candidate.forecasts.iter().map(|of| format!("{:.3}", lines(of))));
     cells.extend(candidate.sizes.iter().map(size).map(|(size, slab)| format!("{size} ({slab})")));
-    cells.push(format!("{shared:.3}"));
+    cells.push(format!("{:.3}", shared(candidate)));
     cells
 }
 

@@ -8,31 +8,25 @@ use std::fmt::Write;
 
 /// Appends recordings, coverage by samples and by period, reasons, blind spots.
 pub(crate) fn draw(out: &mut String, profile: &AccessProfile, paint: Paint) {
-    draw_recordings(out, profile);
-    for event in &profile.coverage {
-        draw_event(out, event, "", paint);
-    }
-    draw_blind_spots(out, profile, paint);
+    draw_around(out, profile, paint, |out| {
+        profile.coverage.iter().for_each(|event| draw_event(out, event, "", paint));
+    });
 }
 
 /// The same by event and DSO.
 pub(crate) fn draw_by_dso(out: &mut String, profile: &AccessProfile, rows: &[DsoCoverage], paint: Paint) {
-    draw_recordings(out, profile);
-    for row in rows {
-        draw_event(out, &row.event, &format!(" in {}", row.dso), paint);
-    }
-    draw_blind_spots(out, profile, paint);
+    draw_around(out, profile, paint, |out| {
+        rows.iter().for_each(|row| draw_event(out, &row.event, &format!(" in {}", row.dso), paint));
+    });
 }
 
-fn draw_recordings(out: &mut String, profile: &AccessProfile) {
+fn draw_around(out: &mut String, profile: &AccessProfile, paint: Paint, events: impl FnOnce(&mut String)) {
     for recording in &profile.recordings {
         let lost = if recording.lost > 0 { format!(", {} lost", recording.lost) } else { String::new() };
         let release = recording.release.as_deref().map(|release| format!(", {release}")).unwrap_or_default();
         let _ = writeln!(out, "{}: {}{lost}{release}", recording.file, recording.samples_in_words());
     }
-}
-
-fn draw_blind_spots(out: &mut String, profile: &AccessProfile, paint: Paint) {
+    events(out);
     for spot in &profile.blind_spots {
         let _ = writeln!(out, "{} {spot}", paint.warn("blind spot:"));
     }

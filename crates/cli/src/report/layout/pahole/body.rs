@@ -235,7 +235,8 @@ impl<'t> Printer<'t> {
     /// Says what is unused between two members or before the first, each remark between two texts.
     fn gap_remarks(&mut self, gap: Gap, around: (&str, &str), lines: &mut Lines<'_>, context: Context<'t>) {
         let Gap { bytes, bits } = gap;
-        for (size, unit) in [(bits, "bit"), (bytes.max(0), "byte")].into_iter().filter(|(size, _)| *size != 0) {
+        for (size, unit) in [(bits, "bit"), (bytes.max(0), "byte")].into_iter().filter(|(size, _)| *size != 0)
+        {
             self.blank_once(lines);
             self.text.word(around.0);
             self.text.tabs(context.indent);

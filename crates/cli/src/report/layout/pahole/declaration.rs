@@ -60,7 +60,13 @@ impl<'t> Printer<'t> {
     }
 
     /// A pointer to a function, to an anonymous struct (which is written out), or to anything else.
-    fn declare_pointer(&mut self, id: TypeId, target: TypeId, name: Option<Suffix<'t>>, context: Context<'t>) {
+    fn declare_pointer(
+        &mut self,
+        id: TypeId,
+        target: TypeId,
+        name: Option<Suffix<'t>>,
+        context: Context<'t>,
+    ) {
         let target = self.untagged(target);
         match self.table.get(target) {
             Type::Function(prototype) => self.declare_function(prototype, "*", name, context),
@@ -189,7 +195,13 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn typedef_function(&mut self, prototype: &'t Prototype, star: &str, name: &'t str, context: Context<'t>) {
+    fn typedef_function(
+        &mut self,
+        prototype: &'t Prototype,
+        star: &str,
+        name: &'t str,
+        context: Context<'t>,
+    ) {
         let context = Context { type_column: 0, ..context };
         self.declare_function(prototype, star, Some(Suffix::new(name)), context);
     }

@@ -35,7 +35,8 @@ impl<'t> Printer<'t> {
         if member.is_static {
             return Placed { align, ..Placed::default() };
         }
-        let (size, bit_offset, bits) = (self.size(member.ty), member.bit_offset, member.bit_field.unwrap_or(0));
+        let (size, bit_offset, bits) =
+            (self.size(member.ty), member.bit_offset, member.bit_field.unwrap_or(0));
         let placed = Placed { bit_offset, offset: bit_offset / 8, size, bits, align, ..Placed::default() };
         let unit = size.saturating_mul(8);
         if bits == 0 || unit == 0 {
@@ -139,7 +140,8 @@ impl<'t> Printer<'t> {
 
     fn shows_packing(&mut self, aggregate: &'t Aggregate, members: &[Placed], align: u64) -> bool {
         let mut strictest = 1;
-        for (member, placed) in aggregate.members.iter().zip(members).filter(|(member, _)| !member.is_static) {
+        for (member, placed) in aggregate.members.iter().zip(members).filter(|(member, _)| !member.is_static)
+        {
             let natural = self.natural_alignment(member.ty);
             strictest = strictest.max(natural);
             if !placed.offset.is_multiple_of(natural) {

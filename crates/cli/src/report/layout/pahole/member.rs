@@ -12,7 +12,13 @@ const PACKED_LEN: i64 = "__attribute__((__packed__))".len() as i64 + 1;
 
 impl<'t> Printer<'t> {
     /// Writes a member of the struct or union at `context.base`, without indentation and newline.
-    pub(super) fn member(&mut self, member: &'t MemberDecl, placed: &Placed, in_union: bool, context: Context<'t>) {
+    pub(super) fn member(
+        &mut self,
+        member: &'t MemberDecl,
+        placed: &Placed,
+        in_union: bool,
+        context: Context<'t>,
+    ) {
         let mut inner = context;
         let mut offset = placed.offset;
         if !context.is_relative {
@@ -118,7 +124,12 @@ impl<'t> Printer<'t> {
     }
 
     /// The members of a union, each on its line, each counting cachelines from the union's start.
-    pub(super) fn union_members(&mut self, aggregate: &'t Aggregate, members: &[Placed], context: Context<'t>) {
+    pub(super) fn union_members(
+        &mut self,
+        aggregate: &'t Aggregate,
+        members: &[Placed],
+        context: Context<'t>,
+    ) {
         let line = self.cacheline;
         for (member, placed) in aggregate.members.iter().zip(members) {
             self.text.tabs(context.indent);

@@ -57,7 +57,13 @@ impl Sums {
 }
 
 impl<'t> Printer<'t> {
-    pub(super) fn trailer(&mut self, aggregate: &Aggregate, facts: &Facts, sums: &Sums, context: Context<'t>) {
+    pub(super) fn trailer(
+        &mut self,
+        aggregate: &Aggregate,
+        facts: &Facts,
+        sums: &Sums,
+        context: Context<'t>,
+    ) {
         let indent = context.indent;
         self.text.end_line();
         self.size_line(aggregate, indent);
@@ -77,7 +83,9 @@ impl<'t> Printer<'t> {
             (_, 0) => self.sum(indent, format_args!("forced alignments: {alignments}")),
             _ => self.sum(
                 indent,
-                format_args!("forced alignments: {alignments}, forced holes: {after}, sum forced holes: {bytes}"),
+                format_args!(
+                    "forced alignments: {alignments}, forced holes: {after}, sum forced holes: {bytes}"
+                ),
             ),
         }
         match (sums.flexible, sums.embedded_flexible) {
@@ -109,7 +117,9 @@ impl<'t> Printer<'t> {
             0 => self.sum(indent, format_args!("size: {size}, cachelines: {lines}, members: {members}")),
             statics => self.sum(
                 indent,
-                format_args!("size: {size}, cachelines: {lines}, members: {members}, static members: {statics}"),
+                format_args!(
+                    "size: {size}, cachelines: {lines}, members: {members}, static members: {statics}"
+                ),
             ),
         }
     }

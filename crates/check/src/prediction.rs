@@ -145,7 +145,7 @@ mod tests {
         let mut other = one.clone();
         other.members[0].type_name = "struct {…}".to_owned();
         let verdict = PredictionVerdict::new(&one, &other);
-        assert!(verdict.mismatches[0].ends_with(" is predicted, struct {…} is there"), "{verdict:?}");
+        assert_eq!(verdict.mismatches, ["member 0: (anonymous) is predicted, (anonymous) is there"]);
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! `fieldline demo`: the road from a recording to a patch on an example in the binary, every step by the
 //! command a user would type.
 
-mod files;
-
 use crate::args::{Arguments, Command, DemoArgs};
 use crate::command::accesses::{profile, report};
 use crate::command::layouts::layout;
@@ -10,9 +8,33 @@ use crate::command::orders::{patch, plan};
 use crate::output::{self, Outcome};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use files::{FILES, PROGRAM, RECORDING, TREE};
 use std::path::{Path, PathBuf};
 
+const PROGRAM: &str = "shaper";
+const RECORDING: &str = "shaper.perf.data";
+const TREE: &str = "tree";
+
+macro_rules! embedded {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_bytes!(concat!("../../../../fixtures/demo/", $path)).as_slice())),*]
+    };
+}
+
+/// The example's files (fixtures/demo/README.md says how each was made): where each goes, and its bytes.
+const FILES: &[(&str, &[u8])] = embedded![
+    "README.md",
+    "shaper",
+    "shaper.perf.data",
+    "tree/include/config.h",
+    "tree/include/list.h",
+    "tree/include/shaper.h",
+    "tree/include/types.h",
+    "tree/shaper/class.c",
+    "tree/shaper/cpu.c",
+    "tree/shaper/flow.c",
+    "tree/shaper/main.c",
+    "tree/shaper/setup.c",
+];
 const PATCHES: &str = "patches";
 /// The structs of the example.
 const TYPES: [&str; 2] = ["tx_class", "tx_flow"];

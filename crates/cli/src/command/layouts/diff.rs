@@ -5,7 +5,7 @@ use crate::input::origin::{Fetched, Origin};
 use crate::input::shelf::{self, Content, Shelf};
 use crate::output::{self, Outcome};
 use crate::report::color::Paint;
-use crate::report::layout::{diff_markdown, diff_text};
+use crate::report::layout::diff_text;
 use anyhow::{Result, bail};
 use fieldline_check::SetDiff;
 use fieldline_debuginfo::types::Format;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Outcome> {
     let diff = SetDiff::between(&old.layouts, &new.layouts, &lines);
     let text = match args.format {
         DiffFormat::Text => diff_text::draw(&diff, Paint::new(output::use_color())),
-        DiffFormat::Markdown => diff_markdown::draw(&diff),
+        DiffFormat::Markdown => diff_text::markdown(&diff),
         DiffFormat::Json => {
             let (format, version) = ("fieldline-diff", 1);
             let document =

@@ -1,4 +1,4 @@
-//! Changed layouts for eyes.
+//! Changed layouts, for eyes and as a comment on a pull request.
 
 use crate::report::color::Paint;
 use fieldline_check::SetDiff;
@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 /// How many names of new or removed types a line shows.
 const NAMES: usize = 20;
+/// Types shown with their members in a comment; comments have a limit.
+const DETAILS: usize = 50;
 
 pub(crate) fn draw(diff: &SetDiff, paint: Paint) -> String {
     let mut out = String::new();
@@ -22,8 +24,41 @@ pub(crate) fn draw(diff: &SetDiff, paint: Paint) -> String {
     out
 }
 
+/// As a comment on a pull request.
+pub(crate) fn markdown(diff: &SetDiff) -> String {
+    let mut out = format!("### Struct layouts\n\n{}\n", summary(diff));
+    if diff.changed.is_empty() {
+        return out;
+    }
+    out.push_str("\n| type | change |\n| --- | --- |\n");
+    for change in &diff.changed {
+        let _ = writeln!(out, "| `{} {}` | {} |", change.kind, change.name, facts(change).join(", "));
+    }
+    for change in diff.changed.iter().take(DETAILS) {
+        details(&mut out, change);
+    }
+    if let Some(more) = diff.changed.len().checked_sub(DETAILS + 1) {
+        let _ = writeln!(out, "\nMembers of {} more types are left out.", more + 1);
+    }
+    out
+}
+
+fn details(out: &mut String, change: &TypeChange) {
+    let rows = rows(change);
+    if rows.is_empty() {
+        return;
+    }
+    let head = format!("<code>{} {}</code>", change.kind, change.name);
+    let _ = write!(out, "\n<details><summary>{head}</summary>\n\n```\n");
+    for row in rows {
+        let warning = if row.warning.is_empty() { String::new() } else { format!("  ! {}", row.warning) };
+        let _ = writeln!(out, "{:<9} {}{warning}", row.what, row.text);
+    }
+    out.push_str("```\n</details>\n");
+}
+
 /// How many types did what.
-pub(crate) fn summary(diff: &SetDiff) -> String {
+fn summary(diff: &SetDiff) -> String {
     let count = |holds: fn(&FigureChange) -> bool| diff.changed.iter().filter(|of| holds(&of.size)).count();
     format!(
         "{} types changed ({} grew, {} shrank), {} new, {} gone, {} unchanged",
@@ -59,7 +94,7 @@ fn draw_type(out: &mut String, change: &TypeChange, paint: Paint) {
 }
 
 /// The figures of a type that changed.
-pub(crate) fn facts(change: &TypeChange) -> Vec<String> {
+fn facts(change: &TypeChange) -> Vec<String> {
     let step = |of: FigureChange| match of.differs() {
         true => format!("{} -> {}", of.before, of.after),
         false => of.after.to_string(),
@@ -85,14 +120,14 @@ pub(crate) fn facts(change: &TypeChange) -> Vec<String> {
 }
 
 /// A line about one member, or about several that were shifted alike.
-pub(crate) struct Row {
-    pub(crate) what: &'static str,
-    pub(crate) text: String,
-    pub(crate) warning: String,
+struct Row {
+    what: &'static str,
+    text: String,
+    warning: String,
 }
 
 /// The lines about members.
-pub(crate) fn rows(change: &TypeChange) -> Vec<Row> {
+fn rows(change: &TypeChange) -> Vec<Row> {
     let is_alike =
         |one: &MemberChange, other: &MemberChange| shift(one).is_some() && shift(one) == shift(other);
     let of_run = |run: &[MemberChange]| match run {
@@ -155,7 +190,7 @@ fn differences(member: &MemberChange, before: &MemberSpot, after: &MemberSpot) -
     parts
 }
 
-pub(crate) fn warning(member: &MemberChange) -> String {
+fn warning(member: &MemberChange) -> String {
     let list = |lines: &[u64]| lines.iter().map(u64::to_string).collect::<Vec<_>>().join(" and ");
     let mut parts = Vec::new();
     if !member.straddles.is_empty() {

@@ -30,7 +30,6 @@ pub(crate) struct Diagnosis {
     pub(crate) here: Option<Looked>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) recordings: Vec<Judged>,
-    /// The structs asked about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) structs: Vec<StructNeed>,
 }
@@ -44,7 +43,6 @@ impl Diagnosis {
         Self { format: "fieldline-doctor", version: 1, fit, here, recordings, structs }
     }
 
-    /// Of the machine below a root folder.
     pub(crate) fn of_machine(root: &Path) -> Result<Self> {
         let machine = Machine::read(root)?;
         let advice = Advice::of(&machine);
@@ -52,7 +50,6 @@ impl Diagnosis {
         Ok(Self::new(Some(Looked { machine, advice, findings }), Vec::new(), Vec::new()))
     }
 
-    /// Of recordings, for a program and its structs if given.
     pub(crate) fn of_recordings(perf: &[PathBuf], vmlinux: Option<&Path>, types: &[String]) -> Result<Self> {
         let program = vmlinux.map(program).transpose()?;
         let judged = perf.iter().map(|path| judge(path, program.as_ref())).collect::<Result<Vec<_>>>()?;
@@ -79,10 +76,8 @@ pub(crate) struct Looked {
     pub(crate) findings: Vec<DoctorFinding>,
 }
 
-/// A recording, and what it can't answer.
 #[derive(Debug, Serialize)]
 pub(crate) struct Judged {
-    /// Name of the file.
     pub(crate) file: String,
     /// How it was made, if recorded.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,9 +7,7 @@ use std::path::Path;
 
 /// How a command that could do its work ended.
 pub(crate) enum Outcome {
-    /// Done, also when there was nothing to gain.
     Done,
-    /// The inputs were understood and the answer is no.
     No,
     /// What was to become another program could not, with the number of the error.
     Held(u8),

@@ -29,7 +29,6 @@ pub(crate) struct Limited {
 }
 
 impl Limited {
-    /// What a planner is asked.
     pub(crate) fn requests(&self) -> Vec<Request<'_>> {
         let pairs = self.layouts.iter().zip(&self.limits);
         pairs.map(|(layout, of)| Request { layout, wishes: &of.wishes }).collect()

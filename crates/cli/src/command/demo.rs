@@ -69,7 +69,6 @@ fn write_files(folder: &Path) -> Result<()> {
     output::write_files(&files)
 }
 
-/// A command of the road.
 struct Step {
     what: &'static str,
     /// The words a user would type.
@@ -131,8 +130,8 @@ fn take(step: &Step) -> Result<Outcome> {
         Command::Layout(args) => layout::run(&args),
         Command::Profile(args) => profile(&args),
         Command::Report(args) => report(&args),
-        Command::Plan(args) => plan::run(&args),
-        Command::Patch(args) => patch::run(&args),
+        Command::Plan(args) => plan(&args),
+        Command::Patch(args) => patch(&args),
         _ => bail!("the demo has no such step"),
     }
 }

@@ -13,10 +13,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What to check and how.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
-    /// The file, for messages.
     pub(crate) path: String,
     /// Types by name or glob.
     pub(crate) types: Vec<String>,

@@ -12,11 +12,9 @@ use fieldline_layout::Layout;
 use rayon::prelude::*;
 use std::path::Path;
 
-/// A target's layouts.
 #[derive(Debug)]
 pub(crate) struct Loaded<'c> {
     pub(crate) target: &'c Target,
-    /// Bytes of a cacheline.
     pub(crate) line: u64,
     pub(crate) now: Shelf,
     pub(crate) before: Option<Shelf>,

@@ -33,7 +33,6 @@ impl Found {
     }
 }
 
-/// The result of a check.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Verdict {
     format: &'static str,
@@ -44,7 +43,6 @@ pub(crate) struct Verdict {
     pub(crate) notes: Vec<String>,
 }
 
-/// What was checked of a target.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Checked {
     pub(crate) name: String,
@@ -55,18 +53,15 @@ pub(crate) struct Checked {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) against: Option<String>,
     pub(crate) cacheline: u64,
-    /// Names of the types, in order.
     pub(crate) types: Vec<String>,
 }
 
 impl Verdict {
-    /// How many findings count at a level.
     pub(crate) fn count(&self, level: FindingLevel) -> usize {
         self.findings.iter().filter(|found| found.is_at(level)).count()
     }
 }
 
-/// Judges.
 pub(crate) fn judge_all(
     config: &Config,
     loaded: &[Loaded<'_>],

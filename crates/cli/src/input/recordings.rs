@@ -84,7 +84,6 @@ impl<'r> Opened<'r> {
         Ok(Self { args, files, programs })
     }
 
-    /// Attributes the samples and works on the result.
     pub(crate) fn attributed<T>(&self, work: impl FnOnce(&Attributed<'_>) -> Result<T>) -> Result<T> {
         let Self { args, files, programs: opened } = self;
         let elfs = each(opened, |file| Elf::parse(&file.program))?;

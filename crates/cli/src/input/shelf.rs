@@ -15,7 +15,6 @@ use std::path::Path;
 /// How many definitions one thread reads in one go.
 const CHUNK: usize = 64;
 
-/// Layouts of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Shelf {
     pub(crate) file: String,

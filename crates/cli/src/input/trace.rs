@@ -12,7 +12,6 @@ const RECORD: usize = 16;
 const FIRST_MARK: u8 = 0x7c;
 const IS_STORE: u8 = 0x80;
 
-/// A trace of memory accesses.
 pub(crate) enum Trace {
     Binary(FileBytes),
     Text(Vec<TraceAccess>),
@@ -37,7 +36,6 @@ pub(crate) fn open(path: &Path) -> Result<Trace> {
 }
 
 impl Trace {
-    /// All accesses in order.
     pub(crate) fn accesses(&self) -> Accesses<'_> {
         match self {
             Self::Binary(file) => Accesses::Binary(file.bytes().chunks_exact(RECORD)),

@@ -2,7 +2,6 @@
 
 mod confidence_text;
 mod matrix_text;
-mod packing_text;
 pub(crate) mod place_text;
 mod plan_terms;
 pub(crate) mod plan_text;

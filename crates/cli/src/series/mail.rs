@@ -24,7 +24,6 @@ pub(crate) struct Mail<'m> {
 }
 
 impl Mail<'_> {
-    /// Name of the file.
     pub(crate) fn file(&self) -> String {
         if self.number.0 == 0 {
             return "0000-cover-letter.patch".to_owned();

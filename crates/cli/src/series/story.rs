@@ -137,15 +137,9 @@ pub(crate) fn of_struct(plan: &Plan, of: &StructPlan, step: &PatchStep) -> Strin
 
 fn measured(out: &mut String, profile: &AccessProfile) {
     out.push_str("\nHow it was measured\n===================\n\n");
-    for recording in &profile.recordings {
-        paragraph(out, "  * ", &recorded(recording));
-    }
-    for event in &profile.coverage {
-        paragraph(out, "  * ", &covered(event));
-    }
-    for spot in &profile.blind_spots {
-        paragraph(out, "  * ", &format!("not seen: {spot}"));
-    }
+    let unseen = profile.blind_spots.iter().map(|spot| format!("not seen: {spot}"));
+    let texts = profile.recordings.iter().map(recorded).chain(profile.coverage.iter().map(covered));
+    texts.chain(unseen).for_each(|text| paragraph(out, "  * ", &text));
 }
 
 fn recorded(recording: &Recording) -> String {
@@ -242,14 +236,9 @@ fn groups(out: &mut String, of: &StructPlan, profile: Option<&AccessProfile>, ma
     for (index, group) in of.groups.iter().enumerate() {
         let share = shares.as_ref().and_then(|shares| shares.get(index));
         let share = share.map_or_else(|| "?".to_owned(), |share| percent(*share));
-        let _ = writeln!(
-            out,
-            "  {:>6} {:>6}  {share:>8}  {:>10}  {:>6}",
-            group.first_offset,
-            group.bytes,
-            ratio(group.stores),
-            percent(group.visits)
-        );
+        let Group { first_offset: offset, bytes, .. } = group;
+        let (ratio, visits) = (ratio(group.stores), percent(group.visits));
+        let _ = writeln!(out, "  {offset:>6} {bytes:>6}  {share:>8}  {ratio:>10}  {visits:>6}");
         let name = marked.iter().find(|(at, _)| *at == index).map(|(_, name)| format!("{name}: "));
         let mut text = name.unwrap_or_default() + &names(of, group);
         if group.alignment == GroupAlignment::Aligned && marked.is_empty() {

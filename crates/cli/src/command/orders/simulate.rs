@@ -1,8 +1,8 @@
 //! `fieldline simulate`: what a plan would have cost on recorded accesses, or on visits drawn from samples, by a model
 //! of caches.
 
+use super::read_plan;
 use crate::args::{SimulateArgs, SimulateFrom};
-use crate::command::orders::patch::read_plan;
 use crate::input::document;
 use crate::input::trace::{self, Trace};
 use crate::output::{self, Outcome};

@@ -1,7 +1,7 @@
 //! `fieldline verify`: what was built against what the plan predicted.
 
+use super::read_plan;
 use crate::args::{Object, VerifyArgs};
-use crate::command::orders::patch::read_plan;
 use crate::output::{self, Outcome};
 use crate::report::plan::verify_text;
 use anyhow::{Context, Result};

@@ -28,12 +28,9 @@ pub(crate) fn draw(verdict: &Verdict) -> String {
 fn cases(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&Found]) {
     let fails = |name: &str| found.iter().any(|found| found.ty == name && found.is_at(FindingLevel::Error));
     let failures = names.iter().filter(|name| fails(name)).count();
-    let suite = escape(target);
-    let _ = writeln!(
-        out,
-        "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\">",
-        names.len()
-    );
+    let (suite, tests) = (escape(target), names.len());
+    let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\"");
+    let _ = writeln!(out, "  <testsuite name=\"{suite}\" {counts}>");
     for name in names {
         let _ = writeln!(out, "    <testcase classname=\"{suite}\" name=\"{}\">", escape(name));
         let of = || found.iter().filter(|found| found.ty == *name);

@@ -26,16 +26,10 @@ pub(crate) fn draw(verdict: &Verdict, paint: Paint) -> String {
         let (target, rule, message) = (&found.target, found.finding.rule.id(), &found.finding.message);
         let _ = writeln!(out, "suppressed: {target}: {}: {message} [{rule}]: {reason}", subject(found));
     }
-    for note in &verdict.notes {
-        let _ = writeln!(out, "note: {note}");
-    }
+    out.extend(verdict.notes.iter().map(|note| format!("note: {note}\n")));
     let types: usize = verdict.targets.iter().map(|of| of.types.len()).sum();
-    let _ = writeln!(
-        out,
-        "{types} types of {} targets checked: {} errors, {} warnings, {suppressed} suppressed",
-        verdict.targets.len(),
-        verdict.count(FindingLevel::Error),
-        verdict.count(FindingLevel::Warn)
-    );
+    let [errors, warnings] = [FindingLevel::Error, FindingLevel::Warn].map(|level| verdict.count(level));
+    let _ = write!(out, "{types} types of {} targets checked: ", verdict.targets.len());
+    let _ = writeln!(out, "{errors} errors, {warnings} warnings, {suppressed} suppressed");
     out
 }

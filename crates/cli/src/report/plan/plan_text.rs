@@ -1,7 +1,7 @@
 //! Plans for eyes.
 
 use crate::report::color::Paint;
-use crate::report::plan::{confidence_text, line_size, matrix_text, packing_text, plan_terms};
+use crate::report::plan::{confidence_text, line_size, matrix_text, plan_terms};
 use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
@@ -11,7 +11,7 @@ pub(crate) fn draw(out: &mut String, plan: &Plan, paint: Paint) {
     for of in &plan.structs {
         match plan.basis {
             Basis::Profile => draw_struct(out, of, paint),
-            Basis::Layout => packing_text::draw(out, of, paint),
+            Basis::Layout => draw_packed(out, of, paint),
         }
     }
 }
@@ -162,4 +162,52 @@ fn draw_search(out: &mut String, of: &StructPlan, search: &SearchReport) {
         if search.gap > 0.0 { format!("{:.2}%", 100.0 * search.gap) } else { "any".to_owned() },
         if of.outcome == Outcome::Moved { "this one" } else { "the declared one" },
     );
+}
+
+/// Appends what is proposed for a struct by its layout alone.
+fn draw_packed(out: &mut String, of: &StructPlan, paint: Paint) {
+    let verdict = match of.outcome {
+        Outcome::Moved if of.moved.len() == 1 => "one member moves".to_owned(),
+        Outcome::Moved => format!("{} members move", of.moved.len()),
+        Outcome::NoGain => "no gain, nothing moves".to_owned(),
+        Outcome::Refused | Outcome::TooFewSamples => "refused, nothing moves".to_owned(),
+    };
+    let title = paint.bold(&format!("struct {}", of.name));
+    let _ = writeln!(out, "{title}: {verdict} (by size alone: no profile tells what is hot)");
+    if let Some(reason) = &of.reason {
+        let _ = writeln!(out, "  {reason}");
+    }
+    draw_sizes(out, &of.candidates);
+    if of.search.is_some_and(|search| search.optimal) {
+        out.push_str("  no legal order saves more, and none that saves as much moves fewer members\n");
+    }
+    of.moved.chunks(1).for_each(|member| draw_moved(out, member));
+    out.push('\n');
+}
+
+/// A row for the declared order and for each candidate.
+fn draw_sizes(out: &mut String, candidates: &[Candidate]) {
+    let Some(first) = candidates.first() else { return };
+    out.push_str("  bytes, cachelines and kmalloc class by line size\n");
+    let heads = first.sizes.iter().map(|size| format!("{} B", size.build_line));
+    size_row(out, "candidate", "moved", heads, "");
+    let declared = first.sizes.iter().map(|size| cell(size, size.before, size.slab_before));
+    size_row(out, "declared", "0", declared, "");
+    for (number, candidate) in (1..).zip(candidates) {
+        let sizes = candidate.sizes.iter().map(|size| cell(size, size.after, size.slab_after));
+        let mark = if candidate.marks.contains(&Mark::Chosen) { "  chosen" } else { "" };
+        size_row(out, &number.to_string(), &candidate.moved.to_string(), sizes, mark);
+    }
+}
+
+fn cell(of: &SizeForecast, size: u64, slab: u64) -> String {
+    format!("{size} / {} ({slab})", size.div_ceil(of.build_line.max(1)))
+}
+
+fn size_row(out: &mut String, name: &str, moved: &str, cells: impl Iterator<Item = String>, marks: &str) {
+    let mut line = format!("  {name:>9} {moved:>9}");
+    for cell in cells {
+        let _ = write!(line, " {cell:>18}");
+    }
+    let _ = writeln!(out, "{line}{marks}");
 }

@@ -46,9 +46,7 @@ pub(crate) fn draw(out: &mut String, tables: &[Table], paint: Paint) {
             out,
             "{title}: {cpus} CPUs with {first} + {second} KiB over {shared} KiB; a visit ends after {gap} other accesses"
         );
-        for row in &table.rows {
-            draw_row(out, row, paint);
-        }
+        table.rows.iter().for_each(|row| draw_row(out, row, paint));
         out.push('\n');
     }
     let note = "a model: true LRU, no prefetching, no timing; in brackets where 95 % of resampled stretches of time lie";
@@ -65,14 +63,8 @@ fn draw_row(out: &mut String, row: &Row, paint: Paint) {
             let [change, low, high] = [interval.change, interval.low, interval.high].map(|part| 100.0 * part);
             format!("{change:+6.1} %  [{low:+.1}, {high:+.1}]")
         });
-        let _ = writeln!(
-            out,
-            "    {:<16} {:>10.digits$} -> {:>10.digits$}  {}",
-            metric.name,
-            metric.before,
-            metric.after,
-            change.unwrap_or_default()
-        );
+        let (Metric { name, before, after, .. }, change) = (metric, change.unwrap_or_default());
+        let _ = writeln!(out, "    {name:<16} {before:>10.digits$} -> {after:>10.digits$}  {change}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::report::color::Paint;
 use crate::report::profile::heat_text::percent;
-use fieldline_access::access::{AccessProfile, EventCoverage};
+use fieldline_access::access::{AccessProfile, EventCoverage, Tally};
 use fieldline_profile::sums::DsoCoverage;
 use std::fmt::Write;
 
@@ -35,24 +35,16 @@ fn draw_around(out: &mut String, profile: &AccessProfile, paint: Paint, events: 
 
 fn draw_event(out: &mut String, event: &EventCoverage, place: &str, paint: Paint) {
     let total = event.total;
-    let _ = writeln!(
-        out,
-        "{}{place}: {} of {} samples attributed ({}; {} by period)",
-        paint.bold(&event.event),
-        event.attributed.samples,
-        total.samples,
-        percent(event.attributed.samples, total.samples),
-        percent(event.attributed.period, total.period),
-    );
+    let shares =
+        |of: Tally| (of.samples, percent(of.samples, total.samples), percent(of.period, total.period));
+    let (name, (count, share, by_period)) = (paint.bold(&event.event), shares(event.attributed));
+    let all = total.samples;
+    let _ =
+        writeln!(out, "{name}{place}: {count} of {all} samples attributed ({share}; {by_period} by period)");
     let mut reasons: Vec<_> = event.unattributed.iter().collect();
     reasons.sort_by(|left, right| right.1.samples.cmp(&left.1.samples).then_with(|| left.0.cmp(right.0)));
     for (reason, tally) in reasons {
-        let _ = writeln!(
-            out,
-            "  {:>8} {:>6} {:>6} by period  {reason}",
-            tally.samples,
-            percent(tally.samples, total.samples),
-            percent(tally.period, total.period)
-        );
+        let (count, share, by_period) = shares(*tally);
+        let _ = writeln!(out, "  {count:>8} {share:>6} {by_period:>6} by period  {reason}");
     }
 }

@@ -1,7 +1,7 @@
 //! [`TypeHeat`] for eyes.
 
 use crate::report::color::Paint;
-use crate::report::profile::heat::{MemberHeat, TypeHeat};
+use crate::report::profile::heat::{LineHeat, MemberHeat, TypeHeat};
 use std::fmt::Write;
 
 #[derive(Clone, Debug)]
@@ -37,21 +37,16 @@ fn members(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
     let mut ranked: Vec<&MemberHeat> = heat.members.iter().collect();
     ranked.sort_by_key(|member| (std::cmp::Reverse(member.samples()), member.offset));
     for member in ranked {
-        let _ = writeln!(
+        let MemberHeat { offset, size, label, loads, stores, functions, .. } = member;
+        let (share, cycles, levels) =
+            (percent(member.samples(), total), member.mean_latency(), levels(member));
+        let (cpus, writers) = (member.cpus.len(), member.writers.len());
+        let functions = some(functions.iter().map(|(name, _)| name.clone()), functions, 3);
+        let _ = write!(
             out,
-            "  {:>6} {:>5}  {:<width$} {:>6} {:>7} {:>7} {:>5}  {:<28} {:>4} {:>4}  {}",
-            member.offset,
-            member.size,
-            member.label,
-            percent(member.samples(), total),
-            member.loads,
-            member.stores,
-            member.mean_latency(),
-            levels(member),
-            member.cpus.len(),
-            member.writers.len(),
-            some(member.functions.iter().map(|(name, _)| name.clone()), &member.functions, 3),
+            "  {offset:>6} {size:>5}  {label:<width$} {share:>6} {loads:>7} {stores:>7} {cycles:>5}"
         );
+        let _ = writeln!(out, "  {levels:<28} {cpus:>4} {writers:>4}  {functions}");
     }
     out.push('\n');
 }
@@ -121,14 +116,10 @@ fn lines(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
         for (index, on) in heat.lines(*line) {
             let share = percent(on.loads + on.stores, heat.samples());
             let rule = options.paint.rule(&format!("#{index:<3}"));
-            let _ = writeln!(
-                out,
-                "  {rule} {share:>6}  {:>7} loads {:>7} stores, written by {:>2} cpus: {}",
-                on.loads,
-                on.stores,
-                on.writers.len(),
-                on.members.join(" ")
-            );
+            let (LineHeat { loads, stores, .. }, cpus, members) =
+                (&on, on.writers.len(), on.members.join(" "));
+            let _ = write!(out, "  {rule} {share:>6}  {loads:>7} loads {stores:>7} stores, ");
+            let _ = writeln!(out, "written by {cpus:>2} cpus: {members}");
         }
         out.push('\n');
     }

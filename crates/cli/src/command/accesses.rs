@@ -44,12 +44,13 @@ pub(crate) fn samples(args: &SamplesArgs) -> Result<Outcome> {
     recordings::attributed(&args.recordings, |attributed| {
         let mut out = output::buffered();
         writeln!(out, "# ip addr type offset reason")?;
-        for recording in 0..attributed.count() {
+        for recording in 0..attributed.files.len() {
             attributed.joint().each(recording, |sample, program, found| {
                 let (ip, addr) = (sample.ip.unwrap_or(0), sample.addr.unwrap_or(0));
                 match found.target {
                     Target::Place { ty, offset } => {
-                        let name = attributed.answers(program).and_then(|answers| answers.ty(ty));
+                        let of = attributed.attributions.get(program);
+                        let name = of.and_then(|of| of.answers.ty(ty));
                         let name = name.map_or("?", |entry| &entry.name.name);
                         writeln!(out, "{ip:x} {addr:x} {} {offset} -", name.replace(' ', "_"))?;
                     }

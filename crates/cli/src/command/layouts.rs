@@ -12,8 +12,8 @@ use crate::report::color::Paint;
 use crate::report::layout::diff_text;
 use anyhow::{Result, bail};
 use fieldline_access::AccessProfile;
-use fieldline_check::SetDiff;
 use fieldline_check::baseline::{Baseline, Kept};
+use fieldline_check::{Rule, SetDiff};
 use fieldline_debuginfo::types::Format;
 use fieldline_layout::Member;
 use serde::Serialize;
@@ -116,9 +116,7 @@ fn config_text(args: &InitArgs, types: &[&String]) -> std::io::Result<String> {
     let mut out = String::from(
         "# What fieldline check looks at (docs/formats.md, docs/rules). Paths count from this folder.\n\ntypes = [\n",
     );
-    for name in types {
-        out.push_str(&format!("    {},\n", quoted(name)));
-    }
+    out.extend(types.iter().map(|name| format!("    {},\n", quoted(name))));
     out.push_str("]\n");
     if let Some(profile) = &args.profile {
         out.push_str(&format!("profile = {}\n", place(profile)?));
@@ -127,9 +125,8 @@ fn config_text(args: &InitArgs, types: &[&String]) -> std::io::Result<String> {
     out.push_str(&format!(
         "\n[target.main]\nfile = {file}\n# Made by fieldline baseline; kept beside the source.\nagainst = {against}\n\n[rules]\n"
     ));
-    for rule in fieldline_check::Rule::ALL {
-        out.push_str(&format!("{} = \"{}\"\n", rule.id(), rule.default_level().word()));
-    }
+    let level = |rule: Rule| format!("{} = \"{}\"\n", rule.id(), rule.default_level().word());
+    out.extend(Rule::ALL.map(level));
     Ok(out)
 }
 

@@ -12,15 +12,14 @@ use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::addresses::{check_addresses, check_build_id};
 use fieldline_profile::attribute::{Attribution, Joint};
 use fieldline_profile::sums::{self, DsoCoverage};
-use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::program::Program;
 use std::path::Path;
 
 /// What work on attributed recordings is given.
 pub(crate) struct Attributed<'w> {
-    attributions: &'w [Attribution<'w>],
+    pub(crate) attributions: &'w [Attribution<'w>],
     dwarfs: Vec<&'w Dwarf<'w>>,
-    files: &'w [SampleFile],
+    pub(crate) files: &'w [SampleFile],
     names: Vec<String>,
     build_id: Option<String>,
 }
@@ -40,15 +39,6 @@ impl Attributed<'_> {
 
     pub(crate) fn joint(&self) -> Joint<'_, '_> {
         Joint { attributions: self.attributions }
-    }
-
-    /// What the code of a program tells.
-    pub(crate) fn answers(&self, program: usize) -> Option<&Answers> {
-        self.attributions.get(program).map(|attribution| &attribution.answers)
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.files.len()
     }
 }
 

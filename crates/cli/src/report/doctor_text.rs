@@ -70,9 +70,7 @@ fn draw_list(out: &mut String, title: &str, list: &[String], paint: Paint) {
         return;
     }
     let _ = writeln!(out, "{}", paint.bold(&format!("{title}:")));
-    for line in list {
-        let _ = writeln!(out, "  - {line}");
-    }
+    out.extend(list.iter().map(|line| format!("  - {line}\n")));
     out.push('\n');
 }
 

@@ -26,9 +26,7 @@ pub(crate) fn draw(verdict: &Verdict) -> String {
     if !verdict.notes.is_empty() {
         out.push('\n');
     }
-    for note in &verdict.notes {
-        let _ = writeln!(out, "* {}", cell(note));
-    }
+    out.extend(verdict.notes.iter().map(|note| format!("* {}\n", cell(note))));
     out
 }
 
@@ -40,15 +38,10 @@ fn targets(out: &mut String, verdict: &Verdict) {
             here.filter(|found| found.is_at(level)).count()
         };
         let label = if target.label.is_empty() { String::new() } else { format!(" ({})", target.label) };
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {} |",
-            cell(&format!("{}{label}", target.name)),
-            cell(target.against.as_deref().unwrap_or("nothing")),
-            target.types.len(),
-            count(FindingLevel::Error),
-            count(FindingLevel::Warn)
-        );
+        let (name, types) = (cell(&format!("{}{label}", target.name)), target.types.len());
+        let against = cell(target.against.as_deref().unwrap_or("nothing"));
+        let (errors, warnings) = (count(FindingLevel::Error), count(FindingLevel::Warn));
+        let _ = writeln!(out, "| {name} | {against} | {types} | {errors} | {warnings} |");
     }
 }
 

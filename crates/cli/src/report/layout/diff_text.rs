@@ -12,9 +12,7 @@ const DETAILS: usize = 50;
 
 pub(crate) fn draw(diff: &SetDiff, paint: Paint) -> String {
     let mut out = String::new();
-    for change in &diff.changed {
-        draw_type(&mut out, change, paint);
-    }
+    diff.changed.iter().for_each(|change| draw_type(&mut out, change, paint));
     for (what, names) in [("new", &diff.added), ("gone", &diff.removed)] {
         if !names.is_empty() {
             let _ = writeln!(out, "{what}: {}", shortened(names));
@@ -34,9 +32,7 @@ pub(crate) fn markdown(diff: &SetDiff) -> String {
     for change in &diff.changed {
         let _ = writeln!(out, "| `{} {}` | {} |", change.kind, change.name, facts(change).join(", "));
     }
-    for change in diff.changed.iter().take(DETAILS) {
-        details(&mut out, change);
-    }
+    diff.changed.iter().take(DETAILS).for_each(|change| details(&mut out, change));
     if let Some(more) = diff.changed.len().checked_sub(DETAILS + 1) {
         let _ = writeln!(out, "\nMembers of {} more types are left out.", more + 1);
     }

@@ -25,9 +25,7 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     };
     let title = paint.bold(&format!("struct {}", of.name));
     let _ = writeln!(out, "{title}: {verdict} ({} samples)", of.samples);
-    if let Some(reason) = &of.reason {
-        let _ = writeln!(out, "  {reason}");
-    }
+    out.extend(of.reason.iter().map(|reason| format!("  {reason}\n")));
     for pin in &of.pins {
         let kept = match (pin.declared, pin.chosen) {
             (true, true) => "kept",
@@ -36,17 +34,13 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
         };
         let _ = writeln!(out, "  pin {}: {kept}", pin.pin);
     }
-    for case in &of.grows {
-        let _ = writeln!(out, "  {case}: plan with --also and such a build");
-    }
+    out.extend(of.grows.iter().map(|case| format!("  {case}: plan with --also and such a build\n")));
     if !(of.held.is_empty() && of.notes.is_empty()) {
         let (held, notes) = (of.held.len(), of.notes.len());
         let text = "see \"held\" and \"notes\" of the plan file";
         let _ = writeln!(out, "  {held} members held, {notes} remarks: {text}");
     }
-    if let Some(evidence) = &of.evidence {
-        let _ = writeln!(out, "  {}", evidence.sentence());
-    }
+    out.extend(of.evidence.iter().map(|evidence| format!("  {}\n", evidence.sentence())));
     if let Some(confidence) = &of.confidence {
         confidence_text::draw(out, of, confidence);
     } else if of.changes() {
@@ -174,9 +168,7 @@ fn draw_packed(out: &mut String, of: &StructPlan, paint: Paint) {
     };
     let title = paint.bold(&format!("struct {}", of.name));
     let _ = writeln!(out, "{title}: {verdict} (by size alone: no profile tells what is hot)");
-    if let Some(reason) = &of.reason {
-        let _ = writeln!(out, "  {reason}");
-    }
+    out.extend(of.reason.iter().map(|reason| format!("  {reason}\n")));
     draw_sizes(out, &of.candidates);
     if of.search.is_some_and(|search| search.optimal) {
         out.push_str("  no legal order saves more, and none that saves as much moves fewer members\n");

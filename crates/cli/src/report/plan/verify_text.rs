@@ -16,16 +16,12 @@ pub(crate) fn verdict(out: &mut String, judged: &Judged) {
 }
 
 fn mismatches(out: &mut String, judged: &Judged) {
-    for mismatch in &judged.verdict.mismatches {
-        let _ = writeln!(out, "    {mismatch}");
-    }
+    out.extend(judged.verdict.mismatches.iter().map(|mismatch| format!("    {mismatch}\n")));
 }
 
 /// Structs whose declaration can't be changed.
 pub(crate) fn refusals(out: &mut String, refusals: &[(String, String)]) {
-    for (name, reason) in refusals {
-        let _ = writeln!(out, "refused: struct {name}: {reason}");
-    }
+    out.extend(refusals.iter().map(|(name, reason)| format!("refused: struct {name}: {reason}\n")));
 }
 
 /// A row for each struct of each build, and below it what is not as predicted.
@@ -84,7 +80,5 @@ fn details(out: &mut String, folder: &Path, finding: &BuildProof) {
     for (unit, why) in &finding.broken {
         let _ = writeln!(out, "{folder}: {unit} does not compile with the patch:\n{why}");
     }
-    for remark in &finding.remarks {
-        let _ = writeln!(out, "{folder}: note: {remark}");
-    }
+    out.extend(finding.remarks.iter().map(|remark| format!("{folder}: note: {remark}\n")));
 }

@@ -66,4 +66,13 @@ mod tests {
         assert!(names("struct list_head", "list_head"));
         assert!(!names("list", "list_head"));
     }
+
+    #[test]
+    fn what_is_kept_is_meant_and_what_is_missing_is_told() {
+        let mut all = vec!["a", "b_1", "b_2"];
+        let patterns = ["b_*", "struct c", "x*"].map(str::to_owned);
+        assert_eq!(keep(&mut all, &patterns, |name| name), ["c"]);
+        assert_eq!(all, ["b_1", "b_2"]);
+        assert!(keep(&mut all, &[], |name| name).is_empty() && all.len() == 2);
+    }
 }

@@ -61,14 +61,8 @@ impl Baseline {
     pub fn new(layouts: Vec<Layout>, cacheline: u64, pointer: u64, debug_format: &str) -> Self {
         let mut types: Vec<Kept> = layouts.into_iter().map(Kept::new).collect();
         types.sort_by(|a, b| (&a.name, &a.kind).cmp(&(&b.name, &b.kind)));
-        Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            cacheline,
-            pointer,
-            debug_format: debug_format.to_owned(),
-            types,
-        }
+        let (format, debug_format) = (FORMAT.to_owned(), debug_format.to_owned());
+        Self { format, version: VERSION, cacheline, pointer, debug_format, types }
     }
 
     /// The layouts.

@@ -2,9 +2,9 @@
 
 use crate::field::{Field, fields};
 use crate::matching::{in_order, pairs};
-use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::{Item, Layout, slab_class};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A figure before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -16,6 +16,10 @@ pub struct FigureChange {
 }
 
 impl FigureChange {
+    fn of<T>(before: T, after: T, figure: impl Fn(T) -> u64) -> Self {
+        Self { before: figure(before), after: figure(after) }
+    }
+
     /// Whether they differ.
     pub fn differs(self) -> bool {
         self.before != self.after
@@ -129,14 +133,14 @@ impl TypeChange {
     pub fn between(before: &Layout, after: &Layout, lines: &[u64]) -> Option<Self> {
         let (old, new) = (fields(before), fields(after));
         let members = member_changes(&old, &new, lines);
-        let size = FigureChange { before: before.size, after: after.size };
-        let align = FigureChange { before: before.align, after: after.align };
+        let step = |figure: fn(&Layout) -> u64| FigureChange::of(before, after, figure);
+        let (size, align) = (step(|of| of.size), step(|of| of.align));
         if members.is_empty() && !size.differs() && !align.differs() && before.kind == after.kind {
             return None;
         }
         let cachelines = |line: &u64| LineCount {
             line: *line,
-            count: FigureChange { before: before.cachelines(*line), after: after.cachelines(*line) },
+            count: FigureChange::of(before, after, |of| of.cachelines(*line)),
         };
         Some(Self {
             kind: after.kind.clone(),
@@ -145,10 +149,14 @@ impl TypeChange {
             line: (after.line > 0).then_some(after.line),
             size,
             align,
-            slab: FigureChange { before: slab_class(before.size), after: slab_class(after.size) },
+            slab: step(|of| slab_class(of.size)),
             cachelines: lines.iter().map(cachelines).collect(),
-            hole_bits: FigureChange { before: hole_bits(before), after: hole_bits(after) },
-            padding_bits: FigureChange { before: padding_bits(before), after: padding_bits(after) },
+            hole_bits: step(|of| {
+                gap_bits(of, |item| matches!(item, Item::Hole { .. } | Item::BitHole { .. }))
+            }),
+            padding_bits: step(|of| {
+                gap_bits(of, |item| matches!(item, Item::Padding { .. } | Item::BitPadding { .. }))
+            }),
             members,
         })
     }
@@ -157,16 +165,6 @@ impl TypeChange {
     pub fn has(&self, what: What) -> bool {
         self.members.iter().any(|member| member.what.contains(&what))
     }
-}
-
-/// Bits between members that nothing uses.
-pub fn hole_bits(layout: &Layout) -> u64 {
-    gap_bits(layout, |item| matches!(item, Item::Hole { .. } | Item::BitHole { .. }))
-}
-
-/// Bits behind the last member that nothing uses.
-pub fn padding_bits(layout: &Layout) -> u64 {
-    gap_bits(layout, |item| matches!(item, Item::Padding { .. } | Item::BitPadding { .. }))
 }
 
 fn gap_bits(layout: &Layout, is_meant: impl Fn(&Item) -> bool) -> u64 {
@@ -194,19 +192,16 @@ fn member_changes(old: &[Field<'_>], new: &[Field<'_>], lines: &[u64]) -> Vec<Me
             }
         }
     }
-    let mut is_paired = vec![false; old.len()];
-    of_new.iter().flatten().for_each(|index| is_paired[*index] = true);
-    let gone = old.iter().zip(&is_paired).filter(|(_, is_paired)| !**is_paired);
-    changes.extend(gone.map(|(field, _)| one_sided(What::Removed, Some(field), None, lines)));
+    let paired: BTreeSet<usize> = of_new.iter().copied().flatten().collect();
+    let gone = (0..).zip(old).filter(|(index, _)| !paired.contains(index));
+    changes.extend(gone.map(|(_, field)| one_sided(What::Removed, Some(field), None, lines)));
     changes
 }
 
 fn is_same(old: &[Field<'_>], new: &[Field<'_>]) -> bool {
     let place = |field: &Field<'_>| (field.member.bit_offset, field.member.bit_size, field.own_align());
     let alike = |(old, new): (&Field<'_>, &Field<'_>)| {
-        place(old) == place(new)
-            && old.path == new.path
-            && flat_arrays(&old.member.type_name) == flat_arrays(&new.member.type_name)
+        place(old) == place(new) && old.path == new.path && old.has_type_of(new)
     };
     old.len() == new.len() && old.iter().zip(new).all(alike)
 }
@@ -257,7 +252,7 @@ fn both(
         (lies_elsewhere && !keeps_order, What::Moved),
         (lies_elsewhere && keeps_order, What::Shifted),
         (was.bit_size != is.bit_size, What::Resized),
-        (flat_arrays(&was.type_name) != flat_arrays(&is.type_name), What::Retyped),
+        (!old.has_type_of(new), What::Retyped),
         (old.own_align() != new.own_align(), What::Realigned),
     ];
     let what: Vec<What> = facts.into_iter().filter(|(holds, _)| *holds).map(|(_, what)| what).collect();

@@ -4,6 +4,7 @@
 //! its path (`stats.hits`). Structs with a tag are not opened: what changes inside them is a change of theirs. Elements of
 //! arrays are not known to layouts, so an unnamed struct in an array shows its size only.
 
+use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::layout::{Layout, Member, Role};
 
 /// One of them.
@@ -25,9 +26,20 @@ impl Field<'_> {
         self.member.bit_size > 0 && !self.member.role.is_marker()
     }
 
+    /// Whether it holds data itself, not in members of its own that are fields as well.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.is_data() && self.member.members.is_empty()
+    }
+
+    /// Whether both are of one type.
+    pub(crate) fn has_type_of(&self, other: &Field<'_>) -> bool {
+        flat_arrays(&self.member.type_name) == flat_arrays(&other.member.type_name)
+    }
+
     /// Whether it fits a line of `line` bytes and yet lies on two, in a struct that begins on a line.
     pub fn straddles(&self, line: u64) -> bool {
-        straddles(self.member, line)
+        let (line, offset, size) = (line.max(1), self.member.offset(), self.member.size());
+        size > 0 && size <= line && offset / line != offset.saturating_add(size - 1) / line
     }
 
     /// Index of the line of `line` bytes it begins on.
@@ -39,13 +51,6 @@ impl Field<'_> {
     pub fn own_align(&self) -> Option<u64> {
         self.member.explicit_align.filter(|_| !self.member.aligned_type)
     }
-}
-
-/// Whether a member fits a line of `line` bytes and yet lies on two.
-pub fn straddles(member: &Member, line: u64) -> bool {
-    let line = line.max(1);
-    let size = member.size();
-    size > 0 && size <= line && member.offset() / line != member.offset().saturating_add(size - 1) / line
 }
 
 /// All of them, in declared order.
@@ -65,19 +70,15 @@ fn is_open(member: &Member) -> bool {
 }
 
 fn push<'l>(found: &mut Vec<Field<'l>>, member: &'l Member, prefix: &str, top: usize) {
-    let path = match &member.name {
-        Some(name) => format!("{prefix}{name}"),
-        None => format!("{prefix}({})", member.type_name),
+    let (path, inner) = match &member.name {
+        Some(name) => (format!("{prefix}{name}"), format!("{prefix}{name}.")),
+        None => (format!("{prefix}({})", member.type_name), prefix.to_owned()),
     };
-    if !is_open(member) {
-        found.push(Field { path, nth: 0, member, top });
-        return;
-    }
-    let inner = if member.name.is_some() { format!("{path}.") } else { prefix.to_owned() };
-    if member.name.is_some() {
+    let is_open = is_open(member);
+    if member.name.is_some() || !is_open {
         found.push(Field { path, nth: 0, member, top });
     }
-    for held in &member.members {
+    for held in member.members.iter().filter(|_| is_open) {
         push(found, held, &inner, top);
     }
 }
@@ -150,9 +151,12 @@ mod tests {
 
     #[test]
     fn a_member_straddles_only_a_line_it_would_fit() {
-        assert!(straddles(&member(Some("a"), 60, 8), 64));
-        assert!(!straddles(&member(Some("a"), 60, 4), 64));
-        assert!(!straddles(&member(Some("a"), 0, 128), 64));
-        assert!(!straddles(&member(Some("a"), 60, 8), 128));
+        let straddles = |offset, size, line| {
+            fields(&layout(128, vec![member(Some("a"), offset, size)]))[0].straddles(line)
+        };
+        assert!(straddles(60, 8, 64));
+        assert!(!straddles(60, 4, 64));
+        assert!(!straddles(0, 128, 64));
+        assert!(!straddles(60, 8, 128));
     }
 }

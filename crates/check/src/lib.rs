@@ -21,6 +21,6 @@ mod testing;
 
 pub use change::{MemberChange, TypeChange, What};
 pub use field::{Field, fields};
-pub use prediction::{Mismatch, PredictionVerdict};
+pub use prediction::PredictionVerdict;
 pub use rules::{Finding, FindingLevel, Rule, Settings, Subject, judge};
 pub use set::SetDiff;

@@ -5,7 +5,6 @@
 //! same type can't be told from a renamed one.
 
 use crate::field::Field;
-use fieldline_layout::declaration::flat_arrays;
 use std::collections::BTreeMap;
 
 /// For each new field, the index of the old one.
@@ -15,9 +14,7 @@ pub fn pairs(old: &[Field<'_>], new: &[Field<'_>]) -> Vec<Option<usize>> {
     let mut of_new: Vec<Option<usize>> =
         new.iter().map(|field| by_name.get(&(field.path.as_str(), field.nth)).copied()).collect();
     let mut taken = vec![false; old.len()];
-    for index in of_new.iter().flatten() {
-        taken[*index] = true;
-    }
+    of_new.iter().flatten().for_each(|index| taken[*index] = true);
     if taken.iter().all(|taken| *taken) || of_new.iter().all(Option::is_some) {
         return of_new;
     }
@@ -37,10 +34,7 @@ fn match_rest(
     taken: &mut [bool],
     fits: impl Fn((bool, bool), &Field<'_>, &Field<'_>) -> bool,
 ) {
-    for at in 0..new.len() {
-        if of_new[at].is_some() {
-            continue;
-        }
+    for at in (0..new.len()).filter(|at| of_new[*at].is_none()).collect::<Vec<_>>() {
         let candidate = (0..old.len()).find(|index| {
             let (was, is) = (&old[*index], &new[at]);
             !taken[*index] && is_alike(was, is) && fits(neighbours(of_new, *index, at, old.len()), was, is)
@@ -53,10 +47,8 @@ fn match_rest(
 }
 
 fn is_alike(old: &Field<'_>, new: &Field<'_>) -> bool {
-    let (old, new) = (old.member, new.member);
-    flat_arrays(&old.type_name) == flat_arrays(&new.type_name)
-        && old.bit_size == new.bit_size
-        && old.role == new.role
+    let facts = |field: &Field<'_>| (field.member.bit_size, field.member.role);
+    facts(old) == facts(new) && old.has_type_of(new)
 }
 
 /// Whether the fields before two are each other's, and those behind; nothing matches nothing.
@@ -78,12 +70,9 @@ fn neighbours(of_new: &[Option<usize>], old: usize, new: usize, old_len: usize) 
 /// moved, these were shifted at most.
 pub fn in_order(old: &[Field<'_>], new: &[Field<'_>], of_new: &[Option<usize>]) -> Vec<bool> {
     let place = |field: &Field<'_>| (field.member.bit_offset, field.member.bit_end());
-    let mut sequence: Vec<((u64, u64), (u64, u64), usize)> = Vec::with_capacity(new.len());
-    for (at, paired) in of_new.iter().enumerate() {
-        if let Some(index) = paired {
-            sequence.push((place(&new[at]), place(&old[*index]), at));
-        }
-    }
+    let paired = (0..).zip(of_new).filter_map(|(at, paired)| Some((at, (*paired)?)));
+    let mut sequence: Vec<((u64, u64), (u64, u64), usize)> =
+        paired.map(|(at, index)| (place(&new[at]), place(&old[index]), at)).collect();
     sequence.sort_unstable();
     let olds: Vec<u64> = sequence.iter().map(|(_, old, _)| old.0).collect();
     let mut kept = vec![false; new.len()];

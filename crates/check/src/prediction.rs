@@ -2,82 +2,16 @@
 
 use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::{Layout, Member};
-use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Whether a layout is as predicted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictionVerdict {
     /// Tag of the struct.
     pub name: String,
     /// Members compared.
     pub members: usize,
-    /// Everything that differs, in predicted order; the struct's size last.
-    pub mismatches: Vec<Mismatch>,
-}
-
-/// One difference. Places are in bits, sizes of the struct in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(tag = "mismatch", rename_all = "kebab-case")]
-pub enum Mismatch {
-    /// Another member stands where one is predicted.
-    #[error("member {index}: {predicted} is predicted, {actual} is there")]
-    OtherMember {
-        /// Index in predicted order.
-        index: usize,
-        /// Predicted.
-        predicted: String,
-        /// Found.
-        actual: String,
-    },
-    /// A predicted member isn't there.
-    #[error("member {index}: {member} is predicted, nothing is there")]
-    Missing {
-        /// Index in predicted order.
-        index: usize,
-        /// Its name.
-        member: String,
-    },
-    /// A member that nobody predicted is there.
-    #[error("member {index}: {member} is there, not predicted")]
-    Unexpected {
-        /// Index in the order found.
-        index: usize,
-        /// Its name.
-        member: String,
-    },
-    /// A member lies elsewhere.
-    #[error("{member}: predicted at offset {}, is at {}", Bits(*predicted), Bits(*actual))]
-    Offset {
-        /// Index in predicted order.
-        index: usize,
-        /// Its name.
-        member: String,
-        /// Predicted bit offset.
-        predicted: u64,
-        /// Bit offset found.
-        actual: u64,
-    },
-    /// A member has another size.
-    #[error("{member}: predicted to take {} bytes, takes {}", Bits(*predicted), Bits(*actual))]
-    Size {
-        /// Index in predicted order.
-        index: usize,
-        /// Its name.
-        member: String,
-        /// Predicted size in bits.
-        predicted: u64,
-        /// Size in bits found.
-        actual: u64,
-    },
-    /// The struct has another size.
-    #[error("size: {predicted} bytes are predicted, {actual} found")]
-    StructSize {
-        /// Predicted size in bytes.
-        predicted: u64,
-        /// Size in bytes found.
-        actual: u64,
-    },
+    /// Everything that differs, a sentence each, in predicted order; the struct's size last.
+    pub mismatches: Vec<String>,
 }
 
 impl PredictionVerdict {
@@ -90,7 +24,7 @@ impl PredictionVerdict {
             mismatches.extend(compare(index, pair, actual));
         }
         if predicted.size != actual.size {
-            mismatches.push(Mismatch::StructSize { predicted: predicted.size, actual: actual.size });
+            mismatches.push(format!("size: {} bytes are predicted, {} found", predicted.size, actual.size));
         }
         Self { name: predicted.name.clone(), members: predicted.members.len(), mismatches }
     }
@@ -99,72 +33,57 @@ impl PredictionVerdict {
     pub fn holds(&self) -> bool {
         self.mismatches.is_empty()
     }
-
-    /// The first difference.
-    pub fn first(&self) -> Option<&Mismatch> {
-        self.mismatches.first()
-    }
 }
 
 /// The member in its place; one that is elsewhere among the others with both its offsets.
-fn compare(index: usize, pair: (Option<&Member>, Option<&Member>), all: &Layout) -> Vec<Mismatch> {
-    let elsewhere = |predicted: &Member| all.members.iter().find(|actual| is_same(predicted, actual));
+fn compare(index: usize, pair: (Option<&Member>, Option<&Member>), all: &Layout) -> Vec<String> {
     match pair {
-        (Some(predicted), Some(actual)) if is_same(predicted, actual) => places(index, predicted, actual),
-        (Some(predicted), Some(actual)) => match elsewhere(predicted) {
-            Some(found) => places(index, predicted, found),
-            None => vec![Mismatch::OtherMember {
-                index,
-                predicted: predicted.label().to_owned(),
-                actual: actual.label().to_owned(),
-            }],
-        },
-        (Some(predicted), None) => vec![Mismatch::Missing { index, member: predicted.label().to_owned() }],
-        (None, Some(actual)) => vec![Mismatch::Unexpected { index, member: actual.label().to_owned() }],
+        (Some(predicted), Some(actual)) => {
+            let mut known = std::iter::once(actual).chain(&all.members);
+            let (wanted, found) = (predicted.label(), actual.label());
+            match known.find(|actual| is_same(predicted, actual)) {
+                Some(same) => places(predicted, same),
+                None => vec![format!("member {index}: {wanted} is predicted, {found} is there")],
+            }
+        }
+        (Some(predicted), None) => {
+            vec![format!("member {index}: {} is predicted, nothing is there", predicted.label())]
+        }
+        (None, Some(actual)) => vec![format!("member {index}: {} is there, not predicted", actual.label())],
         (None, None) => Vec::new(),
     }
 }
 
-/// Named members are known by name, anonymous ones by type.
-/// Unnamed members are told apart by what is inside, where both sides know it.
+/// Named members are known by name, unnamed ones by type and by what is inside, where both sides know it.
 fn is_same(predicted: &Member, actual: &Member) -> bool {
     if predicted.name.is_some() || actual.name.is_some() {
         return predicted.name == actual.name;
     }
-    let inside = |member: &Member| -> Vec<Option<String>> {
-        member.members.iter().map(|inner| inner.name.clone()).collect()
-    };
     let is_known = !predicted.members.is_empty() && !actual.members.is_empty();
+    let (ours, theirs) = (&predicted.members, &actual.members);
     flat_arrays(&predicted.type_name) == flat_arrays(&actual.type_name)
-        && (!is_known || inside(predicted) == inside(actual))
+        && (!is_known || ours.iter().map(|inner| &inner.name).eq(theirs.iter().map(|inner| &inner.name)))
 }
 
-fn places(index: usize, predicted: &Member, actual: &Member) -> Vec<Mismatch> {
-    let member = || predicted.label().to_owned();
-    let offset = (predicted.bit_offset != actual.bit_offset).then(|| Mismatch::Offset {
-        index,
-        member: member(),
-        predicted: predicted.bit_offset,
-        actual: actual.bit_offset,
-    });
-    let size = (predicted.bit_size != actual.bit_size).then(|| Mismatch::Size {
-        index,
-        member: member(),
-        predicted: predicted.bit_size,
-        actual: actual.bit_size,
-    });
-    offset.into_iter().chain(size).collect()
+fn places(predicted: &Member, actual: &Member) -> Vec<String> {
+    let mut found = Vec::new();
+    let member = predicted.label();
+    if predicted.bit_offset != actual.bit_offset {
+        let (wanted, is) = (bytes(predicted.bit_offset), bytes(actual.bit_offset));
+        found.push(format!("{member}: predicted at offset {wanted}, is at {is}"));
+    }
+    if predicted.bit_size != actual.bit_size {
+        let (wanted, is) = (bytes(predicted.bit_size), bytes(actual.bit_size));
+        found.push(format!("{member}: predicted to take {wanted} bytes, takes {is}"));
+    }
+    found
 }
 
-/// An offset in bytes, with bits where it isn't whole.
-struct Bits(u64);
-
-impl fmt::Display for Bits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 % 8 {
-            0 => write!(f, "{}", self.0 / 8),
-            bits => write!(f, "{}:{bits}", self.0 / 8),
-        }
+/// Bits as bytes, with the bits that are left where it isn't whole.
+fn bytes(bits: u64) -> String {
+    match bits % 8 {
+        0 => (bits / 8).to_string(),
+        rest => format!("{}:{rest}", bits / 8),
     }
 }
 
@@ -188,13 +107,9 @@ mod tests {
         let actual =
             layout(32, vec![member(Some("a"), 0, 8), member(Some("b"), 16, 8), member(Some("d"), 24, 8)]);
         let verdict = PredictionVerdict::new(&predicted, &actual);
+        assert!(!verdict.holds());
         assert_eq!(
-            verdict.first(),
-            Some(&Mismatch::Offset { index: 1, member: "b".to_owned(), predicted: 64, actual: 128 })
-        );
-        let texts: Vec<String> = verdict.mismatches.iter().map(ToString::to_string).collect();
-        assert_eq!(
-            texts,
+            verdict.mismatches,
             [
                 "b: predicted at offset 8, is at 16",
                 "b: predicted to take 4 bytes, takes 8",
@@ -209,8 +124,10 @@ mod tests {
         let predicted = layout(16, vec![member(Some("a"), 0, 8), member(Some("b"), 8, 8)]);
         let actual = layout(16, vec![member(Some("b"), 0, 8), member(Some("a"), 8, 8)]);
         let verdict = PredictionVerdict::new(&predicted, &actual);
-        let texts: Vec<String> = verdict.mismatches.iter().map(ToString::to_string).collect();
-        assert_eq!(texts, ["a: predicted at offset 0, is at 8", "b: predicted at offset 8, is at 0"]);
+        assert_eq!(
+            verdict.mismatches,
+            ["a: predicted at offset 0, is at 8", "b: predicted at offset 8, is at 0"]
+        );
     }
 
     #[test]
@@ -218,8 +135,8 @@ mod tests {
         let long = layout(16, vec![member(Some("a"), 0, 8), member(Some("b"), 8, 8)]);
         let short = layout(16, vec![member(Some("a"), 0, 8)]);
         let first = |predicted, actual| PredictionVerdict::new(predicted, actual).mismatches.remove(0);
-        assert!(matches!(first(&long, &short), Mismatch::Missing { index: 1, .. }));
-        assert!(matches!(first(&short, &long), Mismatch::Unexpected { index: 1, .. }));
+        assert_eq!(first(&long, &short), "member 1: b is predicted, nothing is there");
+        assert_eq!(first(&short, &long), "member 1: b is there, not predicted");
     }
 
     #[test]
@@ -228,11 +145,11 @@ mod tests {
         let mut other = one.clone();
         other.members[0].type_name = "struct {…}".to_owned();
         let verdict = PredictionVerdict::new(&one, &other);
-        assert!(matches!(verdict.first(), Some(Mismatch::OtherMember { .. })));
+        assert_eq!(verdict.mismatches, ["member 0: (anonymous) is predicted, (anonymous) is there"]);
     }
 
     #[test]
     fn bit_offsets_keep_their_bits() {
-        assert_eq!(Bits(83).to_string(), "10:3");
+        assert_eq!(bytes(83), "10:3");
     }
 }

@@ -25,7 +25,7 @@ pub use subject::{Budget, Ends, Finding, Recorded, Settings, Subject};
 /// Everything the rules find in a struct on one machine, rule after rule.
 pub fn judge(subject: &Subject<'_>, settings: &Settings) -> Vec<Finding> {
     let mut found = shape::judge(subject, settings);
-    found.extend(place::judge(subject, settings));
+    found.extend(place::judge(subject));
     found.extend(hot::judge(subject, settings));
     found.extend(sharing::judge(subject, settings));
     found.retain(|finding| settings.level(finding.rule) != FindingLevel::Off);

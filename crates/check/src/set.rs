@@ -25,47 +25,44 @@ pub struct SetDiff {
 impl SetDiff {
     /// Compares. `lines` are sizes of cachelines in bytes.
     pub fn between(old: &[Layout], new: &[Layout], lines: &[u64]) -> Self {
-        let mut names: BTreeMap<&str, (Vec<&Layout>, Vec<&Layout>)> = BTreeMap::new();
-        for layout in old {
-            names.entry(&layout.name).or_default().0.push(layout);
-        }
-        for layout in new {
-            names.entry(&layout.name).or_default().1.push(layout);
-        }
         let mut diff = Self::default();
-        for (name, (old, new)) in names {
-            diff.add(name, &old, &new, lines);
+        for pair in paired(old, new) {
+            match pair {
+                (Some(before), Some(after)) => match TypeChange::between(before, after, lines) {
+                    Some(change) => diff.changed.push(change),
+                    None => diff.unchanged += 1,
+                },
+                (Some(gone), None) => diff.removed.push(gone.name.clone()),
+                (None, Some(new)) => diff.added.push(new.name.clone()),
+                (None, None) => {}
+            }
         }
         diff
     }
-
-    /// Whether nothing differs.
-    pub fn is_empty(&self) -> bool {
-        self.changed.is_empty() && self.added.is_empty() && self.removed.is_empty()
-    }
-
-    fn add(&mut self, name: &str, old: &[&Layout], new: &[&Layout], lines: &[u64]) {
-        let matched = variants(old, new);
-        for (before, after) in matched.iter().filter_map(|(old, new)| old.zip(*new)) {
-            match TypeChange::between(before, after, lines) {
-                Some(change) => self.changed.push(change),
-                None => self.unchanged += 1,
-            }
-        }
-        let count = |wanted: fn(&(Option<&Layout>, Option<&Layout>)) -> bool| {
-            matched.iter().filter(|pair| wanted(pair)).map(|_| name.to_owned()).collect::<Vec<_>>()
-        };
-        self.added.extend(count(|(old, _)| old.is_none()));
-        self.removed.extend(count(|(_, new)| new.is_none()));
-    }
 }
 
-/// The definitions of one name in two files, paired; those without a partner last.
-pub fn variants<'l>(old: &[&'l Layout], new: &[&'l Layout]) -> Vec<(Option<&'l Layout>, Option<&'l Layout>)> {
-    if let ([old], [new]) = (old, new) {
+/// A definition before and after.
+type Pair<'l> = (Option<&'l Layout>, Option<&'l Layout>);
+
+/// The definitions of two files, paired, by name; of one name those without a partner last.
+pub fn paired<'l>(
+    old: impl IntoIterator<Item = &'l Layout>,
+    new: impl IntoIterator<Item = &'l Layout>,
+) -> impl Iterator<Item = Pair<'l>> {
+    let mut names: BTreeMap<&str, (Vec<&Layout>, Vec<&Layout>)> = BTreeMap::new();
+    for layout in old {
+        names.entry(&layout.name).or_default().0.push(layout);
+    }
+    for layout in new {
+        names.entry(&layout.name).or_default().1.push(layout);
+    }
+    names.into_values().flat_map(|(old, new)| variants(old, new))
+}
+
+fn variants<'l>(mut old: Vec<&'l Layout>, mut new: Vec<&'l Layout>) -> Vec<Pair<'l>> {
+    if let ([old], [new]) = (&old[..], &new[..]) {
         return vec![(Some(old), Some(new))];
     }
-    let (mut old, mut new) = (old.to_vec(), new.to_vec());
     let mut matched = Vec::new();
     new.retain(|after| {
         let equal = old.iter().position(|before| TypeChange::between(before, after, &[]).is_none());

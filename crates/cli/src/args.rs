@@ -16,7 +16,7 @@ pub(crate) use layouts::{
 pub(crate) use orders::{
     ChoiceArgs, Object, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateFrom, VerifyArgs,
 };
-pub(crate) use record::{RecordArgs, cpus};
+pub(crate) use record::{Cpus, RecordArgs, cpus};
 pub(crate) use series::{DATE, SeriesArgs};
 pub(crate) use values::line_size;
 

@@ -7,9 +7,7 @@ use std::path::Path;
 
 /// How a command that could do its work ended.
 pub(crate) enum Outcome {
-    /// Done, also when there was nothing to gain.
     Done,
-    /// The inputs were understood and the answer is no.
     No,
     /// What was to become another program could not, with the number of the error.
     Held(u8),
@@ -17,20 +15,19 @@ pub(crate) enum Outcome {
 
 /// Whether an error only says that nobody reads any more.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Writes text to standard output.
-pub(crate) fn print(text: &str) -> Result<()> {
+/// Writes text to standard output, and is done.
+pub(crate) fn print(text: &str) -> Result<Outcome> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")?;
+    Ok(Outcome::Done)
 }
 
 /// Writes what is drawn to standard output, in colour where that is a terminal.
-pub(crate) fn draw(drawn: impl FnOnce(&mut String, Paint)) -> Result<()> {
+pub(crate) fn draw(drawn: impl FnOnce(&mut String, Paint)) -> Result<Outcome> {
     let mut out = String::new();
     drawn(&mut out, Paint::new(use_color()));
     print(&out)
@@ -67,8 +64,9 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
 
 /// Writes several files; none appears unless all could be written. What is there and no file (a device, a pipe) is
 /// written to, not replaced.
-pub(crate) fn write_files(files: &[(&Path, &[u8])]) -> Result<()> {
-    let place = |path: &Path| format!("cannot write {}", path.display());
+pub(crate) fn write_files(files: &[(impl AsRef<Path>, impl AsRef<[u8]>)]) -> Result<()> {
+    let files: Vec<(&Path, &[u8])> =
+        files.iter().map(|(path, content)| (path.as_ref(), content.as_ref())).collect();
     let mut written = Vec::new();
     for (path, content) in files.iter().filter(|(path, _)| !is_special(path)) {
         let mut file = beside(path)?;
@@ -95,10 +93,14 @@ pub(crate) fn check_place(path: &Path) -> Result<()> {
     Ok(())
 }
 
+fn place(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
 /// A file without a name yet in the folder of another.
 fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    tempfile::NamedTempFile::new_in(folder).with_context(|| format!("cannot write {}", path.display()))
+    tempfile::NamedTempFile::new_in(folder).with_context(|| place(path))
 }
 
 /// Whether something is there that is neither a file nor a folder.

@@ -29,7 +29,6 @@ pub(crate) struct Limited {
 }
 
 impl Limited {
-    /// What a planner is asked.
     pub(crate) fn requests(&self) -> Vec<Request<'_>> {
         let pairs = self.layouts.iter().zip(&self.limits);
         pairs.map(|(layout, of)| Request { layout, wishes: &of.wishes }).collect()
@@ -122,14 +121,15 @@ impl Foresight {
 
     /// The layouts that a profile was made with, as [`layout_of`] finds them; `None` if any can't be told by what was read.
     fn layouts(&self, names: &[&str], profile: Option<&AccessProfile>) -> Option<Vec<Layout>> {
-        let layouts = names.iter().zip(&self.definitions).map(|(name, all)| {
-            match profile.and_then(|profile| sampled(profile, name)) {
+        let layout = |(name, all): (&&str, &Vec<Layout>)| {
+            let found = match profile.and_then(|profile| sampled(profile, name)) {
                 Some(of) if of.name == *name => all.iter().find(|one| one.fingerprint() == of.fingerprint),
                 Some(_) => None,
                 None => all.first(),
-            }
-        });
-        layouts.map(Option::<&Layout>::cloned).collect()
+            };
+            found.cloned()
+        };
+        names.iter().zip(&self.definitions).map(layout).collect()
     }
 
     /// What the tree says about layouts, if they are those it was asked about.

@@ -1,11 +1,4 @@
 //! Texts of results.
-//!
-//! * `layout`: layouts and how they differ.
-//! * `profile`: what was recorded.
-//! * `plan`: orders, their figures, and what became of them.
-//! * `findings`: what a check found.
-//! * `doctor_text`, `explain_text`: the answers of these commands.
-//! * `color`: colour for terminals.
 
 pub(crate) mod color;
 pub(crate) mod doctor_text;

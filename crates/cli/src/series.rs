@@ -1,7 +1,4 @@
 //! A series of mails out of a plan: a cover letter and one patch a struct, if need be behind one of macros.
-//!
-//! * `mail`: the shape that `git am` takes.
-//! * `story`: what the mails say.
 
 mod mail;
 mod story;

@@ -45,11 +45,6 @@ impl Heat {
         samples > 0 && samples as f64 >= HOT * self.total as f64
     }
 
-    /// Whether a member is hot, by its path.
-    pub fn is_hot_member(&self, fields: &[Field<'_>], path: &str) -> bool {
-        fields.iter().position(|field| field.path == path).is_some_and(|index| self.is_hot(index))
-    }
-
     pub(super) fn is_written(&self, field: usize) -> bool {
         let stores = self.members.get(field).map_or(0, |(_, stores)| *stores);
         stores > 0 && stores as f64 >= WRITTEN * self.samples(field) as f64

@@ -21,16 +21,12 @@ pub(super) fn judge(subject: &Subject<'_>, settings: &Settings) -> Vec<Finding> 
     };
     let old = fields(before);
     let of_new = pairs(&old, &subject.fields);
-    let placed: Vec<Placed<'_>> = (0..)
-        .zip(&subject.fields)
-        .filter_map(|(index, field)| {
-            let was = old.get((*of_new.get(index)?)?)?;
-            let (now, before) = (field.line(subject.line), was.line(subject.line));
-            // A member inside another one of the struct counts as itself.
-            let is_leaf = field.is_data() && field.member.members.is_empty();
-            is_leaf.then_some(Placed { index, path: &field.path, now, before })
-        })
-        .collect();
+    let placed = (0..).zip(&subject.fields).filter_map(|(index, field)| {
+        let was = old.get((*of_new.get(index)?)?)?;
+        let (now, before) = (field.line(subject.line), was.line(subject.line));
+        field.is_leaf().then_some(Placed { index, path: &field.path, now, before })
+    });
+    let placed: Vec<Placed<'_>> = placed.collect();
     let mut found = left(subject, heat, &placed);
     found.extend(spread(subject, heat, &placed, settings));
     found.extend(joined(subject, heat, &placed));
@@ -78,15 +74,10 @@ fn joined(subject: &Subject<'_>, heat: &Heat, placed: &[Placed<'_>]) -> Vec<Find
     let mut found = Vec::new();
     for of in placed.iter().filter(|of| heat.is_written(of.index)) {
         let mates = || placed.iter().filter(|mate| mate.now == of.now && mate.before != of.before);
-        let readers: Vec<&str> = mates()
-            .filter(|mate| heat.is_hot(mate.index) && !heat.is_written(mate.index))
-            .map(|mate| mate.path)
-            .collect();
-        let was_written = placed.iter().any(|mate| {
-            let shares = mate.now == of.now && mate.before != of.before;
-            let stays =
-                placed.iter().any(|reader| readers.contains(&reader.path) && reader.before == mate.before);
-            shares && stays && heat.is_written(mate.index)
+        let is_reader = |mate: &&Placed<'_>| heat.is_hot(mate.index) && !heat.is_written(mate.index);
+        let readers: Vec<&str> = mates().filter(is_reader).map(|mate| mate.path).collect();
+        let was_written = mates().filter(|mate| heat.is_written(mate.index)).any(|mate| {
+            placed.iter().any(|reader| readers.contains(&reader.path) && reader.before == mate.before)
         });
         if !readers.is_empty() && !was_written {
             let message = format!("{} is written and came to the line of {}", of.path, shortened(&readers));

@@ -9,10 +9,8 @@ pub fn disagreements(of: &[(&str, &Subject<'_>)]) -> Vec<Finding> {
     let mut straddling: BTreeMap<&str, (Vec<String>, Vec<String>)> = BTreeMap::new();
     for (target, subject) in of {
         for field in subject.fields.iter().filter(|field| field.is_data()) {
-            let is_told =
-                subject.heat.as_ref().is_none_or(|heat| heat.is_hot_member(&subject.fields, &field.path));
             // What is larger than a line lies on several anywhere.
-            if !is_told || field.member.size() > subject.line {
+            if !subject.may_be_hot(&field.path) || field.member.size() > subject.line {
                 continue;
             }
             let entry = straddling.entry(&field.path).or_default();
@@ -21,14 +19,13 @@ pub fn disagreements(of: &[(&str, &Subject<'_>)]) -> Vec<Finding> {
         }
     }
     let disagree = straddling.into_iter().filter(|(_, (yes, no))| !yes.is_empty() && !no.is_empty());
-    disagree
-        .filter_map(|(path, (yes, no))| {
-            let (_, subject) =
-                of.iter().find(|(_, subject)| subject.fields.iter().any(|field| field.path == path))?;
-            let message = format!("{path} straddles lines on {}, not on {}", yes.join(", "), no.join(", "));
-            Some(subject.about(Rule::TargetsDisagree, path, message))
-        })
-        .collect()
+    let found = disagree.filter_map(|(path, (yes, no))| {
+        let has = |subject: &Subject<'_>| subject.fields.iter().any(|field| field.path == path);
+        let (_, subject) = of.iter().find(|(_, subject)| has(subject))?;
+        let message = format!("{path} straddles lines on {}, not on {}", yes.join(", "), no.join(", "));
+        Some(subject.about(Rule::TargetsDisagree, path, message))
+    });
+    found.collect()
 }
 
 #[cfg(test)]

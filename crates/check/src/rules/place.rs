@@ -1,32 +1,25 @@
 //! Lines straddled, pins, markers, structs that grew inside others.
 
 use super::rule::Rule;
-use super::subject::{Finding, Settings, Subject, shortened};
+use super::subject::{Finding, Subject, shortened};
 use crate::change::{MemberChange, What};
 use crate::field::{Field, group_of};
 use fieldline_layout::declaration::flat_arrays;
 use fieldline_layout::layout::Role;
 
-pub(super) fn judge(subject: &Subject<'_>, _settings: &Settings) -> Vec<Finding> {
-    let mut found = ends(subject);
-    found.extend(markers(subject));
-    found.extend(straddlers(subject));
-    found.extend(containers(subject));
-    found
+pub(super) fn judge(subject: &Subject<'_>) -> Vec<Finding> {
+    [ends(subject), markers(subject), straddlers(subject), containers(subject)].concat()
 }
 
 fn straddlers(subject: &Subject<'_>) -> Vec<Finding> {
     let members = subject.change.iter().flat_map(|change| &change.members);
-    let of = members.filter(|member| !member.straddles.is_empty());
-    of.map(|member| {
+    let found = members.filter(|member| !member.straddles.is_empty()).map(|member| {
         let offset = member.after.as_ref().map_or(0, |spot| spot.bit_offset / 8);
-        let message = format!(
-            "{} at {offset} straddles the boundary of two lines of {} B",
-            member.member, subject.line
-        );
-        subject.about(Rule::StraddlesLine, &member.member, message)
-    })
-    .collect()
+        let (name, line) = (&member.member, subject.line);
+        let message = format!("{name} at {offset} straddles the boundary of two lines of {line} B");
+        subject.about(Rule::StraddlesLine, name, message)
+    });
+    found.collect()
 }
 
 fn ends(subject: &Subject<'_>) -> Vec<Finding> {
@@ -38,15 +31,13 @@ fn ends(subject: &Subject<'_>) -> Vec<Finding> {
         (Rule::FirstMoved, &subject.ends.first, first, "first"),
         (Rule::LastMoved, &subject.ends.last, flexible.or(last), "last"),
     ];
-    let mut found = Vec::new();
-    for (rule, pinned, is, word) in pins {
-        let Some(pinned) = pinned else { continue };
+    let found = pins.into_iter().filter_map(|(rule, pinned, is, word)| {
+        let pinned = pinned.as_ref()?;
         let there = is.map_or("nothing", |field| field.path.as_str());
-        if !stands_there(subject, pinned, is, rule == Rule::FirstMoved) {
-            found.push(subject.about(rule, pinned, format!("{pinned} should be {word}, {there} is")));
-        }
-    }
-    found
+        (!stands_there(subject, pinned, is, rule == Rule::FirstMoved))
+            .then(|| subject.about(rule, pinned, format!("{pinned} should be {word}, {there} is")))
+    });
+    found.collect()
 }
 
 /// Whether a pinned member is at the end, perhaps together with others of a union.
@@ -91,29 +82,19 @@ fn markers(subject: &Subject<'_>) -> Vec<Finding> {
 /// Structs held by value that grew and pushed members to other lines; hot ones, where it is known which are.
 fn containers(subject: &Subject<'_>) -> Vec<Finding> {
     let Some(change) = &subject.change else { return Vec::new() };
-    let is_grown = |member: &&MemberChange| {
-        let grew = member.before.as_ref().zip(member.after.as_ref()).is_some_and(|(before, after)| {
-            after.bit_size > before.bit_size
-                && flat_arrays(&before.type_name) == flat_arrays(&after.type_name)
-        });
-        grew && !member.what.contains(&What::Retyped)
+    let is_pushed = |member: &&MemberChange, from: u64| {
+        member.after.as_ref().is_some_and(|spot| spot.bit_offset > from)
+            && member.what.contains(&What::Shifted)
+            && !member.changes_line.is_empty()
+            && subject.may_be_hot(&member.member)
     };
-    let pushed = |from: u64| {
-        let behind = change.members.iter().filter(move |member| {
-            let is_behind = member.after.as_ref().is_some_and(|spot| spot.bit_offset > from);
-            is_behind && member.what.contains(&What::Shifted) && !member.changes_line.is_empty()
-        });
-        behind.filter(|member| {
-            subject.heat.as_ref().is_none_or(|heat| heat.is_hot_member(&subject.fields, &member.member))
-        })
-    };
-    let mut found = Vec::new();
-    for member in change.members.iter().filter(is_grown) {
-        let Some((before, after)) = member.before.as_ref().zip(member.after.as_ref()) else { continue };
-        let names: Vec<&str> = pushed(after.bit_offset).map(|other| other.member.as_str()).collect();
-        if names.is_empty() {
-            continue;
-        }
+    let found = change.members.iter().filter_map(|member| {
+        let (before, after) = member.before.as_ref().zip(member.after.as_ref())?;
+        let is_grown = after.bit_size > before.bit_size
+            && flat_arrays(&before.type_name) == flat_arrays(&after.type_name)
+            && !member.what.contains(&What::Retyped);
+        let pushed = change.members.iter().filter(|other| is_grown && is_pushed(other, after.bit_offset));
+        let names: Vec<&str> = pushed.map(|other| other.member.as_str()).collect();
         let message = format!(
             "{} ({}) grew from {} to {} bytes and pushed {} to other lines of {} B",
             member.member,
@@ -123,9 +104,9 @@ fn containers(subject: &Subject<'_>) -> Vec<Finding> {
             shortened(&names),
             subject.line
         );
-        found.push(subject.about(Rule::ContainerShifted, &member.member, message));
-    }
-    found
+        (!names.is_empty()).then(|| subject.about(Rule::ContainerShifted, &member.member, message))
+    });
+    found.collect()
 }
 
 #[cfg(test)]
@@ -135,7 +116,7 @@ mod tests {
     use crate::testing::{layout, longs, member, typed};
 
     fn found(subject: &Subject<'_>, rule: Rule) -> Vec<String> {
-        let all = judge(subject, &Settings::default());
+        let all = judge(subject, &crate::Settings::default());
         all.into_iter().filter(|finding| finding.rule == rule).map(|finding| finding.message).collect()
     }
 
@@ -153,7 +134,7 @@ mod tests {
         let now = longs(&["a", "b", "c"]);
         let mut subject = Subject::new(&now, None, 64);
         subject.ends = Ends { first: Some("a".to_owned()), last: Some("c".to_owned()) };
-        assert!(judge(&subject, &Settings::default()).is_empty());
+        assert!(judge(&subject, &crate::Settings::default()).is_empty());
         subject.ends = Ends { first: Some("b".to_owned()), last: Some("gone".to_owned()) };
         assert_eq!(found(&subject, Rule::FirstMoved), ["b should be first, a is"]);
         assert_eq!(found(&subject, Rule::LastMoved), ["gone should be last, c is"]);

@@ -3,6 +3,8 @@
 use super::rule::Rule;
 use super::subject::{Finding, Settings, Subject};
 use crate::change::{FigureChange, TypeChange};
+use crate::field::{Field, fields};
+use crate::matching::pairs;
 use fieldline_layout::{Item, Layout};
 
 pub(super) fn judge(subject: &Subject<'_>, settings: &Settings) -> Vec<Finding> {
@@ -22,8 +24,8 @@ fn over_budget(subject: &Subject<'_>) -> Vec<Finding> {
         (lines, subject.budget.cachelines, format!("cachelines of {} B", subject.line)),
     ];
     let over = rows.into_iter().filter_map(|(is, may, what)| Some((is, may.filter(|may| is > *may)?, what)));
-    over.map(|(is, may, what)| subject.finding(Rule::OverBudget, format!("{is} {what}, {may} are allowed")))
-        .collect()
+    let text = |is, may, what| format!("{is} {what}, {may} are allowed");
+    over.map(|(is, may, what)| subject.finding(Rule::OverBudget, text(is, may, what))).collect()
 }
 
 /// By how much a figure grew beyond what is allowed.
@@ -31,19 +33,22 @@ fn grew(step: FigureChange, allowed: u64) -> bool {
     step.after > step.before.saturating_add(allowed)
 }
 
+fn step(of: FigureChange, what: &str) -> String {
+    format!("{} -> {} {what}", of.before, of.after)
+}
+
 fn grown(subject: &Subject<'_>, change: &TypeChange, settings: &Settings) -> Vec<Finding> {
     let mut found = Vec::new();
-    let text = |step: FigureChange, what: &str| format!("{} -> {} {what}", step.before, step.after);
     if grew(change.size, settings.allowed(Rule::SizeGrew)) {
-        found.push(subject.finding(Rule::SizeGrew, text(change.size, "bytes")));
+        found.push(subject.finding(Rule::SizeGrew, step(change.size, "bytes")));
     }
     let allowed = settings.allowed(Rule::CachelinesGrew);
     for lines in change.cachelines.iter().filter(|lines| grew(lines.count, allowed)) {
-        let message = text(lines.count, &format!("cachelines of {} B", lines.line));
+        let message = step(lines.count, &format!("cachelines of {} B", lines.line));
         found.push(subject.finding(Rule::CachelinesGrew, message));
     }
     if grew(change.slab, 0) {
-        let message = format!("kmalloc takes {} bytes for it", text(change.slab, "").trim_end());
+        let message = format!("kmalloc takes {}", step(change.slab, "bytes for it"));
         found.push(subject.finding(Rule::SlabClass, message));
     }
     found
@@ -54,21 +59,18 @@ fn gaps(subject: &Subject<'_>, before: &Layout, change: &TypeChange, settings: &
     let bits = |rule| settings.allowed(rule).saturating_mul(8);
     if grew(change.hole_bits, bits(Rule::NewHole)) {
         let places = new_holes(before, subject.now).join(", ");
-        let message =
-            format!("{} -> {} bits in holes: {places}", change.hole_bits.before, change.hole_bits.after);
+        let message = format!("{}: {places}", step(change.hole_bits, "bits in holes"));
         found.push(subject.finding(Rule::NewHole, message));
     }
     if grew(change.padding_bits, bits(Rule::NewPadding)) {
-        let FigureChange { before, after } = change.padding_bits;
-        found.push(subject.finding(Rule::NewPadding, format!("{before} -> {after} bits of padding")));
+        found.push(subject.finding(Rule::NewPadding, step(change.padding_bits, "bits of padding")));
     }
     found
 }
 
 /// Holes by the member they follow, and their bits.
 fn holes(layout: &Layout) -> Vec<(&str, u64)> {
-    let mut after = "the start";
-    let mut holes = Vec::new();
+    let (mut after, mut holes) = ("the start", Vec::new());
     for item in &layout.items {
         match item {
             Item::Members { first, count, .. } => {
@@ -96,14 +98,14 @@ fn new_holes(before: &Layout, now: &Layout) -> Vec<String> {
 fn alignments(subject: &Subject<'_>, before: &Layout) -> Vec<Finding> {
     let mut found = Vec::new();
     if subject.now.align < before.align {
-        let message =
-            format!("the struct is aligned to {} bytes, was to {}", subject.now.align, before.align);
+        let (is, was) = (subject.now.align, before.align);
+        let message = format!("the struct is aligned to {is} bytes, was to {was}");
         found.push(subject.finding(Rule::AlignmentLost, message));
     }
-    let old = crate::field::fields(before);
-    let pairs = crate::matching::pairs(&old, &subject.fields);
+    let old = fields(before);
+    let pairs = pairs(&old, &subject.fields);
     for (field, was) in subject.fields.iter().zip(pairs) {
-        let was = was.and_then(|index| old.get(index)).and_then(crate::Field::own_align);
+        let was = was.and_then(|index| old.get(index)).and_then(Field::own_align);
         let is = field.own_align().unwrap_or(1);
         if let Some(was) = was.filter(|was| *was > is) {
             let message =

@@ -11,6 +11,7 @@ use crate::field::{Field, fields};
 use crate::matching::pairs;
 use fieldline_access::access::{Access, TypeProfile};
 use fieldline_access::sides::{Sides, Turns};
+use fieldline_layout::Layout;
 use std::collections::BTreeMap;
 
 /// Losses below this many samples may be chance: a count of n scatters by its root (Poisson), so from four on it stands
@@ -188,9 +189,7 @@ impl<'p> Places<'p> {
 
     /// The field an access falls in, and the offset it has now.
     fn of(&self, access: &Access) -> Option<(usize, u64)> {
-        let is_touched = |field: &Field<'_>| {
-            field.is_data() && field.member.members.is_empty() && access.touches(field.member)
-        };
+        let is_touched = |field: &Field<'_>| field.is_leaf() && access.touches(field.member);
         let was = self.recorded.iter().position(is_touched)?;
         let (field, offset) = (*self.now.get(was)?)?;
         Some((field, offset + access.offset.saturating_sub(self.recorded[was].member.offset())))
@@ -205,13 +204,7 @@ struct Before {
 }
 
 impl Before {
-    fn new(
-        recorded: Recorded<'_>,
-        turns: &Turns,
-        before: &fieldline_layout::Layout,
-        subject: &Subject<'_>,
-        span: u64,
-    ) -> Self {
+    fn new(recorded: Recorded<'_>, turns: &Turns, before: &Layout, subject: &Subject<'_>, span: u64) -> Self {
         let old = fields(before);
         let lines = Lines::new(recorded, turns, &old, span);
         let of_new = pairs(&old, &subject.fields).into_iter();
@@ -236,7 +229,6 @@ mod tests {
     use super::*;
     use crate::testing::longs;
     use fieldline_access::access::{Away, Homes, Levels, Tally};
-    use fieldline_layout::Layout;
 
     /// `reader` is read at home, `counter` written elsewhere; they shared a line when that was recorded, and `lost` samples
     /// of the reader found it taken.

@@ -6,7 +6,7 @@ use crate::change::TypeChange;
 use crate::field::{Field, fields};
 use fieldline_access::access::TypeProfile;
 use fieldline_layout::Layout;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How many names a message shows.
@@ -36,7 +36,8 @@ impl Settings {
 }
 
 /// Most that a struct may take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Budget {
     /// Bytes.
     pub size: Option<u64>,
@@ -45,7 +46,8 @@ pub struct Budget {
 }
 
 /// Members pinned to the ends of a struct.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ends {
     /// The member at offset 0.
     pub first: Option<String>,
@@ -91,6 +93,12 @@ impl<'s> Subject<'s> {
         let change = before.and_then(|before| TypeChange::between(before, now, &[line]));
         let (budget, ends) = (Budget::default(), Ends::default());
         Self { now, before, change, fields: fields(now), line, heat: None, recorded: None, budget, ends }
+    }
+
+    /// Whether a member, by its path, is hot as far as anything is known of that.
+    pub(super) fn may_be_hot(&self, path: &str) -> bool {
+        let index = || self.fields.iter().position(|field| field.path == path);
+        self.heat.as_ref().is_none_or(|heat| index().is_some_and(|index| heat.is_hot(index)))
     }
 
     /// A finding about the whole struct.

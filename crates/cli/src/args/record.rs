@@ -22,13 +22,13 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) burst: u64,
     /// Milliseconds between bursts, on average; 0 steps everything from the first instruction on, some ten thousand times slower.
-    #[arg(long, value_name = "MS", default_value = "10", value_parser = milliseconds)]
+    #[arg(long, value_name = "MS", default_value = "10", value_parser = |text: &str| duration(text, 1e-3))]
     pub(crate) gap: Duration,
     /// Keep one of N accesses: of steps at random, of each breakpoint every Nth.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..))]
     pub(crate) every: u64,
     /// Stop after so many seconds.
-    #[arg(long = "for", value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long = "for", value_name = "SECONDS", default_value = "10", value_parser = |text: &str| duration(text, 1.0))]
     pub(crate) time: Duration,
     /// Stop after so many samples; each takes about 250 bytes of memory and 80 of the file.
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = value_parser!(u64).range(1..))]
@@ -96,14 +96,6 @@ fn duration(text: &str, unit: f64) -> Result<Duration, String> {
 /// No processor keeps more.
 fn branches(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| (1..=64).contains(number)).ok_or(format!("{text} is not from 1 to 64"))
-}
-
-fn milliseconds(text: &str) -> Result<Duration, String> {
-    duration(text, 1e-3)
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    duration(text, 1.0)
 }
 
 #[cfg(test)]

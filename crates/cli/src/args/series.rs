@@ -118,6 +118,10 @@ fn is_one_line(text: &str) -> bool {
     !text.chars().any(char::is_control) && text.trim() == text && !text.is_empty()
 }
 
+fn checked(text: &str, is_good: bool, wanted: &str) -> Result<String, String> {
+    if is_good { Ok(text.to_owned()) } else { Err(wanted.to_owned()) }
+}
+
 /// `Name <user@host>`: without an address `git am` refuses.
 fn author(text: &str) -> Result<String, String> {
     let address = text.strip_suffix('>').and_then(|text| text.rsplit_once(" <"));
@@ -126,10 +130,7 @@ fn author(text: &str) -> Result<String, String> {
         let part = |part: &str| !part.is_empty() && part.is_ascii() && !part.contains([' ', '<', '>', '@']);
         part(user) && part(host) && is_one_line(name) && !name.contains(['<', '>', '"'])
     };
-    match address.is_some_and(is_good) {
-        true => Ok(text.to_owned()),
-        false => Err("an author is Name <user@host>".to_owned()),
-    }
+    checked(text, address.is_some_and(is_good), "an author is Name <user@host>")
 }
 
 /// A date as mails have it (RFC 5322, 3.3).
@@ -149,35 +150,24 @@ fn date(text: &str) -> Result<String, String> {
     };
     let is_good = match words {
         [day, month, year, clock, offset] => {
-            number(day, 1..=31)
-                && MONTHS.contains(month)
-                && number(year, 1970..=9999)
-                && time(clock)
-                && zone(offset)
+            let day_and_year = number(day, 1..=31) && number(year, 1970..=9999);
+            day_and_year && MONTHS.contains(month) && time(clock) && zone(offset)
         }
         _ => false,
     };
-    match is_good && is_one_line(text) {
-        true => Ok(text.to_owned()),
-        false => Err("a date is such as '21 Nov 2026 12:00:00 +0100'".to_owned()),
-    }
+    checked(text, is_good && is_one_line(text), "a date is such as '21 Nov 2026 12:00:00 +0100'")
 }
 
 fn prefix(text: &str) -> Result<String, String> {
-    match is_one_line(text) && text.is_ascii() && !text.contains(['[', ']']) {
-        true => Ok(text.to_owned()),
-        false => Err("one line of ASCII without brackets".to_owned()),
-    }
+    let is_good = is_one_line(text) && text.is_ascii() && !text.contains(['[', ']']);
+    checked(text, is_good, "one line of ASCII without brackets")
 }
 
 fn trailer(text: &str) -> Result<String, String> {
     let (key, value) = text.split_once(": ").unwrap_or_default();
     let is_key = key.starts_with(|first: char| first.is_ascii_alphabetic())
         && key.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
-    match is_key && is_one_line(text) && !value.trim().is_empty() {
-        true => Ok(text.to_owned()),
-        false => Err("a trailer is Key: text".to_owned()),
-    }
+    checked(text, is_key && is_one_line(text) && !value.trim().is_empty(), "a trailer is Key: text")
 }
 
 #[cfg(test)]

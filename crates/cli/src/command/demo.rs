@@ -1,8 +1,6 @@
 //! `fieldline demo`: the road from a recording to a patch on an example in the binary, every step by the
 //! command a user would type.
 
-mod files;
-
 use crate::args::{Arguments, Command, DemoArgs};
 use crate::command::accesses::{profile, report};
 use crate::command::layouts::layout;
@@ -10,15 +8,45 @@ use crate::command::orders::{patch, plan};
 use crate::output::{self, Outcome};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use files::{FILES, PROGRAM, RECORDING, TREE};
 use std::path::{Path, PathBuf};
 
+const PROGRAM: &str = "shaper";
+const RECORDING: &str = "shaper.perf.data";
+const TREE: &str = "tree";
+
+macro_rules! embedded {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_bytes!(concat!("../../../../fixtures/demo/", $path)).as_slice())),*]
+    };
+}
+
+/// The example's files (fixtures/demo/README.md says how each was made): where each goes, and its bytes.
+const FILES: &[(&str, &[u8])] = embedded![
+    "README.md",
+    "shaper",
+    "shaper.perf.data",
+    "tree/include/config.h",
+    "tree/include/list.h",
+    "tree/include/shaper.h",
+    "tree/include/types.h",
+    "tree/shaper/class.c",
+    "tree/shaper/cpu.c",
+    "tree/shaper/flow.c",
+    "tree/shaper/main.c",
+    "tree/shaper/setup.c",
+];
 const PATCHES: &str = "patches";
 /// The structs of the example.
 const TYPES: [&str; 2] = ["tx_class", "tx_flow"];
 
 pub(crate) fn run(args: &DemoArgs) -> Result<Outcome> {
-    let folder = folder(args)?;
+    let folder = match &args.dir {
+        Some(dir) => dir.clone(),
+        None => {
+            let folder = tempfile::Builder::new().prefix("fieldline-demo-").tempdir();
+            folder.context("cannot make a folder for the demo")?.keep()
+        }
+    };
     write_files(&folder)?;
     let mut text =
         format!("The example is in {}: a program, its source and a recording.\n", folder.display());
@@ -29,19 +57,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Outcome> {
         }
         text.clear();
     }
-    output::print(&ending(&folder)?)?;
-    Ok(Outcome::Done)
-}
-
-/// The folder given, or a new one.
-fn folder(args: &DemoArgs) -> Result<PathBuf> {
-    match &args.dir {
-        Some(dir) => Ok(dir.clone()),
-        None => {
-            let folder = tempfile::Builder::new().prefix("fieldline-demo-").tempdir();
-            Ok(folder.context("cannot make a folder for the demo")?.keep())
-        }
-    }
+    output::print(&ending(&folder)?)
 }
 
 fn write_files(folder: &Path) -> Result<()> {
@@ -50,11 +66,9 @@ fn write_files(folder: &Path) -> Result<()> {
     for (path, _) in &files {
         output::make_folder(path.parent().unwrap_or(folder))?;
     }
-    let files: Vec<(&Path, &[u8])> = files.iter().map(|(path, bytes)| (path.as_path(), *bytes)).collect();
     output::write_files(&files)
 }
 
-/// A command of the road.
 struct Step {
     what: &'static str,
     /// The words a user would type.
@@ -100,10 +114,11 @@ fn steps(folder: &Path) -> Result<Vec<Step>> {
 fn shown(words: &[String]) -> String {
     let mut line = String::from("fieldline");
     for word in words {
-        let is_plain = word.chars().all(|letter| letter.is_alphanumeric() || "-_./,+=:@%".contains(letter));
-        let quoted = if is_plain { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) };
         line.push(' ');
-        line.push_str(&quoted);
+        match word.chars().all(|letter| letter.is_alphanumeric() || "-_./,+=:@%".contains(letter)) {
+            true => line.push_str(word),
+            false => line.push_str(&format!("'{}'", word.replace('\'', r"'\''"))),
+        }
     }
     line
 }
@@ -113,10 +128,10 @@ fn take(step: &Step) -> Result<Outcome> {
     let words = std::iter::once("fieldline").chain(step.words.iter().map(String::as_str));
     match Arguments::try_parse_from(words).context("a step of the demo")?.command {
         Command::Layout(args) => layout::run(&args),
-        Command::Profile(args) => profile::run(&args),
-        Command::Report(args) => report::run(&args),
-        Command::Plan(args) => plan::run(&args),
-        Command::Patch(args) => patch::run(&args),
+        Command::Profile(args) => profile(&args),
+        Command::Report(args) => report(&args),
+        Command::Plan(args) => plan(&args),
+        Command::Patch(args) => patch(&args),
         _ => bail!("the demo has no such step"),
     }
 }

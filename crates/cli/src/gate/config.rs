@@ -13,24 +13,18 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What to check and how.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
-    /// The file, for messages.
     pub(crate) path: String,
     /// Types by name or glob.
     pub(crate) types: Vec<String>,
-    /// A profile that tells what is hot.
     pub(crate) profile: Option<PathBuf>,
-    /// What is checked, by name.
+    /// In order of their names.
     pub(crate) targets: Vec<Target>,
-    /// Levels and budgets of rules.
     pub(crate) settings: Settings,
-    /// Members at the ends of structs, by struct.
+    /// By struct.
     pub(crate) ends: BTreeMap<String, Ends>,
-    /// What structs may take.
     pub(crate) budgets: BTreeMap<String, Budget>,
-    /// Findings that don't count.
     pub(crate) suppressions: Vec<Suppression>,
 }
 
@@ -74,9 +68,9 @@ struct Raw {
     #[serde(default)]
     rules: BTreeMap<Rule, RawRule>,
     #[serde(default)]
-    pin: BTreeMap<String, RawEnds>,
+    pin: BTreeMap<String, Ends>,
     #[serde(default)]
-    budget: BTreeMap<String, RawBudget>,
+    budget: BTreeMap<String, Budget>,
     #[serde(default)]
     suppress: Vec<Suppression>,
 }
@@ -113,26 +107,11 @@ enum RawRule {
     },
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawEnds {
-    first: Option<String>,
-    last: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawBudget {
-    size: Option<u64>,
-    cachelines: Option<u64>,
-}
-
 /// Reads the file. Paths in it count from its folder. `today` is the day on which suppressions are judged.
 pub(crate) fn read(path: &Path, today: &str) -> Result<Config> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    parse(&name, &text, folder, today)
+    parse(&name, &text, path.parent().unwrap_or(Path::new("")), today)
 }
 
 fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
@@ -143,16 +122,14 @@ fn parse(path: &str, text: &str, folder: &Path, today: &str) -> Result<Config> {
     })?;
     expect_sense(path, &raw, today)?;
     let targets = raw.target.into_iter().map(|(name, target)| target.named(name, folder));
-    let ends = |of: RawEnds| Ends { first: of.first, last: of.last };
-    let budget = |of: RawBudget| Budget { size: of.size, cachelines: of.cachelines };
     Ok(Config {
         path: path.to_owned(),
         types: raw.types,
         profile: raw.profile.map(|profile| folder.join(profile)),
         targets: targets.collect::<Result<_>>().with_context(|| path.to_owned())?,
         settings: settings(raw.rules).with_context(|| path.to_owned())?,
-        ends: raw.pin.into_iter().map(|(name, of)| (name, ends(of))).collect(),
-        budgets: raw.budget.into_iter().map(|(name, of)| (name, budget(of))).collect(),
+        ends: raw.pin,
+        budgets: raw.budget,
         suppressions: raw.suppress,
     })
 }
@@ -166,24 +143,15 @@ fn expect_sense(path: &str, raw: &Raw, today: &str) -> Result<()> {
         bail!("{path}: no target: write [target.NAME] with file = \"vmlinux\"");
     }
     for suppression in &raw.suppress {
-        suppression.check(today).with_context(|| path.to_owned())?;
-        expect_target(&raw.target, suppression).with_context(|| path.to_owned())?;
+        suppression.check(&raw.target, today).with_context(|| path.to_owned())?;
     }
-    let idle_pin = raw.pin.iter().find(|(_, of)| of.first.is_none() && of.last.is_none());
-    let idle_budget = raw.budget.iter().find(|(_, of)| of.size.is_none() && of.cachelines.is_none());
-    if let Some(name) = idle_pin.map(|(name, _)| name) {
+    if let Some((name, _)) = raw.pin.iter().find(|(_, of)| **of == Ends::default()) {
         bail!("{path}: [pin.{name}] has neither first nor last");
     }
-    if let Some(name) = idle_budget.map(|(name, _)| name) {
+    if let Some((name, _)) = raw.budget.iter().find(|(_, of)| **of == Budget::default()) {
         bail!("{path}: [budget.{name}] has neither size nor cachelines");
     }
     Ok(())
-}
-
-fn expect_target(targets: &BTreeMap<String, RawTarget>, of: &Suppression) -> Result<()> {
-    let Some(name) = of.target.as_ref().filter(|name| !targets.contains_key(*name)) else { return Ok(()) };
-    let near = nearest(name, targets.keys().map(String::as_str));
-    bail!("{}: there is no target '{name}'{near}", of.what())
 }
 
 fn settings(rules: BTreeMap<Rule, RawRule>) -> Result<Settings> {
@@ -233,23 +201,26 @@ impl RawTarget {
 }
 
 impl Suppression {
-    fn what(&self) -> String {
-        format!("suppression of {} in {}", self.rule.id(), self.ty)
-    }
-
-    fn check(&self, today: &str) -> Result<()> {
-        let what = || self.what();
+    fn check(&self, targets: &BTreeMap<String, RawTarget>, today: &str) -> Result<()> {
+        let what = format!("suppression of {} in {}", self.rule.id(), self.ty);
         if self.reason.trim().is_empty() {
-            bail!("{}: no reason is given", what());
+            bail!("{what}: no reason is given");
         }
         match self.until.as_deref() {
             Some(until) if !is_date(until) => {
-                bail!("{}: until = \"{until}\" is no date such as \"2027-01-31\"", what())
+                bail!("{what}: until = \"{until}\" is no date such as \"2027-01-31\"")
             }
             Some(until) if until < today => {
-                bail!("{}: expired on {until} (reason given: {})", what(), self.reason)
+                bail!("{what}: expired on {until} (reason given: {})", self.reason)
             }
-            _ => Ok(()),
+            _ => {}
+        }
+        match self.target.as_ref().filter(|name| !targets.contains_key(*name)) {
+            Some(name) => {
+                let near = nearest(name, targets.keys().map(String::as_str));
+                bail!("{what}: there is no target '{name}'{near}")
+            }
+            None => Ok(()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which keys fieldline.toml may have. A mistyped key would be a rule that never finds anything.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use fieldline_check::Rule;
 use fieldline_tree::pins::{line_of, nearest};
 use toml::Spanned;
@@ -8,9 +8,6 @@ use toml::de::{DeTable, DeValue};
 
 const TOP: [&str; 7] = ["types", "profile", "target", "rules", "pin", "budget", "suppress"];
 const TARGET: [&str; 7] = ["file", "arch", "config", "line", "against", "debug-format", "optional"];
-const RULE: [&str; 3] = ["level", "allow", "adjacent-lines"];
-const PIN: [&str; 2] = ["first", "last"];
-const BUDGET: [&str; 2] = ["size", "cachelines"];
 const SUPPRESS: [&str; 6] = ["rule", "type", "member", "target", "reason", "until"];
 
 /// Refuses text that is no TOML, and keys that mean nothing, with the nearest that does.
@@ -22,15 +19,14 @@ pub(super) fn check(path: &str, text: &str) -> Result<()> {
     })?;
     let top = document.get_ref();
     reader.known(top, &TOP, "key")?;
-    let rules = Rule::ALL.map(Rule::id);
     for (key, value) in top {
         match (key.get_ref().as_ref(), value.get_ref()) {
             ("target", DeValue::Table(table)) => reader.each(table, &TARGET, "key of a target")?,
-            ("pin", DeValue::Table(table)) => reader.each(table, &PIN, "pin")?,
-            ("budget", DeValue::Table(table)) => reader.each(table, &BUDGET, "budget")?,
+            ("pin", DeValue::Table(table)) => reader.each(table, &["first", "last"], "pin")?,
+            ("budget", DeValue::Table(table)) => reader.each(table, &["size", "cachelines"], "budget")?,
             ("rules", DeValue::Table(table)) => {
-                reader.known(table, &rules, "rule")?;
-                reader.each(table, &RULE, "key of a rule")?;
+                reader.known(table, &Rule::ALL.map(Rule::id), "rule")?;
+                reader.each(table, &["level", "allow", "adjacent-lines"], "key of a rule")?;
             }
             ("suppress", DeValue::Array(list)) => {
                 for value in list.iter() {
@@ -56,8 +52,7 @@ impl Reader<'_> {
         let unknown = table.keys().filter(|key| !keys.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
         let (name, line) = (key.get_ref(), line_of(self.text, key.span().start));
-        let near = nearest(name, keys.iter().copied());
-        Err(anyhow!("{}:{line}: there is no {what} '{name}'{near}", self.path))
+        bail!("{}:{line}: there is no {what} '{name}'{}", self.path, nearest(name, keys.iter().copied()))
     }
 
     /// Checks the tables in a table.

@@ -6,17 +6,15 @@ use crate::input::select;
 use crate::input::shelf::{self, Content, Shelf};
 use crate::output;
 use anyhow::{Context, Result, bail};
-use fieldline_check::set::variants;
+use fieldline_check::set::paired;
+use fieldline_debuginfo::types::Format;
 use fieldline_layout::Layout;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A target's layouts.
 #[derive(Debug)]
 pub(crate) struct Loaded<'c> {
     pub(crate) target: &'c Target,
-    /// Bytes of a cacheline.
     pub(crate) line: u64,
     pub(crate) now: Shelf,
     pub(crate) before: Option<Shelf>,
@@ -25,15 +23,8 @@ pub(crate) struct Loaded<'c> {
 impl Loaded<'_> {
     /// Each definition with what it was, by name.
     pub(crate) fn pairs(&self) -> Vec<(&Layout, Option<&Layout>)> {
-        let mut names: BTreeMap<&str, (Vec<&Layout>, Vec<&Layout>)> = BTreeMap::new();
-        for layout in self.before.iter().flat_map(|shelf| &shelf.layouts) {
-            names.entry(&layout.name).or_default().0.push(layout);
-        }
-        for layout in &self.now.layouts {
-            names.entry(&layout.name).or_default().1.push(layout);
-        }
-        let all = names.into_values().flat_map(|(old, new)| variants(&old, &new));
-        all.filter_map(|(old, new)| Some((new?, old))).collect()
+        let before = self.before.iter().flat_map(|shelf| &shelf.layouts);
+        paired(before, &self.now.layouts).filter_map(|(old, new)| Some((new?, old))).collect()
     }
 }
 
@@ -73,14 +64,12 @@ fn read_one<'c>(config: &Config, target: &'c Target) -> Result<Loaded<'c>> {
         (Some(format), _) => Some(format),
         (None, Some(against)) => {
             let content = against.named(Content::of(against.path()))?;
-            shelf::common_with_lines(content, Content::of(&target.file)?)
+            // DWARF tells lines of the source.
+            content.common(Content::of(&target.file)?, [Format::Dwarf, Format::Btf])
         }
         (None, None) => None,
     };
-    let earlier = |of: &Fetched| -> Result<Shelf> {
-        let shelf = of.named(shelf::read(of.path(), &config.types, format))?;
-        Ok(Shelf { file: of.name().to_owned(), ..shelf })
-    };
+    let earlier = |of: &Fetched| shelf::read_fetched(of, &config.types, format);
     let (now, before) = rayon::join(
         || shelf::read(&target.file, &config.types, format),
         || against.as_ref().map(earlier).transpose(),
@@ -91,11 +80,8 @@ fn read_one<'c>(config: &Config, target: &'c Target) -> Result<Loaded<'c>> {
         bail!("{}: has none of the types checked", before.file);
     }
     if let Some(before) = before.as_mut().filter(|before| before.format != now.format) {
-        let files = (&before.file, &now.file);
-        output::note(&format!(
-            "{} and {}: one is of DWARF, one of BTF; alignments are not compared",
-            files.0, files.1
-        ));
+        let (old, new) = (&before.file, &now.file);
+        output::note(&format!("{old} and {new}: one is of DWARF, one of BTF; alignments are not compared"));
         before.forget_alignments();
         now.forget_alignments();
     }

@@ -33,7 +33,6 @@ impl Found {
     }
 }
 
-/// The result of a check.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Verdict {
     format: &'static str,
@@ -44,7 +43,6 @@ pub(crate) struct Verdict {
     pub(crate) notes: Vec<String>,
 }
 
-/// What was checked of a target.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Checked {
     pub(crate) name: String,
@@ -55,18 +53,15 @@ pub(crate) struct Checked {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) against: Option<String>,
     pub(crate) cacheline: u64,
-    /// Names of the types, in order.
     pub(crate) types: Vec<String>,
 }
 
 impl Verdict {
-    /// How many findings count at a level.
     pub(crate) fn count(&self, level: FindingLevel) -> usize {
         self.findings.iter().filter(|found| found.is_at(level)).count()
     }
 }
 
-/// Judges.
 pub(crate) fn judge_all(
     config: &Config,
     loaded: &[Loaded<'_>],
@@ -77,35 +72,26 @@ pub(crate) fn judge_all(
     if let Some(profile) = profile {
         expect_fit(config, loaded, profile)?;
     }
-    let mut findings: Vec<Found> = loaded
-        .iter()
-        .zip(&subjects)
-        .flat_map(|(of, subjects)| {
-            let found = subjects.iter().flat_map(|subject| {
-                let found = judge(subject, &config.settings).into_iter();
-                found
-                    .map(|finding| place(config, &of.target.name, &subject.now.name, finding))
-                    .collect::<Vec<_>>()
-            });
-            found.collect::<Vec<_>>()
-        })
-        .collect();
+    let mut findings = Vec::new();
+    for (of, subjects) in loaded.iter().zip(&subjects) {
+        for subject in subjects {
+            let found = judge(subject, &config.settings).into_iter();
+            findings.extend(found.map(|found| place(config, &of.target.name, &subject.now.name, found)));
+        }
+    }
     findings.extend(compare_targets(config, loaded, &subjects));
     let mut notes = blind(config, loaded, profile);
     notes.extend(unused(config, &findings));
-    let targets = loaded.iter().zip(&subjects).map(|(of, subjects)| checked(of, subjects)).collect();
-    Ok(Verdict { format: "fieldline-check", version: 1, targets, findings, notes })
-}
-
-fn checked(of: &Loaded<'_>, subjects: &[Subject<'_>]) -> Checked {
-    Checked {
+    let checked = |(of, subjects): (&Loaded<'_>, &Vec<Subject<'_>>)| Checked {
         name: of.target.name.clone(),
         label: of.target.label.clone(),
         file: of.now.file.clone(),
         against: of.before.as_ref().map(|before| before.file.clone()),
         cacheline: of.line,
         types: subjects.iter().map(|subject| subject.now.name.clone()).collect(),
-    }
+    };
+    let targets = loaded.iter().zip(&subjects).map(checked).collect();
+    Ok(Verdict { format: "fieldline-check", version: 1, targets, findings, notes })
 }
 
 fn subjects<'s>(
@@ -113,9 +99,8 @@ fn subjects<'s>(
     of: &'s Loaded<'_>,
     profile: Option<&'s AccessProfile>,
 ) -> Result<Vec<Subject<'s>>> {
-    let pairs = of.pairs();
-    let mut subjects = Vec::with_capacity(pairs.len());
-    for (now, before) in pairs {
+    let mut subjects = Vec::new();
+    for (now, before) in of.pairs() {
         let mut subject = Subject::new(now, before, of.line);
         subject.budget = config.budgets.get(&now.name).copied().unwrap_or_default();
         subject.ends = config.ends.get(&now.name).cloned().unwrap_or_default();
@@ -146,6 +131,7 @@ fn expect_fit(config: &Config, loaded: &[Loaded<'_>], profile: &AccessProfile) -
     let layouts = || {
         loaded.iter().flat_map(|of| of.now.layouts.iter().chain(of.before.iter().flat_map(|of| &of.layouts)))
     };
+    let path = config.profile.as_ref().map_or_else(|| config.path.clone(), |path| path.display().to_string());
     let mut known = false;
     for of in &profile.types {
         let mut named = layouts().filter(|layout| layout.name == of.name).peekable();
@@ -154,21 +140,14 @@ fn expect_fit(config: &Config, loaded: &[Loaded<'_>], profile: &AccessProfile) -
         }
         known = true;
         if !named.any(|layout| layout.fingerprint() == of.fingerprint) {
-            bail!(
-                "{}: the profile was made with another layout of struct {} than any target has",
-                profile_name(config),
-                of.name
-            );
+            let name = &of.name;
+            bail!("{path}: the profile was made with another layout of struct {name} than any target has");
         }
     }
     if !known {
-        bail!("{}: the profile knows none of the types checked", profile_name(config));
+        bail!("{path}: the profile knows none of the types checked");
     }
     Ok(())
-}
-
-fn profile_name(config: &Config) -> String {
-    config.profile.as_ref().map_or_else(|| config.path.clone(), |path| path.display().to_string())
 }
 
 fn place(config: &Config, target: &str, ty: &str, finding: Finding) -> Found {
@@ -211,12 +190,9 @@ fn blind(config: &Config, loaded: &[Loaded<'_>], profile: Option<&AccessProfile>
                 ids(config, |rule| !rule.needs_before() && (profile.is_some() || !rule.needs_profile()))
             )),
             Some(before) => {
-                let new = of
-                    .now
-                    .layouts
-                    .iter()
-                    .filter(|now| !before.layouts.iter().any(|was| was.name == now.name));
-                let names: Vec<&str> = new.map(|of| of.name.as_str()).collect();
+                let is_new = |name: &&str| !before.layouts.iter().any(|was| was.name == *name);
+                let names = of.now.layouts.iter().map(|of| of.name.as_str());
+                let names: Vec<&str> = names.filter(is_new).collect();
                 if !names.is_empty() {
                     notes.push(format!("target {name}: {} has no {}", before.file, names.join(", ")));
                 }

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use fieldline_access::access::{self, AccessProfile};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads a file of a format; `what` names it in messages.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path, format: &str, version: u64) -> Result<T> {
@@ -48,6 +48,11 @@ pub(crate) fn text(value: &impl Serialize) -> Result<Vec<u8>> {
 /// Writes a value to its file.
 pub(crate) fn write(path: &Path, value: &impl Serialize) -> Result<()> {
     output::write_file(path, &text(value)?)
+}
+
+/// Writes a value to its file if it has one.
+pub(crate) fn keep(path: Option<&PathBuf>, value: &impl Serialize) -> Result<()> {
+    path.map_or(Ok(()), |path| write(path, value))
 }
 
 pub(crate) fn read_profile(path: &Path) -> Result<AccessProfile> {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A file on disk or in a git.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// On disk.
@@ -64,7 +63,6 @@ impl Origin {
 }
 
 impl Fetched {
-    /// Where it can be opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -74,7 +72,6 @@ impl Fetched {
         if self.copy.is_some() { result.with_context(|| self.name.clone()) } else { result }
     }
 
-    /// What the user calls it.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

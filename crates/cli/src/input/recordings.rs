@@ -4,25 +4,22 @@ use crate::args::Recordings;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
-use fieldline_debuginfo::dwarf::open_alt_link;
-use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
-use fieldline_debuginfo::hex;
-use fieldline_debuginfo::{Elf, FileBytes, module, separate};
+use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, open_alt_link};
+use fieldline_debuginfo::{Elf, FileBytes, hex, module, separate};
 use fieldline_doctor::blind_spots::sentences;
 use fieldline_perfdata::perf_data::Error;
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_profile::addresses::{check_addresses, check_build_id};
 use fieldline_profile::attribute::{Attribution, Joint};
 use fieldline_profile::sums::{self, DsoCoverage};
-use fieldline_typeflow::operands::answers::Answers;
 use fieldline_typeflow::program::Program;
 use std::path::Path;
 
 /// What work on attributed recordings is given.
 pub(crate) struct Attributed<'w> {
-    attributions: &'w [Attribution<'w>],
+    pub(crate) attributions: &'w [Attribution<'w>],
     dwarfs: Vec<&'w Dwarf<'w>>,
-    files: &'w [SampleFile],
+    pub(crate) files: &'w [SampleFile],
     names: Vec<String>,
     build_id: Option<String>,
 }
@@ -40,19 +37,8 @@ impl Attributed<'_> {
         Ok(sums::coverage(self.joint(), self.files)?)
     }
 
-    /// All programs together.
     pub(crate) fn joint(&self) -> Joint<'_, '_> {
         Joint { attributions: self.attributions }
-    }
-
-    /// What the code of a program tells.
-    pub(crate) fn answers(&self, program: usize) -> Option<&Answers> {
-        self.attributions.get(program).map(|attribution| &attribution.answers)
-    }
-
-    /// How many recordings there are.
-    pub(crate) fn count(&self) -> usize {
-        self.files.len()
     }
 }
 
@@ -77,9 +63,8 @@ pub(crate) fn attributed<T>(args: &Recordings, work: impl FnOnce(&Attributed<'_>
 impl<'r> Opened<'r> {
     /// Opens what the arguments name; an error if a file is missing, broken, or of another program.
     pub(crate) fn new(args: &'r Recordings) -> Result<Self> {
-        let files = args.perf.iter().map(|path| open(path)).collect::<Result<Vec<_>>>()?;
-        let programs = args.programs.iter().map(|path| open_program(path, args));
-        let programs = programs.collect::<Result<Vec<_>>>()?;
+        let files = each(&args.perf, |path| open(path))?;
+        let programs = each(&args.programs, |path| open_program(path, args))?;
         for program in &programs {
             let elf = Elf::parse(&program.program)?;
             for (file, path) in files.iter().zip(&args.perf) {
@@ -89,27 +74,22 @@ impl<'r> Opened<'r> {
         Ok(Self { args, files, programs })
     }
 
-    /// Attributes the samples and works on the result.
     pub(crate) fn attributed<T>(&self, work: impl FnOnce(&Attributed<'_>) -> Result<T>) -> Result<T> {
         let Self { args, files, programs: opened } = self;
-        let elfs = opened.iter().map(|file| Ok(Elf::parse(&file.program)?)).collect::<Result<Vec<_>>>()?;
-        let debugs = opened.iter().map(|file| Ok(Elf::parse(file.debug.as_ref().unwrap_or(&file.program))?));
-        let debugs = debugs.collect::<Result<Vec<_>>>()?;
-        let sup_bytes = debugs.iter().map(|debug| Ok(open_alt_link(debug)?)).collect::<Result<Vec<_>>>()?;
-        let sups = sup_bytes.iter().map(|bytes| Ok(bytes.as_ref().map(Elf::parse).transpose()?));
-        let sups = sups.collect::<Result<Vec<_>>>()?;
+        let elfs = each(opened, |file| Elf::parse(&file.program))?;
+        let debugs = each(opened, |file| Elf::parse(file.debug.as_ref().unwrap_or(&file.program)))?;
+        let sup_bytes = each(&debugs, open_alt_link)?;
+        let sups = each(&sup_bytes, |bytes| bytes.as_ref().map(Elf::parse).transpose())?;
         let sections =
-            debugs.iter().zip(&sups).map(|(debug, sup)| Ok(DebugSections::load(debug, sup.as_ref())?));
-        let sections = sections.collect::<Result<Vec<_>>>()?;
-        let dwarfs = sections.iter().map(|sections| Ok(Dwarf::new(sections)?)).collect::<Result<Vec<_>>>()?;
-        let programs = elfs.iter().zip(&debugs).zip(&dwarfs);
-        let programs = programs.map(|((elf, debug), dwarf)| Ok(Program::with_debug(elf, debug, dwarf)?));
-        let mut programs = programs.collect::<Result<Vec<_>>>()?;
-        let attributions = elfs.iter().zip(&mut programs).map(|(elf, program)| match args.no_addresses {
-            true => Ok(Attribution::by_code(elf, program, files)?),
-            false => Ok(Attribution::new(elf, program, files)?),
-        });
-        let attributions = attributions.collect::<Result<Vec<_>>>()?;
+            each(debugs.iter().zip(&sups), |(debug, sup)| DebugSections::load(debug, sup.as_ref()))?;
+        let dwarfs = each(&sections, Dwarf::new)?;
+        let mut programs = each(elfs.iter().zip(&debugs).zip(&dwarfs), |((elf, debug), dwarf)| {
+            Program::with_debug(elf, debug, dwarf)
+        })?;
+        let attributions = each(elfs.iter().zip(&mut programs), |(elf, program)| match args.no_addresses {
+            true => Attribution::by_code(elf, program, files),
+            false => Attribution::new(elf, program, files),
+        })?;
         work(&Attributed {
             attributions: &attributions,
             dwarfs: dwarfs.iter().collect(),
@@ -118,6 +98,14 @@ impl<'r> Opened<'r> {
             build_id: elfs.first().and_then(Elf::build_id).map(hex),
         })
     }
+}
+
+/// Makes something of each.
+fn each<I: IntoIterator, T, E: Into<anyhow::Error>>(
+    all: I,
+    make: impl FnMut(I::Item) -> Result<T, E>,
+) -> Result<Vec<T>> {
+    all.into_iter().map(make).map(|made| made.map_err(Into::into)).collect()
 }
 
 fn open_program(path: &Path, args: &Recordings) -> Result<Files> {
@@ -140,18 +128,14 @@ pub(crate) fn open(path: &Path) -> Result<SampleFile> {
 
 /// Whether recording and program belong together, by build ids or, in a text, by addresses.
 fn check(elf: &Elf<'_>, file: &SampleFile, path: &Path, force: bool) -> Result<()> {
-    let by_addresses = || check_addresses(elf, file).map_err(anyhow::Error::from);
-    let checked = check_build_id(elf, file).map_err(anyhow::Error::from).and_then(|()| by_addresses());
-    match checked {
-        Ok(()) => Ok(()),
-        Err(mismatch) if force => {
-            output::note(&format!("{}: {mismatch}; going on as asked", path.display()));
-            Ok(())
-        }
-        Err(mismatch) => {
-            bail!("{}: {mismatch}; give the program that was running, or --force to go on", path.display())
-        }
+    let by_id = check_build_id(elf, file).map_err(anyhow::Error::from);
+    let checked = by_id.and_then(|()| check_addresses(elf, file).map_err(anyhow::Error::from));
+    let Err(mismatch) = checked else { return Ok(()) };
+    if !force {
+        bail!("{}: {mismatch}; give the program that was running, or --force to go on", path.display());
     }
+    output::note(&format!("{}: {mismatch}; going on as asked", path.display()));
+    Ok(())
 }
 
 /// The file's name without its folder.

@@ -22,7 +22,9 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
 /// The definitions of some names and globs, all if there are none, each once. Names that are not there are returned too.
 pub(crate) fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<(Vec<Entry>, Vec<String>)> {
     if patterns.is_empty() || patterns.iter().any(|pattern| is_glob(pattern)) {
-        return among_all(types, patterns);
+        let mut all = types.all()?;
+        let missing = keep(&mut all, patterns, |entry| &entry.name);
+        return Ok((all, missing));
     }
     let mut asked: Vec<&str> = Vec::new();
     for name in patterns.iter().map(|pattern| types::bare(pattern)) {
@@ -30,23 +32,18 @@ pub(crate) fn select(types: &Types<'_, '_>, patterns: &[String]) -> Result<(Vec<
             asked.push(name);
         }
     }
-    let (mut selected, mut missing) = (Vec::new(), Vec::new());
-    for (name, found) in asked.iter().zip(types.find_many(&asked)?) {
-        if found.is_empty() {
-            missing.push((*name).to_owned());
-        }
-        selected.extend(found);
-    }
-    Ok((selected, missing))
+    let found = types.find_many(&asked)?;
+    let missing = asked.iter().zip(&found).filter(|(_, found)| found.is_empty());
+    let missing = missing.map(|(name, _)| (*name).to_owned()).collect();
+    Ok((found.into_iter().flatten().collect(), missing))
 }
 
-fn among_all(types: &Types<'_, '_>, patterns: &[String]) -> Result<(Vec<Entry>, Vec<String>)> {
-    let mut all = types.all()?;
-    all.retain(|entry| patterns.is_empty() || patterns.iter().any(|pattern| names(pattern, &entry.name)));
+/// Keeps what names and globs mean, all if there are none. Names that are not there are returned.
+pub(crate) fn keep<T>(all: &mut Vec<T>, patterns: &[String], name: impl Fn(&T) -> &str) -> Vec<String> {
+    all.retain(|one| patterns.is_empty() || patterns.iter().any(|pattern| names(pattern, name(one))));
     let is_missing =
-        |pattern: &&String| !is_glob(pattern) && !all.iter().any(|entry| names(pattern, &entry.name));
-    let missing = patterns.iter().filter(is_missing).map(|pattern| types::bare(pattern).to_owned()).collect();
-    Ok((all, missing))
+        |pattern: &&String| !is_glob(pattern) && !all.iter().any(|one| names(pattern, name(one)));
+    patterns.iter().filter(is_missing).map(|pattern| types::bare(pattern).to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -68,5 +65,14 @@ mod tests {
     fn a_name_means_itself() {
         assert!(names("struct list_head", "list_head"));
         assert!(!names("list", "list_head"));
+    }
+
+    #[test]
+    fn what_is_kept_is_meant_and_what_is_missing_is_told() {
+        let mut all = vec!["a", "b_1", "b_2"];
+        let patterns = ["b_*", "struct c", "x*"].map(str::to_owned);
+        assert_eq!(keep(&mut all, &patterns, |name| name), ["c"]);
+        assert_eq!(all, ["b_1", "b_2"]);
+        assert!(keep(&mut all, &[], |name| name).is_empty() && all.len() == 2);
     }
 }

@@ -1,5 +1,6 @@
 //! Layouts of a file, whatever it is: a program, a kernel, BTF or a baseline.
 
+use crate::input::origin::Fetched;
 use crate::input::{document, select};
 use anyhow::{Context, Result};
 use fieldline_check::baseline::{self, Baseline};
@@ -14,16 +15,13 @@ use std::path::Path;
 /// How many definitions one thread reads in one go.
 const CHUNK: usize = 64;
 
-/// Layouts of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Shelf {
-    /// The file, for messages.
     pub(crate) file: String,
     /// Cacheline size of the machine in bytes.
     pub(crate) line: u64,
     /// Pointer size in bytes.
     pub(crate) pointer: u64,
-    /// What was read.
     pub(crate) format: Format,
     /// The layouts, without members of structs that have a tag.
     pub(crate) layouts: Vec<Layout>,
@@ -47,44 +45,39 @@ impl Shelf {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
-    /// A baseline.
-    Baseline(Format),
-    /// Debug info.
-    Debug { dwarf: bool, btf: bool },
+pub(crate) struct Content {
+    dwarf: bool,
+    btf: bool,
 }
 
 impl Content {
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let file = FileBytes::open(path)?;
         if is_json(file.bytes()) {
-            return Ok(Self::Baseline(format_named(&read_baseline(path)?.debug_format)));
+            let btf = format_named(&read_baseline(path)?.debug_format) == Format::Btf;
+            return Ok(Self { dwarf: !btf, btf });
         }
         if types::is_raw_btf(file.bytes()) {
-            return Ok(Self::Debug { dwarf: false, btf: true });
+            return Ok(Self { dwarf: false, btf: true });
         }
         let elf = Elf::parse(&file)?;
         let dwarf = elf.has_section(".debug_info") || elf.has_section(".zdebug_info");
-        Ok(Self::Debug { dwarf, btf: elf.has_section(".BTF") })
+        Ok(Self { dwarf, btf: elf.has_section(".BTF") })
     }
 
-    fn has(self, format: Format) -> bool {
-        match (self, format) {
-            (Self::Baseline(kept), wanted) => kept == wanted,
-            (Self::Debug { dwarf, .. }, Format::Dwarf) => dwarf,
-            (Self::Debug { btf, .. }, Format::Btf) => btf,
-        }
+    /// The first of some formats that both files have.
+    pub(crate) fn common(self, other: Self, formats: [Format; 2]) -> Option<Format> {
+        formats.into_iter().find(|format| match format {
+            Format::Dwarf => self.dwarf && other.dwarf,
+            Format::Btf => self.btf && other.btf,
+        })
     }
 }
 
-/// The format both files have, the quicker one first; `None` if there is none.
-pub(crate) fn common(old: Content, new: Content) -> Option<Format> {
-    [Format::Btf, Format::Dwarf].into_iter().find(|format| old.has(*format) && new.has(*format))
-}
-
-/// The format both files have, the one that tells lines of the source first; `None` if there is none.
-pub(crate) fn common_with_lines(old: Content, new: Content) -> Option<Format> {
-    [Format::Dwarf, Format::Btf].into_iter().find(|format| old.has(*format) && new.has(*format))
+/// Reads layouts of a file that may be of a git, and calls it what the user does.
+pub(crate) fn read_fetched(file: &Fetched, patterns: &[String], format: Option<Format>) -> Result<Shelf> {
+    let shelf = file.named(read(file.path(), patterns, format))?;
+    Ok(Shelf { file: file.name().to_owned(), ..shelf })
 }
 
 /// Reads layouts of a file: those of some names and globs, all if there are none.
@@ -100,15 +93,10 @@ pub(crate) fn read(path: &Path, patterns: &[String], format: Option<Format>) -> 
             Types::Btf { btf, .. } => (Format::Btf, u64::from(btf.target().pointer_size)),
             Types::Dwarf { .. } => (Format::Dwarf, pointer),
         };
-        let layouts = layouts(types, &entries)?;
+        let parts = entries.par_chunks(CHUNK).map(|chunk| read_chunk(types, chunk));
+        let layouts = parts.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
         Ok(Shelf { file: path.display().to_string(), line, pointer, format, layouts, missing })
     })
-}
-
-fn layouts(types: &Types<'_, '_>, entries: &[Entry]) -> Result<Vec<Layout>> {
-    let parts: Result<Vec<Vec<Layout>>> =
-        entries.par_chunks(CHUNK).map(|chunk| read_chunk(types, chunk)).collect();
-    Ok(parts?.into_iter().flatten().collect())
 }
 
 fn read_chunk(types: &Types<'_, '_>, chunk: &[Entry]) -> Result<Vec<Layout>> {
@@ -143,11 +131,6 @@ fn of_baseline(path: &Path, patterns: &[String]) -> Result<Shelf> {
     let (line, pointer, format) = (kept.cacheline, kept.pointer, format_named(&kept.debug_format));
     let broken = || format!("{}: broken {} file", path.display(), baseline::FORMAT);
     let mut layouts = kept.layouts().with_context(broken)?;
-    layouts
-        .retain(|of| patterns.is_empty() || patterns.iter().any(|pattern| select::names(pattern, &of.name)));
-    let is_missing = |pattern: &&String| {
-        !select::is_glob(pattern) && !layouts.iter().any(|of| select::names(pattern, &of.name))
-    };
-    let missing = patterns.iter().filter(is_missing).map(|name| types::bare(name).to_owned()).collect();
+    let missing = select::keep(&mut layouts, patterns, |of| &of.name);
     Ok(Shelf { file: path.display().to_string(), line, pointer, format, layouts, missing })
 }

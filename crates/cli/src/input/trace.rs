@@ -12,7 +12,6 @@ const RECORD: usize = 16;
 const FIRST_MARK: u8 = 0x7c;
 const IS_STORE: u8 = 0x80;
 
-/// A trace of memory accesses.
 pub(crate) enum Trace {
     Binary(FileBytes),
     Text(Vec<TraceAccess>),
@@ -29,18 +28,14 @@ pub(crate) fn open(path: &Path) -> Result<Trace> {
         let text = String::from_utf8_lossy(file.bytes());
         return parse_text(&text).map(Trace::Text).with_context(|| path.display().to_string());
     }
-    if file.bytes().len() % RECORD != 0 {
-        bail!(
-            "{}: {} bytes are no whole number of {RECORD}-byte records, and the file is no text",
-            path.display(),
-            file.bytes().len()
-        );
+    let (len, path) = (file.bytes().len(), path.display());
+    if len % RECORD != 0 {
+        bail!("{path}: {len} bytes are no whole number of {RECORD}-byte records, and the file is no text");
     }
     Ok(Trace::Binary(file))
 }
 
 impl Trace {
-    /// All accesses in order.
     pub(crate) fn accesses(&self) -> Accesses<'_> {
         match self {
             Self::Binary(file) => Accesses::Binary(file.bytes().chunks_exact(RECORD)),
@@ -110,7 +105,8 @@ fn parse_line(line: &str) -> Option<TraceAccess> {
     words.next().is_none().then_some(TraceAccess { cpu, address, size, is_store })
 }
 
-fn hex(text: &str) -> Option<u64> {
+/// A number in hexadecimal, with `0x` or without.
+pub(crate) fn hex(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
 }
 
@@ -119,18 +115,13 @@ pub(crate) fn read_objects(path: &Path, types: &[&str]) -> Result<Vec<TraceObjec
     let place = || path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(place)?;
     let mut objects = Vec::new();
-    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#')) {
+    let is_meant = |line: &str| !line.starts_with('#') && !line.trim().is_empty();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| is_meant(line)) {
+        let broken = || format!("{}: line {number}: '{line}' is not ADDRESS TYPE SIZE", place());
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [address, name, size, ..] = words.as_slice() else {
-            if words.is_empty() {
-                continue;
-            }
-            bail!("{}: line {number}: '{line}' is not ADDRESS TYPE SIZE", place());
-        };
-        let Some(of) = types.iter().position(|wanted| wanted == name) else { continue };
-        let (Some(base), Ok(size)) = (hex(address), size.parse()) else {
-            bail!("{}: line {number}: '{line}' is not ADDRESS TYPE SIZE", place());
-        };
+        let [address, name, size, ..] = words[..] else { bail!(broken()) };
+        let Some(of) = types.iter().position(|wanted| *wanted == name) else { continue };
+        let (base, size) = hex(address).zip(size.parse().ok()).with_context(broken)?;
         objects.push(TraceObject { base, size, of });
     }
     Ok(objects)

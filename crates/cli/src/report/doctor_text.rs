@@ -10,7 +10,8 @@ use std::fmt::Write;
 pub(crate) fn draw(out: &mut String, diagnosis: &Diagnosis, paint: Paint) {
     if let Some(here) = &diagnosis.here {
         let _ = writeln!(out, "{} {}", paint.bold("machine:"), name(&here.machine));
-        draw_advice(out, &here.advice, paint);
+        draw_advice(out, "samples by:", &here.advice, paint);
+        draw_list(out, "recordings made here can't show", &here.advice.cannot_show, paint);
         draw_findings(out, here, paint);
     }
     for judged in &diagnosis.recordings {
@@ -48,19 +49,11 @@ fn draw_recording(out: &mut String, judged: &Judged, paint: Paint) {
     }
     out.push('\n');
     draw_findings(out, looked, paint);
-    let _ = writeln!(out, "{} {}", paint.bold("that machine samples by:"), looked.advice.summary);
-    draw_commands(out, &looked.advice, paint);
-    draw_list(out, "do instead", &looked.advice.instead, paint);
+    draw_advice(out, "that machine samples by:", &looked.advice, paint);
 }
 
-fn draw_advice(out: &mut String, advice: &Advice, paint: Paint) {
-    let _ = writeln!(out, "{} {}", paint.bold("samples by:"), advice.summary);
-    draw_commands(out, advice, paint);
-    draw_list(out, "do instead", &advice.instead, paint);
-    draw_list(out, "recordings made here can't show", &advice.cannot_show, paint);
-}
-
-fn draw_commands(out: &mut String, advice: &Advice, paint: Paint) {
+fn draw_advice(out: &mut String, title: &str, advice: &Advice, paint: Paint) {
+    let _ = writeln!(out, "{} {}", paint.bold(title), advice.summary);
     let title = if advice.can_answer { "type, as root:" } else { "would record, but not answer:" };
     if !advice.commands.is_empty() {
         let _ = writeln!(out, "{}", paint.bold(title));
@@ -69,6 +62,7 @@ fn draw_commands(out: &mut String, advice: &Advice, paint: Paint) {
         let _ = writeln!(out, "    {}\n        {}", paint.rule(&step.command), paint.dim(&step.purpose));
     }
     out.push('\n');
+    draw_list(out, "do instead", &advice.instead, paint);
 }
 
 fn draw_list(out: &mut String, title: &str, list: &[String], paint: Paint) {
@@ -76,16 +70,12 @@ fn draw_list(out: &mut String, title: &str, list: &[String], paint: Paint) {
         return;
     }
     let _ = writeln!(out, "{}", paint.bold(&format!("{title}:")));
-    for line in list {
-        let _ = writeln!(out, "  - {line}");
-    }
+    out.extend(list.iter().map(|line| format!("  - {line}\n")));
     out.push('\n');
 }
 
 fn draw_findings(out: &mut String, looked: &Looked, paint: Paint) {
-    for finding in &looked.findings {
-        draw_finding(out, finding, paint);
-    }
+    looked.findings.iter().for_each(|finding| draw_finding(out, finding, paint));
     if !looked.findings.is_empty() {
         out.push('\n');
     }
@@ -108,15 +98,10 @@ fn draw_finding(out: &mut String, finding: &DoctorFinding, paint: Paint) {
 
 fn draw_structs(out: &mut String, structs: &[StructNeed], paint: Paint) {
     for of in structs {
-        let StructNeed { name, samples, needed, .. } = of;
-        let _ = writeln!(
-            out,
-            "{} {samples} samples, advice needs about {needed}",
-            paint.bold(&format!("struct {name}:"))
-        );
-        for finding in &of.findings {
-            draw_finding(out, finding, paint);
-        }
+        let StructNeed { name, samples, needed, findings } = of;
+        let title = paint.bold(&format!("struct {name}:"));
+        let _ = writeln!(out, "{title} {samples} samples, advice needs about {needed}");
+        findings.iter().for_each(|finding| draw_finding(out, finding, paint));
     }
     if !structs.is_empty() {
         out.push('\n');

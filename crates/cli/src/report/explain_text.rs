@@ -51,7 +51,7 @@ fn verdict(operand: &ExplainedOperand, member: &mut MemberOf<'_>, paint: Paint) 
         "" => "an operand patched in at boot",
         written => written,
     };
-    let size = bytes(operand.size);
+    let size = if operand.size == 1 { "1 byte".to_owned() } else { format!("{} bytes", operand.size) };
     format!("{} of {size} at {place}: {}", access(operand), touched(operand, member, paint))
 }
 
@@ -68,10 +68,6 @@ fn touched(operand: &ExplainedOperand, member: &mut MemberOf<'_>, paint: Paint) 
         Some(path) => format!("{}, {}", operand.verdict, paint.bold(&path)),
         None => operand.verdict.clone(),
     }
-}
-
-fn bytes(size: u16) -> String {
-    if size == 1 { "1 byte".to_owned() } else { format!("{size} bytes") }
 }
 
 fn row(out: &mut String, title: &str, text: &str) {

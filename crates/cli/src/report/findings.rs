@@ -16,6 +16,12 @@ fn subject(found: &Found) -> String {
     }
 }
 
+/// `file.h:12`: where it is declared, as far as that is known.
+fn place(found: &Found) -> Option<String> {
+    let line = found.finding.line.map_or_else(String::new, |line| format!(":{line}"));
+    file(found).map(|file| format!("{file}{line}"))
+}
+
 /// The file that declares it, as paths in a source tree are written.
 fn file(found: &Found) -> Option<&str> {
     found.finding.file.as_deref().map(|file| file.strip_prefix("./").unwrap_or(file))

@@ -1,6 +1,5 @@
 //! Layouts, and how they differ.
 
-pub(crate) mod diff_markdown;
 pub(crate) mod diff_text;
 pub(crate) mod pahole;
 pub(crate) mod table;

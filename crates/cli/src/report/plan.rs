@@ -1,16 +1,25 @@
 //! Orders: what is proposed and why, where a member goes, what models and builds say.
 
-pub(crate) mod confidence_text;
-pub(crate) mod matrix_text;
-pub(crate) mod packing_text;
+mod confidence_text;
+mod matrix_text;
 pub(crate) mod place_text;
-pub(crate) mod plan_terms;
+mod plan_terms;
 pub(crate) mod plan_text;
 pub(crate) mod proposal;
 pub(crate) mod simulate_text;
 pub(crate) mod verify_text;
 
 use fieldline_plan::StructPlan;
+
+/// Names of members by their declared indexes.
+pub(crate) fn member_names(of: &StructPlan, indexes: &[usize]) -> String {
+    indexes.iter().map(|index| member_name(of, *index)).collect::<Vec<_>>().join(", ")
+}
+
+/// A line size, and the one that was compiled for if that is another.
+fn line_size(line: u64, build_line: u64) -> String {
+    if line == build_line { format!("{line} B") } else { format!("{line}/{build_line} B") }
+}
 
 /// The name of a member by its declared index.
 pub(crate) fn member_name(of: &StructPlan, index: usize) -> &str {

@@ -24,7 +24,6 @@ pub(crate) struct Mail<'m> {
 }
 
 impl Mail<'_> {
-    /// Name of the file.
     pub(crate) fn file(&self) -> String {
         if self.number.0 == 0 {
             return "0000-cover-letter.patch".to_owned();
@@ -68,10 +67,9 @@ fn encoded(author: &str) -> String {
     };
     let mut out = String::from("=?UTF-8?q?");
     for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "={byte:02X}");
+        match byte.is_ascii_alphanumeric() {
+            true => out.push(char::from(byte)),
+            false => out.push_str(&format!("={byte:02X}")),
         }
     }
     format!("{out}?= <{mail}")
@@ -121,10 +119,7 @@ pub(crate) fn stat(steps: &[&PatchStep]) -> String {
     let width = files.iter().map(|file| file.0.len()).max().unwrap_or(0);
     let most = files.iter().map(|file| file.1 + file.2).max().unwrap_or(0);
     let digits = most.to_string().len();
-    let bar = |count: usize| match most {
-        0..=50 => count,
-        _ => (count * 50).div_ceil(most),
-    };
+    let bar = |count: usize| if most <= 50 { count } else { (count * 50).div_ceil(most) };
     let mut out = String::new();
     for (path, added, removed) in &files {
         let marks = "+".repeat(bar(*added)) + &"-".repeat(bar(*removed));

@@ -1,8 +1,8 @@
 //! What the mails of a series say: measured, predicted, moved, left alone.
 
 use super::mail::paragraph;
-use crate::report::plan::member_name;
-use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording};
+use crate::report::plan::{member_name, member_names};
+use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording, TypeProfile};
 use fieldline_plan::result::{Basis, Candidate, Group, GroupAlignment, Mark};
 use fieldline_plan::visits::source;
 use fieldline_plan::{Outcome, Plan, StructPlan};
@@ -66,9 +66,18 @@ pub(crate) fn cover(plan: &Plan, profile: Option<&AccessProfile>, steps: &[Patch
         for remark in step.map_or(&[][..], |step| step.shared.as_slice()) {
             apart(&mut out, remark);
         }
-        grows(&mut out, of);
+        // Configurations that pay for the order.
+        for case in &of.grows {
+            let text = format!("It costs cachelines in a configuration that was not planned for: {case}.");
+            apart(&mut out, &text);
+        }
         smaller(&mut out, of);
-        held(&mut out, of);
+        if !of.held.is_empty() {
+            out.push_str("\nMembers that don't move freely:\n\n");
+        }
+        for held in &of.held {
+            paragraph(&mut out, "  * ", &format!("{}: {}", member_name(of, held.index), held.reason));
+        }
     }
     if steps.iter().any(|step| step.needs_macros) {
         out.push_str("\nWhy alignment has a condition\n=============================\n\n");
@@ -105,9 +114,9 @@ pub(crate) fn of_struct(plan: &Plan, of: &StructPlan, step: &PatchStep) -> Strin
             of.name, of.samples
         ),
         Basis::Layout => {
+            let name = &of.name;
             format!(
-                "Struct {} is larger than its members need. Move {moved} of its {all} members into holes.",
-                of.name
+                "Struct {name} is larger than its members need. Move {moved} of its {all} members into holes."
             )
         }
     };
@@ -128,24 +137,16 @@ pub(crate) fn of_struct(plan: &Plan, of: &StructPlan, step: &PatchStep) -> Strin
 
 fn measured(out: &mut String, profile: &AccessProfile) {
     out.push_str("\nHow it was measured\n===================\n\n");
-    for recording in &profile.recordings {
-        paragraph(out, "  * ", &recorded(recording));
-    }
-    for event in &profile.coverage {
-        paragraph(out, "  * ", &covered(event));
-    }
-    for spot in &profile.blind_spots {
-        paragraph(out, "  * ", &format!("not seen: {spot}"));
-    }
+    let unseen = profile.blind_spots.iter().map(|spot| format!("not seen: {spot}"));
+    let texts = profile.recordings.iter().map(recorded).chain(profile.coverage.iter().map(covered));
+    texts.chain(unseen).for_each(|text| paragraph(out, "  * ", &text));
 }
 
 fn recorded(recording: &Recording) -> String {
     let command = recording.command.as_deref().unwrap_or("a recording");
     let release = recording.release.as_deref().map(|release| format!(" on {release}")).unwrap_or_default();
-    let lost = match recording.lost {
-        0 => String::new(),
-        lost => format!(", {lost} more were lost"),
-    };
+    let lost =
+        if recording.lost > 0 { format!(", {} more were lost", recording.lost) } else { String::new() };
     format!("{command}{release}: {}{lost}", recording.samples_in_words())
 }
 
@@ -154,17 +155,13 @@ fn covered(event: &EventCoverage) -> String {
     let mut reasons: Vec<(&String, u64)> =
         event.unattributed.iter().map(|(reason, tally)| (reason, tally.samples)).collect();
     reasons.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(right.0)));
-    let reasons: Vec<String> = reasons
-        .iter()
-        .take(REASONS)
-        .map(|(reason, count)| format!("{} {count}", reason.replace('_', " ")))
-        .collect();
+    let named = reasons.iter().take(REASONS);
+    let reasons: Vec<String> =
+        named.map(|(reason, count)| format!("{} {count}", reason.replace('_', " "))).collect();
     let rest = if reasons.is_empty() { String::new() } else { format!("; not: {}", reasons.join(", ")) };
-    let share = percent(event.attributed.samples as f64 / total.max(1) as f64);
-    format!(
-        "{}: {} of {total} samples attributed to a member ({share}){rest}",
-        event.event, event.attributed.samples
-    )
+    let (event, attributed) = (&event.event, event.attributed.samples);
+    let share = percent(attributed as f64 / total.max(1) as f64);
+    format!("{event}: {attributed} of {total} samples attributed to a member ({share}){rest}")
 }
 
 /// Lines per visit and sizes, before and after.
@@ -174,11 +171,11 @@ fn forecast(out: &mut String, plan: &Plan, of: &StructPlan) {
     }
     for row in &of.forecasts {
         let build = row.build.as_deref().map(|build| format!(", {build}")).unwrap_or_default();
-        let compiled = match row.build_line == row.line {
-            true => String::new(),
-            false => format!(", compiled for {} B", row.build_line),
-        };
-        let label = format!("{} B lines{compiled}{build}", row.line);
+        let mut label = format!("{} B lines", row.line);
+        if row.build_line != row.line {
+            let _ = write!(label, ", compiled for {} B", row.build_line);
+        }
+        label += &build;
         let _ = writeln!(out, "    {label:<31} {:>7.2} {:>7.2}", row.together.before, row.together.after);
     }
     if !of.sizes.is_empty() {
@@ -213,8 +210,7 @@ fn evidence(out: &mut String, of: &StructPlan) {
         "Visits were learnt from {} samples in {} functions; {} of {} windows of time hold several samples.",
         evidence.samples, evidence.functions, evidence.joint_windows, evidence.windows
     );
-    let interval = of.confidence.as_ref().and_then(|confidence| confidence.interval.as_ref());
-    if let Some(interval) = interval {
+    if let Some(interval) = of.confidence.as_ref().and_then(|confidence| confidence.interval) {
         let _ = write!(
             text,
             " In 95% of the resamples of blocks of time, whose visits are settled from those of the whole recording \
@@ -223,9 +219,9 @@ fn evidence(out: &mut String, of: &StructPlan) {
             100.0 * interval.high
         );
     }
-    let still = of.declared.members.len().saturating_sub(of.moved.len());
-    let _ =
-        write!(text, " {still} of {} members keep their place among the others.", of.declared.members.len());
+    let all = of.declared.members.len();
+    let still = all.saturating_sub(of.moved.len());
+    let _ = write!(text, " {still} of {all} members keep their place among the others.");
     apart(out, &text);
 }
 
@@ -240,14 +236,9 @@ fn groups(out: &mut String, of: &StructPlan, profile: Option<&AccessProfile>, ma
     for (index, group) in of.groups.iter().enumerate() {
         let share = shares.as_ref().and_then(|shares| shares.get(index));
         let share = share.map_or_else(|| "?".to_owned(), |share| percent(*share));
-        let _ = writeln!(
-            out,
-            "  {:>6} {:>6}  {share:>8}  {:>10}  {:>6}",
-            group.first_offset,
-            group.bytes,
-            ratio(group.stores),
-            percent(group.visits)
-        );
+        let Group { first_offset: offset, bytes, .. } = group;
+        let (ratio, visits) = (ratio(group.stores), percent(group.visits));
+        let _ = writeln!(out, "  {offset:>6} {bytes:>6}  {share:>8}  {ratio:>10}  {visits:>6}");
         let name = marked.iter().find(|(at, _)| *at == index).map(|(_, name)| format!("{name}: "));
         let mut text = name.unwrap_or_default() + &names(of, group);
         if group.alignment == GroupAlignment::Aligned && marked.is_empty() {
@@ -258,33 +249,25 @@ fn groups(out: &mut String, of: &StructPlan, profile: Option<&AccessProfile>, ma
 }
 
 fn names(of: &StructPlan, group: &Group) -> String {
-    let name = |index: &usize| member_name(of, *index).to_owned();
-    let mut names: Vec<String> = group.members.iter().take(NAMED).map(name).collect();
-    if group.members.len() > NAMED {
-        names.push(format!("{} more", group.members.len() - NAMED));
+    match group.members.split_at_checked(NAMED) {
+        Some((named, more @ [_, ..])) => format!("{}, {} more", member_names(of, named), more.len()),
+        _ => member_names(of, &group.members),
     }
-    names.join(", ")
 }
 
 /// Share of each group in the struct's accesses, by the place they begin at.
 fn shares(of: &StructPlan, profile: &AccessProfile) -> Vec<f64> {
-    let sources = profile
-        .types
-        .iter()
-        .enumerate()
-        .filter(|(_, held)| held.fingerprint == of.fingerprint && held.name == of.name);
-    let sources = sources.map(|(type_index, _)| source::ProfileSource { type_index, base: 0 });
+    let is_it = |held: &TypeProfile| held.fingerprint == of.fingerprint && held.name == of.name;
+    let places = (0..).zip(&profile.types).filter(|(_, held)| is_it(held));
+    let sources = places.map(|(type_index, _)| source::ProfileSource { type_index, base: 0 });
     let accesses: Vec<Access> =
         sources.flat_map(|source| source::accesses(profile, source, of.declared.size)).collect();
     let weight = |access: &Access| access.loads.period.saturating_add(access.stores.period);
     let all: u64 = accesses.iter().map(weight).sum();
     let of_group = |group: &Group| {
-        let members: Vec<_> =
-            group.members.iter().filter_map(|index| of.declared.members.get(*index)).collect();
         let begins = |access: &&Access| {
-            members
-                .iter()
-                .any(|member| (member.offset..member.offset + member.size.max(1)).contains(&access.offset))
+            let mut members = group.members.iter().filter_map(|index| of.declared.members.get(*index));
+            members.any(|member| (member.offset..member.offset + member.size.max(1)).contains(&access.offset))
         };
         accesses.iter().filter(begins).map(weight).sum::<u64>() as f64 / all.max(1) as f64
     };
@@ -302,15 +285,6 @@ fn ratio(stores: f64) -> String {
     }
 }
 
-/// Configurations that pay for the order.
-fn grows(out: &mut String, of: &StructPlan) {
-    for case in &of.grows {
-        out.push('\n');
-        let text = format!("It costs cachelines in a configuration that was not planned for: {case}.");
-        paragraph(out, "", &text);
-    }
-}
-
 /// The smallest candidate, for those who want fewer moves.
 fn smaller(out: &mut String, of: &StructPlan) {
     let marked = |candidate: &&Candidate| {
@@ -318,24 +292,9 @@ fn smaller(out: &mut String, of: &StructPlan) {
     };
     let Some(candidate) = of.candidates.iter().find(marked) else { return };
     let Some(forecast) = candidate.forecasts.first() else { return };
-    let text = format!(
-        "A smaller change is to be had: {} instead of {} members moved give {:.2} cachelines per visit at {} B.",
-        candidate.moved,
-        of.moved.len(),
-        forecast.together.after,
-        forecast.line
-    );
-    apart(out, &text);
-}
-
-fn held(out: &mut String, of: &StructPlan) {
-    if of.held.is_empty() {
-        return;
-    }
-    out.push_str("\nMembers that don't move freely:\n\n");
-    for held in &of.held {
-        paragraph(out, "  * ", &format!("{}: {}", member_name(of, held.index), held.reason));
-    }
+    let (few, many, lines) = (candidate.moved, of.moved.len(), forecast.together.after);
+    let change = format!("{few} instead of {many} members moved give {lines:.2} cachelines per visit");
+    apart(out, &format!("A smaller change is to be had: {change} at {} B.", forecast.line));
 }
 
 /// Structs that were looked at and keep their order.

@@ -2,12 +2,12 @@
 
 use crate::args::ExplainArgs;
 use crate::input::recordings;
+use crate::input::trace::hex;
 use crate::output::{self, Outcome};
 use crate::report::color::Paint;
 use crate::report::explain_text;
 use anyhow::{Context, Result, bail};
-use fieldline_debuginfo::dwarf::open_alt_link;
-use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader};
+use fieldline_debuginfo::dwarf::{DebugSections, Dwarf, TypeReader, open_alt_link};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_layout::Layout;
 use fieldline_typeflow::operands::explain::{explain, list};
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
     let mut dark = Vec::new();
     for place in places.iter().flatten() {
         if !draw(&mut out, &program, &dwarf, place)? {
-            dark.push(place.address());
+            dark.push(place.address);
         }
     }
     let why = |address: &u64| format!("{address:#x}: no function with debug info is there");
@@ -37,93 +37,63 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome> {
         Some(first) if out.is_empty() => bail!(why(first)),
         _ => dark.iter().for_each(|address| output::note(&why(address))),
     }
-    output::print(&out)?;
-    Ok(Outcome::Done)
+    output::print(&out)
 }
 
+/// An instruction, or a function with all its accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Instruction(u64),
-    Function(u64),
-}
-
-impl Place {
-    fn address(self) -> u64 {
-        match self {
-            Self::Instruction(address) | Self::Function(address) => address,
-        }
-    }
+struct Place {
+    address: u64,
+    is_function: bool,
 }
 
 /// Static functions of several units may have one name: all of them are meant.
 fn resolve(program: &Program<'_>, text: &str) -> Result<Vec<Place>> {
-    let (name, offset) = match text.split_once('+') {
-        Some((name, offset)) => {
-            (name, Some(hex(offset).with_context(|| format!("{text}: no offset behind +"))?))
-        }
-        None => (text, None),
-    };
+    let (name, offset) = text.split_once('+').map_or((text, None), |(name, offset)| (name, Some(offset)));
+    let offset = offset.map(|offset| hex(offset).with_context(|| format!("{text}: no offset behind +")));
+    let offset = offset.transpose()?;
     let functions = program.symbols.iter().filter(|symbol| symbol.is_function && symbol.name == name);
     let mut found: Vec<Place> = Vec::new();
     for symbol in functions {
-        match offset {
-            Some(offset) if offset >= symbol.size => {
-                bail!("{text}: the function has only {:#x} bytes", symbol.size)
-            }
-            Some(offset) => found.push(Place::Instruction(symbol.address + offset)),
-            None => found.push(Place::Function(symbol.address)),
+        if offset.is_some_and(|offset| offset >= symbol.size) {
+            bail!("{text}: the function has only {:#x} bytes", symbol.size);
         }
+        let address = symbol.address + offset.unwrap_or(0);
+        found.push(Place { address, is_function: offset.is_none() });
     }
     if found.is_empty() {
-        match hex(text).filter(|_| offset.is_none()) {
-            Some(address) => found.push(Place::Instruction(address)),
-            None => bail!("{text}: neither a function of the program nor an address in hexadecimal"),
-        }
+        let Some(address) = hex(text).filter(|_| offset.is_none()) else {
+            bail!("{text}: neither a function of the program nor an address in hexadecimal");
+        };
+        found.push(Place { address, is_function: false });
     }
     found.dedup();
     Ok(found)
 }
 
-fn hex(text: &str) -> Option<u64> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    u64::from_str_radix(digits, 16).ok()
-}
-
 /// Whether there was something to draw: assembly has no debug info.
 fn draw<'a>(out: &mut String, program: &'a Program<'a>, dwarf: &Dwarf<'_>, place: &Place) -> Result<bool> {
     let paint = Paint::new(output::use_color());
-    let mut members = Members { reader: TypeReader::new(dwarf) };
-    let address = place.address();
-    match place {
-        Place::Function(_) => {
-            let Some(lines) = list(program, address) else { return Ok(false) };
-            explain_text::draw_lines(out, &lines, &mut |target| members.path(target), paint);
-        }
-        Place::Instruction(_) => {
-            let Some(explanation) = explain(program, address) else {
-                if program.has_function(address) {
-                    bail!("{address:#x}: no instruction begins there");
-                }
-                return Ok(false);
-            };
-            explain_text::draw(out, &explanation, &mut |target| members.path(target), paint);
-        }
-    }
-    Ok(true)
-}
-
-struct Members<'a, 's> {
-    reader: TypeReader<'a, 's>,
-}
-
-impl Members<'_, '_> {
-    /// The path of the member that an operand is.
-    fn path(&mut self, target: &Target<TypeEntry>) -> Option<String> {
+    let mut reader = TypeReader::new(dwarf);
+    // The path of the member that an operand is.
+    let mut member = |target: &Target<TypeEntry>| {
         let Target::Place { ty, offset } = target else { return None };
         ty.name.kind?;
-        let id = self.reader.read(ty.die?).ok()?;
-        Layout::of(self.reader.table(), id)?.path_at(*offset)
+        let id = reader.read(ty.die?).ok()?;
+        Layout::of(reader.table(), id)?.path_at(*offset)
+    };
+    let address = place.address;
+    if place.is_function {
+        let Some(lines) = list(program, address) else { return Ok(false) };
+        explain_text::draw_lines(out, &lines, &mut member, paint);
+    } else if let Some(explanation) = explain(program, address) {
+        explain_text::draw(out, &explanation, &mut member, paint);
+    } else if program.has_function(address) {
+        bail!("{address:#x}: no instruction begins there");
+    } else {
+        return Ok(false);
     }
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -18,7 +18,14 @@ const INSTRUCTIONS_A_SECOND: f64 = 2e9;
 
 pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
     if args.hold {
-        return Ok(hold(args));
+        let (program, rest) = args
+            .command
+            .split_first()
+            .map_or(("".as_ref(), &[][..]), |(first, rest)| (first.as_os_str(), rest));
+        let error = fieldline_record::hold(program, rest);
+        // Who started this reads the number.
+        let number = error.raw_os_error().and_then(|number| u8::try_from(number).ok());
+        return Ok(Outcome::Held(number.unwrap_or(1)));
     }
     output::check_place(&args.output)?;
     if !args.objects.is_empty() {
@@ -39,14 +46,6 @@ pub(crate) fn run(args: &RecordArgs) -> Result<Outcome> {
     output::write_file(&args.output, &taken.recording.to_file())?;
     output::note(&summary(&args.output, &taken));
     Ok(Outcome::Done)
-}
-
-fn hold(args: &RecordArgs) -> Outcome {
-    let (program, rest) =
-        args.command.split_first().map_or((None, &[][..]), |(first, rest)| (Some(first), rest));
-    let error = fieldline_record::hold(program.map_or("".as_ref(), |program| program), rest);
-    // Who started this reads the number.
-    Outcome::Held(error.raw_os_error().and_then(|number| u8::try_from(number).ok()).unwrap_or(1))
 }
 
 fn target(args: &RecordArgs) -> Result<RecordTarget> {

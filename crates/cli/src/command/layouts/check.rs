@@ -36,7 +36,6 @@ fn write(verdict: &Verdict, sinks: &[Sink]) -> Result<()> {
             files.push((path, bytes));
         }
     }
-    let files: Vec<(&Path, &[u8])> = files.iter().map(|(path, bytes)| (*path, bytes.as_slice())).collect();
     output::write_files(&files)?;
     let mut shown: Vec<Form> =
         sinks.iter().filter(|sink| sink.path.is_none()).map(|sink| sink.form).collect();

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use fieldline_debuginfo::types::{self, Entry, Types};
 use fieldline_layout::{Layout, TypeId, TypeTable};
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -93,11 +94,10 @@ fn select(types: &Types<'_, '_>, args: &LayoutArgs) -> Result<Vec<Entry>> {
 
 /// For entries whose name has several definitions: which of them each is.
 fn twins(types: &Types<'_, '_>, entries: &[Entry]) -> Result<Vec<String>> {
-    let mut counts = std::collections::HashMap::new();
+    let (mut counts, mut seen) = (HashMap::new(), HashMap::new());
     for entry in entries {
         *counts.entry(&entry.name).or_insert(0) += 1;
     }
-    let mut seen = std::collections::HashMap::new();
     let mut texts = Vec::with_capacity(entries.len());
     for entry in entries {
         let count = counts.get(&entry.name).copied().unwrap_or(1);
@@ -121,35 +121,33 @@ fn render(types: &Types<'_, '_>, chunk: &[(&Entry, &String)], args: &LayoutArgs)
         if args.style == Style::Json && !out.is_empty() {
             out.push_str(",\n");
         }
-        let subject = Subject { table: reader.table(), id, twin, from_btf: types.is_btf() };
-        render_one(&mut out, &subject, args).with_context(|| format!("{}: {}", types.file(), entry.name))?;
+        let rendered = render_one(&mut out, reader.table(), id, (twin, types.is_btf()), args);
+        rendered.with_context(|| format!("{}: {}", types.file(), entry.name))?;
     }
     Ok(out)
 }
 
-/// A type to print.
-struct Subject<'t> {
-    table: &'t TypeTable,
+/// `twin` says which definition of several it is, or is empty.
+fn render_one(
+    out: &mut String,
+    table: &TypeTable,
     id: TypeId,
-    /// Which definition of several it is, or empty.
-    twin: &'t str,
-    from_btf: bool,
-}
-
-fn render_one(out: &mut String, subject: &Subject<'_>, args: &LayoutArgs) -> Result<()> {
-    let layout = || Layout::of(subject.table, subject.id).context("no struct, union or class");
+    (twin, from_btf): (&str, bool),
+    args: &LayoutArgs,
+) -> Result<()> {
+    let layout = || Layout::of(table, id).context("no struct, union or class");
     match args.style {
         Style::Table => {
             let paint = Paint::new(output::use_color());
             let options = table::Options { lines: &args.cacheline, expand: args.expand, paint };
-            table::draw(out, &layout()?, subject.twin, &options);
+            table::draw(out, &layout()?, twin, &options);
         }
         Style::Json => out.push_str(&serde_json::to_string(&layout()?)?),
         Style::Pahole => {
             let line = args.cacheline.first().copied().unwrap_or(64);
             let cacheline_size = u32::try_from(line).context("cacheline size")?;
-            let options = pahole::Options { cacheline_size, from_btf: subject.from_btf };
-            pahole::print(out, subject.table, subject.id, options)?;
+            let options = pahole::Options { cacheline_size, from_btf };
+            pahole::Printer::new(table, options).print(out, id)?;
             // An empty line follows types asked for by name, not those of a whole file.
             if !args.types.is_empty() {
                 out.push('\n');

@@ -8,10 +8,10 @@ use crate::report::plan::place_text;
 use anyhow::{Context, Result, bail};
 use fieldline_access::access::AccessProfile;
 use fieldline_debuginfo::new_member;
-use fieldline_debuginfo::types::{self, Types};
+use fieldline_debuginfo::types;
+use fieldline_layout::Layout;
 use fieldline_layout::constraint::Wishes;
 use fieldline_layout::spec::MemberSpec;
-use fieldline_layout::{Layout, Member};
 use fieldline_plan::PlanOptions;
 use fieldline_plan::place::{self, Addition, PlaceReport};
 use fieldline_tree::builds::BuildMachine;
@@ -22,9 +22,7 @@ use std::path::Path;
 pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
     let profile = args.profile.as_deref().map(document::read_profile).transpose()?;
     let place = answer(args, profile.as_ref())?;
-    if let Some(path) = &args.output {
-        document::write(path, &place)?;
-    }
+    document::keep(args.output.as_ref(), &place)?;
     output::draw(|out, paint| place_text::draw(out, &place, paint))?;
     Ok(if place.refusal.is_some() { Outcome::No } else { Outcome::Done })
 }
@@ -32,8 +30,10 @@ pub(crate) fn run(args: &PlaceArgs) -> Result<Outcome> {
 fn answer(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<PlaceReport> {
     let spec = MemberSpec::parse(&args.member).with_context(|| format!("--member '{}'", args.member))?;
     let machine = BuildMachine::of(&args.vmlinux)?;
-    let (layout, member) = types::with_types(&args.vmlinux, None, None, |types| {
-        found(types, args, profile, &spec, machine.line)
+    let (layout, member) = types::with_types(&args.vmlinux, None, None, |known| {
+        let layout = planning::layout_of(known, profile, types::bare(&args.ty))?;
+        let member = new_member::resolve(known, &spec, machine.line);
+        Ok((layout, member.with_context(|| format!("--member '{}'", args.member))?))
     })?;
     if layout.members.iter().any(|known| known.name.as_deref() == Some(spec.name.as_str())) {
         bail!("struct {} has a member {} already", layout.name, spec.name);
@@ -57,19 +57,6 @@ fn answer(args: &PlaceArgs, profile: Option<&AccessProfile>) -> Result<PlaceRepo
         output::note(&format!("the source bars and mentions nothing: {reason}"));
     }
     Ok(place::place(&addition, profile, &options))
-}
-
-/// The struct and the new member, out of the program's debug info.
-fn found(
-    types: &Types<'_, '_>,
-    args: &PlaceArgs,
-    profile: Option<&AccessProfile>,
-    spec: &MemberSpec,
-    build_line: u64,
-) -> Result<(Layout, Member)> {
-    let layout = planning::layout_of(types, profile, types::bare(&args.ty))?;
-    let member = new_member::resolve(types, spec, build_line);
-    Ok((layout, member.with_context(|| format!("--member '{}'", args.member))?))
 }
 
 /// Conditions around members, if the source tells any.

@@ -1,6 +1,6 @@
 //! `fieldline propose`: recordings to report, profile, plan and patches. All stages of the project, in order.
 
-use super::{patch, plan};
+use super::{text, verdict, write};
 use crate::args::ProposeArgs;
 use crate::input::{document, recordings};
 use crate::output::{self, Outcome};
@@ -51,11 +51,11 @@ pub(crate) fn run(args: &ProposeArgs) -> Result<Outcome> {
         ("profile.json", document::text(&profile)?),
         ("plan.json", document::text(&plan)?),
     ];
-    patch::write(&patched, &args.output, &files)?;
+    write(&patched, &args.output, &files)?;
     output::draw(|out, paint| {
         coverage::draw(out, &profile, paint);
         plan_text::draw(out, &plan, paint);
-        out.push_str(&patch::text(&patched, &args.output));
+        out.push_str(&text(&patched, &args.output));
     })?;
-    Ok(if patched.refusals.is_empty() { plan::verdict(&plan) } else { Outcome::No })
+    Ok(if patched.refusals.is_empty() { verdict(&plan) } else { Outcome::No })
 }

@@ -1,8 +1,8 @@
 //! `fieldline simulate`: what a plan would have cost on recorded accesses, or on visits drawn from samples, by a model
 //! of caches.
 
+use super::read_plan;
 use crate::args::{SimulateArgs, SimulateFrom};
-use crate::command::orders::patch::read_plan;
 use crate::input::document;
 use crate::input::trace::{self, Trace};
 use crate::output::{self, Outcome};
@@ -13,8 +13,8 @@ use fieldline_layout::Layout;
 use fieldline_layout::constraint::{Wishes, constraints};
 use fieldline_plan::cost::Model;
 use fieldline_plan::simulate::{
-    GAP, Interval, Population, Rearrangement, ReplayCounts, SimulatedMachine, SimulatedStruct, Simulation,
-    TraceObject, change, sampled, simulate,
+    GAP, Population, Rearrangement, ReplayCounts, SimulatedMachine, SimulatedStruct, Simulation, TraceObject,
+    change, sampled, simulate,
 };
 use fieldline_plan::{Plan, StructPlan};
 use rayon::prelude::*;
@@ -36,26 +36,19 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Outcome> {
         gap: input.gap,
         block: accesses.div_ceil(BLOCKS).max(1),
     };
-    let work: Vec<(u64, &[Rearrangement])> =
-        args.lines.iter().flat_map(|line| [(*line, &declared[..]), (*line, &chosen[..])]).collect();
-    let runs: Vec<Simulation> = work
-        .par_iter()
-        .map(|(line, structs)| simulate(&machine(*line), &input.objects, structs, || input.trace.accesses()))
-        .collect();
-    let tables: Vec<Table> = args
-        .lines
-        .iter()
-        .zip(runs.chunks_exact(2))
-        .map(|(line, pair)| table(&machine(*line), &plan.structs, &pair[0], &pair[1]))
-        .collect();
-    if let Some(path) = &args.output {
-        document::write(path, &simulate_text::document(&tables, input.note.as_deref()))?;
-    }
+    let run = |line, structs: &[Rearrangement]| {
+        simulate(&machine(line), &input.objects, structs, || input.trace.accesses())
+    };
+    let tables = args.lines.par_iter().map(|line| {
+        let (before, after) = rayon::join(|| run(*line, &declared), || run(*line, &chosen));
+        table(&machine(*line), &plan.structs, &before, &after)
+    });
+    let tables: Vec<Table> = tables.collect();
+    document::keep(args.output.as_ref(), &simulate_text::document(&tables, input.note.as_deref()))?;
     output::draw(|out, paint| {
         out.extend(input.note.iter().map(|note| format!("{note}\n\n")));
         simulate_text::draw(out, &tables, paint);
-    })?;
-    Ok(Outcome::Done)
+    })
 }
 
 struct Input {
@@ -93,12 +86,12 @@ impl Input {
             let layouts = plan.structs.iter().map(|of| types.layout_like(&of.name, of.fingerprint));
             layouts.collect::<Result<Vec<Layout>>>()
         })?;
-        let mut subjects = Vec::new();
-        for layout in &layouts {
-            let units =
-                constraints(layout, &Wishes::default()).with_context(|| format!("struct {}", layout.name))?;
-            subjects.push((Model::new(&held, layout, &units, plan.build_line), layout, units));
-        }
+        let subject = |layout| -> Result<_> {
+            let units = constraints(layout, &Wishes::default());
+            let units = units.with_context(|| format!("struct {}", layout.name))?;
+            Ok((Model::new(&held, layout, &units, plan.build_line), layout, units))
+        };
+        let subjects = layouts.iter().map(subject).collect::<Result<Vec<_>>>()?;
         let subjects: Vec<SimulatedStruct<'_>> =
             subjects.iter().map(|(model, layout, units)| (model, *layout, units)).collect();
         let population = Population { objects: from.population as usize, visits: from.visits as usize };
@@ -123,15 +116,10 @@ impl Input {
 fn check_sizes(place: &Path, structs: &[StructPlan], objects: &[TraceObject]) -> Result<()> {
     for object in objects {
         let Some(of) = structs.get(object.of) else { continue };
-        if object.size != of.declared.size {
-            bail!(
-                "{}: the {} at {:#x} has {} bytes, but the plan's has {}",
-                place.display(),
-                of.name,
-                object.base,
-                object.size,
-                of.declared.size
-            );
+        let (name, TraceObject { base, size, .. }) = (&of.name, object);
+        if *size != of.declared.size {
+            let (place, planned) = (place.display(), of.declared.size);
+            bail!("{place}: the {name} at {base:#x} has {size} bytes, but the plan's has {planned}");
         }
     }
     Ok(())
@@ -143,17 +131,17 @@ fn table(
     before: &Simulation,
     after: &Simulation,
 ) -> Table {
-    let mut rows: Vec<Row> = Vec::new();
-    for (index, of) in structs.iter().enumerate() {
-        let sizes = Some((of.declared.size, of.chosen.size));
-        rows.push(row(&of.name, sizes, before, after, &[index]));
-    }
+    let of_struct = |(index, of): (usize, &StructPlan)| {
+        row(&of.name, Some((of.declared.size, of.chosen.size)), before, after, &[index])
+    };
+    let mut rows: Vec<Row> = structs.iter().enumerate().map(of_struct).collect();
     if structs.len() > 1 {
         let all: Vec<usize> = (0..structs.len()).collect();
         rows.push(row("all of them", None, before, after, &all));
     }
     rows.push(row("everything else", None, before, after, &[structs.len()]));
-    Table { machine: *machine, rows }
+    let SimulatedMachine { cpus, line, sizes: cache_bytes, gap, .. } = *machine;
+    Table { line, cpus, cache_bytes, gap, rows }
 }
 
 fn row(name: &str, sizes: Option<(u64, u64)>, before: &Simulation, after: &Simulation, of: &[usize]) -> Row {
@@ -164,15 +152,17 @@ fn row(name: &str, sizes: Option<(u64, u64)>, before: &Simulation, after: &Simul
     };
     let sides = [before, after].map(|run| run.blocks.iter().map(sum).collect::<Vec<ReplayCounts>>());
     let totals = [before, after].map(|run| sum(&run.totals()));
-    let metric = |name, count: fn(&ReplayCounts) -> (f64, f64)| {
+    let metric = |name: &'static str, count: fn(&ReplayCounts) -> (f64, f64)| {
         let blocks: Vec<[(f64, f64); 2]> =
             sides[0].iter().zip(&sides[1]).map(|(one, other)| [count(one), count(other)]).collect();
-        let interval: Option<Interval> = change(&blocks, machine_seed(name));
+        // The same resamples for the same metric, whatever else is asked for.
+        let seed =
+            name.bytes().fold(1, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let value = |side: usize| {
             let (count, over) = count(&totals[side]);
             if over > 1.0 { count / over } else { count }
         };
-        Metric { name, before: value(0), after: value(1), interval }
+        Metric { name, before: value(0), after: value(1), interval: change(&blocks, seed) }
     };
     // Misses are counted over nothing: each block weighs what it holds.
     let metrics = vec![
@@ -183,9 +173,4 @@ fn row(name: &str, sizes: Option<(u64, u64)>, before: &Simulation, after: &Simul
         metric("HITM", |counts| (counts.modified, 1.0)),
     ];
     Row { name: name.to_owned(), sizes, accesses: totals[0].accesses, visits: totals[0].visits, metrics }
-}
-
-/// The same resamples for the same metric, whatever else is asked for.
-fn machine_seed(name: &str) -> u64 {
-    name.bytes().fold(1, |seed, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)))
 }

@@ -1,7 +1,7 @@
 //! `fieldline verify`: what was built against what the plan predicted.
 
+use super::read_plan;
 use crate::args::{Object, VerifyArgs};
-use crate::command::orders::patch::read_plan;
 use crate::output::{self, Outcome};
 use crate::report::plan::verify_text;
 use anyhow::{Context, Result};
@@ -33,7 +33,7 @@ fn verify(out: &mut String, plan: &Plan, object: &Object) -> Result<bool> {
     let declared = before.map(|path| layouts(path, &plan.structs)).transpose()?;
     let built = layouts(&object.after, &plan.structs)?;
     let mut holds = true;
-    verify_text::heading(out, &object.after);
+    out.push_str(&format!("{}:\n", object.after.display()));
     for (index, (of, built)) in plan.structs.iter().zip(built).enumerate() {
         let declared = declared.as_ref().and_then(|all| all.get(index)).map(Vec::as_slice);
         for judged in judge(of, declared, &built)? {
@@ -60,11 +60,10 @@ fn compiled(out: &mut String, plan: &Plan, tree: &Path, args: &VerifyArgs) -> Re
     let prove = |folder: &PathBuf| {
         Build { tree, folder, patch: &patched.files, structs: &structs, units: &args.units }.prove()
     };
-    let found: Result<Vec<BuildProof>> = match structs.is_empty() {
-        true => Ok(Vec::new()),
-        false => args.builds.par_iter().map(prove).collect(),
-    };
-    let found = found.context("cannot prove the patch")?;
+    // Without structs there is nothing to compile.
+    let builds = args.builds.par_iter().filter(|_| !structs.is_empty());
+    let found: Vec<BuildProof> =
+        builds.map(prove).collect::<Result<_>>().context("cannot prove the patch")?;
     verify_text::builds(out, &args.builds, &found);
     Ok(patched.refusals.is_empty() && found.iter().all(BuildProof::holds))
 }

@@ -13,9 +13,7 @@ pub(crate) fn draw(verdict: &Verdict) -> String {
         let text = format!("{}: {}: {}", found.target, subject(found), found.finding.message);
         let _ = writeln!(out, "::{command} {}::{}", properties(found), data(&text));
     }
-    for note in &verdict.notes {
-        let _ = writeln!(out, "::notice title=fieldline::{}", data(note));
-    }
+    out.extend(verdict.notes.iter().map(|note| format!("::notice title=fieldline::{}\n", data(note))));
     out
 }
 

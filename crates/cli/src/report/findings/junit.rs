@@ -28,27 +28,20 @@ pub(crate) fn draw(verdict: &Verdict) -> String {
 fn cases(out: &mut String, target: &str, names: &BTreeSet<&str>, found: &[&Found]) {
     let fails = |name: &str| found.iter().any(|found| found.ty == name && found.is_at(FindingLevel::Error));
     let failures = names.iter().filter(|name| fails(name)).count();
-    let suite = escape(target);
-    let _ = writeln!(
-        out,
-        "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\">",
-        names.len()
-    );
+    let (suite, tests) = (escape(target), names.len());
+    let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\"");
+    let _ = writeln!(out, "  <testsuite name=\"{suite}\" {counts}>");
     for name in names {
         let _ = writeln!(out, "    <testcase classname=\"{suite}\" name=\"{}\">", escape(name));
         let of = || found.iter().filter(|found| found.ty == *name);
-        let text = |wanted: &dyn Fn(&Found) -> bool| {
-            let lines = of().filter(|found| wanted(found));
-            lines
-                .map(|found| format!("{}: {}", found.finding.rule.id(), found.finding.message))
-                .collect::<Vec<_>>()
-        };
-        let errors = text(&|found| found.is_at(FindingLevel::Error));
+        let line = |found: &&Found| format!("{}: {}", found.finding.rule.id(), found.finding.message);
+        let is_error = |found: &&&Found| found.is_at(FindingLevel::Error);
+        let errors: Vec<String> = of().filter(is_error).map(line).collect();
         if let Some(first) = errors.first() {
             let (message, all) = (escape(first), escape(&errors.join("\n")));
             let _ = writeln!(out, "      <failure message=\"{message}\">{all}</failure>");
         }
-        let others = text(&|found| !found.is_at(FindingLevel::Error));
+        let others: Vec<String> = of().filter(|found| !is_error(found)).map(line).collect();
         if !others.is_empty() {
             let _ = writeln!(out, "      <system-out>{}</system-out>", escape(&others.join("\n")));
         }

@@ -3,7 +3,7 @@
 use super::{file, subject};
 use crate::gate::verdict::{Found, Verdict};
 use fieldline_check::{FindingLevel, Rule};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The document: one run, its rules, a result a finding. Findings that don't count carry their suppression.
 pub(crate) fn document(verdict: &Verdict) -> Value {
@@ -43,21 +43,21 @@ fn rule(of: Rule) -> Value {
 
 fn result(found: &Found) -> Value {
     let finding = &found.finding;
-    let text = format!("{}: {}: {}", found.target, subject(found), finding.message);
-    let mut result = Map::new();
-    result.insert("ruleId".to_owned(), finding.rule.id().into());
-    let index = Rule::ALL.iter().position(|rule| *rule == finding.rule);
-    result.insert("ruleIndex".to_owned(), index.into());
-    result.insert("level".to_owned(), level(found.level).into());
-    result.insert("message".to_owned(), json!({ "text": text }));
-    result.insert("locations".to_owned(), json!([location(found)]));
-    // The same finding next week, whatever line it stands on then.
-    let identity = format!("{}/{}/{}", finding.rule.id(), found.target, subject(found));
-    result.insert("partialFingerprints".to_owned(), json!({ "fieldline/v1": identity }));
+    let mut result = json!({
+        "ruleId": finding.rule.id(),
+        "ruleIndex": Rule::ALL.iter().position(|rule| *rule == finding.rule),
+        "level": level(found.level),
+        "message": {"text": format!("{}: {}: {}", found.target, subject(found), finding.message)},
+        "locations": [location(found)],
+        // The same finding next week, whatever line it stands on then.
+        "partialFingerprints": {
+            "fieldline/v1": format!("{}/{}/{}", finding.rule.id(), found.target, subject(found)),
+        },
+    });
     if let Some(reason) = &found.suppressed {
-        result.insert("suppressions".to_owned(), json!([{"kind": "external", "justification": reason}]));
+        result["suppressions"] = json!([{"kind": "external", "justification": reason}]);
     }
-    Value::Object(result)
+    result
 }
 
 fn location(found: &Found) -> Value {

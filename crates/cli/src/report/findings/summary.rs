@@ -1,6 +1,6 @@
 //! Markdown for a job's page, such as GitHub shows of $GITHUB_STEP_SUMMARY.
 
-use super::{file, subject};
+use super::{place, subject};
 use crate::gate::verdict::{Found, Verdict};
 use fieldline_check::FindingLevel;
 use std::fmt::Write;
@@ -14,10 +14,9 @@ pub(crate) fn draw(verdict: &Verdict) -> String {
     targets(&mut out, verdict);
     let (suppressed, open): (Vec<&Found>, Vec<&Found>) =
         verdict.findings.iter().partition(|found| found.suppressed.is_some());
-    if open.is_empty() {
-        out.push_str("\nNo findings.\n")
-    } else {
-        findings(&mut out, &open)
+    match open.is_empty() {
+        true => out.push_str("\nNo findings.\n"),
+        false => findings(&mut out, &open),
     }
     if !suppressed.is_empty() {
         let _ = write!(out, "\n<details><summary>{} suppressed</summary>\n", suppressed.len());
@@ -27,9 +26,7 @@ pub(crate) fn draw(verdict: &Verdict) -> String {
     if !verdict.notes.is_empty() {
         out.push('\n');
     }
-    for note in &verdict.notes {
-        let _ = writeln!(out, "* {}", cell(note));
-    }
+    out.extend(verdict.notes.iter().map(|note| format!("* {}\n", cell(note))));
     out
 }
 
@@ -41,15 +38,10 @@ fn targets(out: &mut String, verdict: &Verdict) {
             here.filter(|found| found.is_at(level)).count()
         };
         let label = if target.label.is_empty() { String::new() } else { format!(" ({})", target.label) };
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} | {} |",
-            cell(&format!("{}{label}", target.name)),
-            cell(target.against.as_deref().unwrap_or("nothing")),
-            target.types.len(),
-            count(FindingLevel::Error),
-            count(FindingLevel::Warn)
-        );
+        let (name, types) = (cell(&format!("{}{label}", target.name)), target.types.len());
+        let against = cell(target.against.as_deref().unwrap_or("nothing"));
+        let (errors, warnings) = (count(FindingLevel::Error), count(FindingLevel::Warn));
+        let _ = writeln!(out, "| {name} | {against} | {types} | {errors} | {warnings} |");
     }
 }
 
@@ -58,11 +50,7 @@ fn findings(out: &mut String, of: &[&Found]) {
         "\n| | target | what | finding | rule | declared at |\n| --- | --- | --- | --- | --- | --- |\n",
     );
     for found in of.iter().take(SHOWN) {
-        let place = match (file(found), found.finding.line) {
-            (Some(file), Some(line)) => format!("{file}:{line}"),
-            (Some(file), None) => file.to_owned(),
-            _ => String::new(),
-        };
+        let place = place(found).unwrap_or_default();
         let message = match &found.suppressed {
             Some(reason) => format!("{} ({reason})", found.finding.message),
             None => found.finding.message.clone(),
@@ -84,10 +72,7 @@ fn cell(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '\n' | '\r' => out.push(' '),
-            '|' | '`' | '*' | '_' | '[' | ']' | '\\' => {
-                out.push('\\');
-                out.push(character);
-            }
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' => out.extend(['\\', character]),
             other => out.push(other),
         }
     }

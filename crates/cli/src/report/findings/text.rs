@@ -1,12 +1,12 @@
 //! For eyes.
 
-use super::{file, subject};
-use crate::gate::verdict::{Found, Verdict};
+use super::{place, subject};
+use crate::gate::verdict::Verdict;
 use crate::report::color::Paint;
 use fieldline_check::FindingLevel;
 use std::fmt::Write;
 
-/// The text: findings by target, what is suppressed, what was not looked at, a summary.
+/// Findings by target, what is suppressed, what was not looked at, a summary.
 pub(crate) fn draw(verdict: &Verdict, paint: Paint) -> String {
     let mut out = String::new();
     for found in verdict.findings.iter().filter(|found| found.suppressed.is_none()) {
@@ -15,40 +15,21 @@ pub(crate) fn draw(verdict: &Verdict, paint: Paint) -> String {
             _ => paint.gap("warning"),
         };
         let _ = writeln!(out, "{level}: {}: {}: {}", found.target, subject(found), found.finding.message);
-        let _ = writeln!(out, "  {}{}", place(found), paint.dim(&format!("[{}]", found.finding.rule.id())));
+        let place = place(found).map(|place| place + " ").unwrap_or_default();
+        let _ = writeln!(out, "  {place}{}", paint.dim(&format!("[{}]", found.finding.rule.id())));
     }
-    for found in &verdict.findings {
-        if let Some(reason) = &found.suppressed {
-            let (rule, about) = (found.finding.rule.id(), subject(found));
-            let _ = writeln!(
-                out,
-                "suppressed: {}: {about}: {} [{rule}]: {reason}",
-                found.target, found.finding.message
-            );
-        }
+    let mut suppressed = 0;
+    for (found, reason) in
+        verdict.findings.iter().filter_map(|found| Some((found, found.suppressed.as_ref()?)))
+    {
+        suppressed += 1;
+        let (target, rule, message) = (&found.target, found.finding.rule.id(), &found.finding.message);
+        let _ = writeln!(out, "suppressed: {target}: {}: {message} [{rule}]: {reason}", subject(found));
     }
-    for note in &verdict.notes {
-        let _ = writeln!(out, "note: {note}");
-    }
-    let _ = writeln!(out, "{}", summary(verdict));
-    out
-}
-
-fn place(found: &Found) -> String {
-    match (file(found), found.finding.line) {
-        (Some(file), Some(line)) => format!("{file}:{line} "),
-        (Some(file), None) => format!("{file} "),
-        _ => String::new(),
-    }
-}
-
-fn summary(verdict: &Verdict) -> String {
+    out.extend(verdict.notes.iter().map(|note| format!("note: {note}\n")));
     let types: usize = verdict.targets.iter().map(|of| of.types.len()).sum();
-    let suppressed = verdict.findings.iter().filter(|found| found.suppressed.is_some()).count();
-    format!(
-        "{types} types of {} targets checked: {} errors, {} warnings, {suppressed} suppressed",
-        verdict.targets.len(),
-        verdict.count(FindingLevel::Error),
-        verdict.count(FindingLevel::Warn)
-    )
+    let [errors, warnings] = [FindingLevel::Error, FindingLevel::Warn].map(|level| verdict.count(level));
+    let _ = write!(out, "{types} types of {} targets checked: ", verdict.targets.len());
+    let _ = writeln!(out, "{errors} errors, {warnings} warnings, {suppressed} suppressed");
+    out
 }

@@ -1,4 +1,4 @@
-//! Changed layouts for eyes.
+//! Changed layouts, for eyes and as a comment on a pull request.
 
 use crate::report::color::Paint;
 use fieldline_check::SetDiff;
@@ -7,12 +7,12 @@ use std::fmt::Write;
 
 /// How many names of new or removed types a line shows.
 const NAMES: usize = 20;
+/// Types shown with their members in a comment; comments have a limit.
+const DETAILS: usize = 50;
 
 pub(crate) fn draw(diff: &SetDiff, paint: Paint) -> String {
     let mut out = String::new();
-    for change in &diff.changed {
-        draw_type(&mut out, change, paint);
-    }
+    diff.changed.iter().for_each(|change| draw_type(&mut out, change, paint));
     for (what, names) in [("new", &diff.added), ("gone", &diff.removed)] {
         if !names.is_empty() {
             let _ = writeln!(out, "{what}: {}", shortened(names));
@@ -22,8 +22,39 @@ pub(crate) fn draw(diff: &SetDiff, paint: Paint) -> String {
     out
 }
 
+/// As a comment on a pull request.
+pub(crate) fn markdown(diff: &SetDiff) -> String {
+    let mut out = format!("### Struct layouts\n\n{}\n", summary(diff));
+    if diff.changed.is_empty() {
+        return out;
+    }
+    out.push_str("\n| type | change |\n| --- | --- |\n");
+    for change in &diff.changed {
+        let _ = writeln!(out, "| `{} {}` | {} |", change.kind, change.name, facts(change).join(", "));
+    }
+    diff.changed.iter().take(DETAILS).for_each(|change| details(&mut out, change));
+    if let Some(more) = diff.changed.len().checked_sub(DETAILS + 1) {
+        let _ = writeln!(out, "\nMembers of {} more types are left out.", more + 1);
+    }
+    out
+}
+
+fn details(out: &mut String, change: &TypeChange) {
+    let rows = rows(change);
+    if rows.is_empty() {
+        return;
+    }
+    let head = format!("<code>{} {}</code>", change.kind, change.name);
+    let _ = write!(out, "\n<details><summary>{head}</summary>\n\n```\n");
+    for row in rows {
+        let warning = if row.warning.is_empty() { String::new() } else { format!("  ! {}", row.warning) };
+        let _ = writeln!(out, "{:<9} {}{warning}", row.what, row.text);
+    }
+    out.push_str("```\n</details>\n");
+}
+
 /// How many types did what.
-pub(crate) fn summary(diff: &SetDiff) -> String {
+fn summary(diff: &SetDiff) -> String {
     let count = |holds: fn(&FigureChange) -> bool| diff.changed.iter().filter(|of| holds(&of.size)).count();
     format!(
         "{} types changed ({} grew, {} shrank), {} new, {} gone, {} unchanged",
@@ -59,13 +90,13 @@ fn draw_type(out: &mut String, change: &TypeChange, paint: Paint) {
 }
 
 /// The figures of a type that changed.
-pub(crate) fn facts(change: &TypeChange) -> Vec<String> {
-    let step = |of: FigureChange| format!("{} -> {}", of.before, of.after);
+fn facts(change: &TypeChange) -> Vec<String> {
+    let step = |of: FigureChange| match of.differs() {
+        true => format!("{} -> {}", of.before, of.after),
+        false => of.after.to_string(),
+    };
     let mut facts = Vec::new();
-    match change.size.differs() {
-        true => facts.push(format!("{} bytes", step(change.size))),
-        false => facts.push(format!("{} bytes", change.size.after)),
-    }
+    facts.push(format!("{} bytes", step(change.size)));
     for lines in change.cachelines.iter().filter(|lines| lines.count.differs()) {
         facts.push(format!("{} cachelines of {} B", step(lines.count), lines.line));
     }
@@ -73,40 +104,33 @@ pub(crate) fn facts(change: &TypeChange) -> Vec<String> {
         (0, 0) => format!("{} -> {} B", of.before / 8, of.after / 8),
         _ => format!("{} -> {} bits", of.before, of.after),
     };
-    if change.slab.differs() {
-        facts.push(format!("kmalloc {}", step(change.slab)));
-    }
-    if change.align.differs() {
-        facts.push(format!("align {}", step(change.align)));
-    }
-    if change.hole_bits.differs() {
-        facts.push(format!("holes {}", bytes(change.hole_bits)));
-    }
-    if change.padding_bits.differs() {
-        facts.push(format!("padding {}", bytes(change.padding_bits)));
-    }
+    let rest = [
+        ("kmalloc", change.slab, step(change.slab)),
+        ("align", change.align, step(change.align)),
+        ("holes", change.hole_bits, bytes(change.hole_bits)),
+        ("padding", change.padding_bits, bytes(change.padding_bits)),
+    ];
+    let differing = rest.into_iter().filter(|(_, of, _)| of.differs());
+    facts.extend(differing.map(|(what, _, text)| format!("{what} {text}")));
     facts
 }
 
 /// A line about one member, or about several that were shifted alike.
-pub(crate) struct Row {
-    pub(crate) what: &'static str,
-    pub(crate) text: String,
-    pub(crate) warning: String,
+struct Row {
+    what: &'static str,
+    text: String,
+    warning: String,
 }
 
 /// The lines about members.
-pub(crate) fn rows(change: &TypeChange) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let mut rest = change.members.as_slice();
-    while let Some(member) = rest.first() {
-        let alike =
-            rest.iter().take_while(|other| shift(other).is_some() && shift(other) == shift(member)).count();
-        let (now, later) = rest.split_at(alike.max(1));
-        rows.push(if alike > 1 { shifted_row(now) } else { row(member) });
-        rest = later;
-    }
-    rows
+fn rows(change: &TypeChange) -> Vec<Row> {
+    let is_alike =
+        |one: &MemberChange, other: &MemberChange| shift(one).is_some() && shift(one) == shift(other);
+    let of_run = |run: &[MemberChange]| match run {
+        [member] => row(member),
+        members => shifted_row(members),
+    };
+    change.members.chunk_by(is_alike).map(of_run).collect()
 }
 
 /// By how many bits a member was shifted, if nothing else happened to it.
@@ -119,30 +143,24 @@ fn shift(member: &MemberChange) -> Option<i128> {
 fn shifted_row(members: &[MemberChange]) -> Row {
     let by = members.first().and_then(shift).unwrap_or(0);
     let by = if by % 8 == 0 { format!("{:+} bytes", by / 8) } else { format!("{by:+} bits") };
-    let (first, last) = (members.first(), members.last());
     let name = |of: Option<&MemberChange>| of.map(|of| of.member.clone()).unwrap_or_default();
-    let text = format!("{} to {} ({} members) by {by}", name(first), name(last), members.len());
+    let (first, last) = (name(members.first()), name(members.last()));
+    let text = format!("{first} to {last} ({} members) by {by}", members.len());
     Row { what: "shifted", text, warning: String::new() }
 }
 
 fn row(member: &MemberChange) -> Row {
     let what = member.what.first().copied().map_or("", word);
-    let mut parts = Vec::new();
-    match (&member.before, &member.after) {
-        (None, Some(after)) => {
-            parts.push(format!("{} at {}, {}", declared(member, after), place(after), size(after)))
-        }
-        (Some(before), None) => {
-            parts.push(format!("{} was at {}, {}", declared(member, before), place(before), size(before)));
-        }
-        (Some(before), Some(after)) => parts.extend(differences(member, before, after)),
-        (None, None) => {}
-    }
-    Row { what, text: parts.join(", "), warning: warning(member) }
-}
-
-fn declared(member: &MemberChange, spot: &MemberSpot) -> String {
-    format!("{} ({})", member.member, spot.type_name)
+    let one_sided = |spot: &MemberSpot, at: &str| {
+        format!("{} ({}) {at} {}, {}", member.member, spot.type_name, place(spot), size(spot))
+    };
+    let text = match (&member.before, &member.after) {
+        (None, Some(after)) => one_sided(after, "at"),
+        (Some(before), None) => one_sided(before, "was at"),
+        (Some(before), Some(after)) => differences(member, before, after).join(", "),
+        (None, None) => String::new(),
+    };
+    Row { what, text, warning: warning(member) }
 }
 
 fn differences(member: &MemberChange, before: &MemberSpot, after: &MemberSpot) -> Vec<String> {
@@ -168,7 +186,7 @@ fn differences(member: &MemberChange, before: &MemberSpot, after: &MemberSpot) -
     parts
 }
 
-pub(crate) fn warning(member: &MemberChange) -> String {
+fn warning(member: &MemberChange) -> String {
     let list = |lines: &[u64]| lines.iter().map(u64::to_string).collect::<Vec<_>>().join(" and ");
     let mut parts = Vec::new();
     if !member.straddles.is_empty() {

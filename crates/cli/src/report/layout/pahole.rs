@@ -6,8 +6,8 @@
 //! * `printer`: what is kept while a type is printed.
 //! * `names`: a type's name alone.
 //! * `declaration`: a type with the name of what it declares, padded into columns.
-//! * `place`, `facts`: where members lie and what lies between them.
-//! * `infer`: packing and alignments that debug info does not state.
+//! * `facts`: where members lie and what lies between them.
+//! * `infer`: members at their places, packing and alignments that debug info does not state.
 //! * `member`: one member's line.
 //! * `body`: structs, unions and enums.
 //! * `trailer`: the sums after the members.
@@ -18,28 +18,10 @@ mod facts;
 mod infer;
 mod member;
 mod names;
-mod place;
 mod printer;
 #[cfg(test)]
 mod tests;
 mod text;
 mod trailer;
 
-pub(crate) use printer::Options;
-
-use fieldline_layout::types::{TypeId, TypeTable};
-use printer::Printer;
-use std::fmt;
-
-/// Prints one type with its final `;` and newline.
-///
-/// # Errors
-/// If `out` can't take the text.
-pub(crate) fn print(
-    out: &mut impl fmt::Write,
-    table: &TypeTable,
-    id: TypeId,
-    options: Options,
-) -> fmt::Result {
-    Printer::new(table, options).print(out, id)
-}
+pub(crate) use printer::{Options, Printer};

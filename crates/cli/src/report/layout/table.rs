@@ -4,14 +4,11 @@ use crate::report::color::Paint;
 use fieldline_layout::layout::{Item, Layout, Member, Role};
 use std::fmt::Write;
 
-/// How to draw.
 #[derive(Clone, Debug)]
 pub(crate) struct Options<'o> {
-    /// Cacheline sizes in bytes.
     pub(crate) lines: &'o [u64],
     /// Show the members of structs held by value.
     pub(crate) expand: bool,
-    /// Colour.
     pub(crate) paint: Paint,
 }
 
@@ -41,24 +38,21 @@ fn heading(out: &mut String, layout: &Layout, origin: &str, options: &Options<'_
 
 fn facts(layout: &Layout, lines: &[u64]) -> Vec<String> {
     let cachelines = |line: &u64| format!("{} of {line} B", layout.cachelines(*line));
-    let mut facts =
-        vec![format!("cachelines: {}", lines.iter().map(cachelines).collect::<Vec<_>>().join(", "))];
-    facts.push(format!("{} members", layout.members.len()));
-    let mut count = |what: &str, matches: fn(&Item) -> bool, bits_only: bool| {
-        let sizes: Vec<u64> =
-            layout.items.iter().filter(|item| matches(item)).map(|item| item.bits().1).collect();
-        let total: u64 = sizes.iter().sum();
-        if total > 0 {
-            let amount = if bits_only { format!("{total} bits") } else { format!("{} B", total / 8) };
-            let plural = if sizes.len() == 1 { "" } else { "s" };
-            let noun =
-                if what == "padding" { what.to_owned() } else { format!("{} {what}{plural}", sizes.len()) };
-            facts.push(format!("{noun} ({amount})"));
-        }
+    let mut facts = vec![
+        format!("cachelines: {}", lines.iter().map(cachelines).collect::<Vec<_>>().join(", ")),
+        format!("{} members", layout.members.len()),
+    ];
+    let count = |matches: fn(&Item) -> bool| {
+        let sizes = layout.items.iter().filter(|item| matches(item)).map(|item| item.bits().1);
+        sizes.fold((0, 0), |(count, bits), size| (count + 1, bits + size))
     };
-    count("hole", |item| matches!(item, Item::Hole { .. }), false);
-    count("bit hole", |item| matches!(item, Item::BitHole { .. }), true);
-    count("padding", |item| matches!(item, Item::Padding { .. }), false);
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let (holes, bits) = count(|item| matches!(item, Item::Hole { .. }));
+    facts.extend((bits > 0).then(|| format!("{holes} hole{} ({} B)", plural(holes), bits / 8)));
+    let (holes, bits) = count(|item| matches!(item, Item::BitHole { .. }));
+    facts.extend((bits > 0).then(|| format!("{holes} bit hole{} ({bits} bits)", plural(holes))));
+    let (_, bits) = count(|item| matches!(item, Item::Padding { .. }));
+    facts.extend((bits > 0).then(|| format!("padding ({} B)", bits / 8)));
     facts
 }
 
@@ -89,11 +83,8 @@ impl Table<'_, '_> {
         }
         match *item {
             Item::Members { first, count, .. } => {
-                for index in first..first + count {
-                    if let Some(member) = self.layout.members.get(index) {
-                        self.member(member, 0);
-                    }
-                }
+                let members = self.layout.members.iter().skip(first).take(count);
+                members.for_each(|member| self.member(member, 0));
             }
             Item::Hole { .. } => self.gap(bit_offset, bit_size, "hole"),
             Item::BitHole { .. } => self.gap(bit_offset, bit_size, "bit hole"),
@@ -118,11 +109,8 @@ impl Table<'_, '_> {
             if count <= 8 || index < 2 || index + 2 >= count {
                 self.rule(self.drawn, until);
             } else if index == 2 {
-                let _ = writeln!(
-                    self.out,
-                    "{}",
-                    self.options.paint.rule(&format!("  ── ⋮ {} more lines", count - 4))
-                );
+                let text = format!("  ── ⋮ {} more lines", count - 4);
+                let _ = writeln!(self.out, "{}", self.options.paint.rule(&text));
             }
             index += 1;
             self.drawn += smallest;
@@ -130,14 +118,8 @@ impl Table<'_, '_> {
     }
 
     fn rule(&mut self, at: u64, until: u64) {
-        let of_size = |line: &&u64| at.is_multiple_of(**line);
-        let names: Vec<String> = self
-            .options
-            .lines
-            .iter()
-            .filter(of_size)
-            .map(|line| format!("{line} B #{}", at / line))
-            .collect();
+        let of_size = self.options.lines.iter().filter(|line| at.is_multiple_of(**line));
+        let names: Vec<String> = of_size.map(|line| format!("{line} B #{}", at / line)).collect();
         let ago = if until > at { format!(" ({} B before)", until - at) } else { String::new() };
         let text = format!("  ──────────────── {}{ago}", names.join(" · "));
         let _ = writeln!(self.out, "{}", self.options.paint.rule(&text));
@@ -147,13 +129,10 @@ impl Table<'_, '_> {
         let label = format!("{:indent$}{}", "", member.label(), indent = 2 * depth);
         let place = place(member.bit_offset, member.bit_size, member.is_bit_field());
         let remark = self.remark(member);
-        let width = self.width;
-        let line = format!("  {place}  {label:<width$}  {}", member.type_name);
+        let line = format!("  {place}  {label:<width$}  {}", member.type_name, width = self.width);
         let _ = writeln!(self.out, "{}{}", line.trim_end(), self.options.paint.warn(&remark));
         if self.options.expand || member.name.is_none() {
-            for inner in &member.members {
-                self.member(inner, depth + 1);
-            }
+            member.members.iter().for_each(|inner| self.member(inner, depth + 1));
         }
     }
 

@@ -1,6 +1,6 @@
 //! How sure a plan is, for eyes.
 
-use super::member_name;
+use super::{line_size, member_name, member_names};
 use fieldline_plan::StructPlan;
 use fieldline_plan::judge::confidence::STABLE;
 use fieldline_plan::result::{Confidence, Interval, OutOfFold};
@@ -12,68 +12,38 @@ pub(crate) fn draw(out: &mut String, of: &StructPlan, confidence: &Confidence) {
         let _ = writeln!(out, "  how sure this is can't be told: {missing}");
         return;
     }
-    let _ = writeln!(
-        out,
-        "  out of fold: planned without a fifth of the time, lines per visit counted in that fifth ({} of {} blocks \
-         each)",
-        confidence.blocks / confidence.folds.max(1),
-        confidence.blocks
-    );
-    for row in &confidence.out_of_fold {
-        draw_row(out, row);
-    }
+    let (blocks, of_fold) = (confidence.blocks, confidence.blocks / confidence.folds.max(1));
+    let head = "out of fold: planned without a fifth of the time, lines per visit counted in that fifth";
+    let _ = writeln!(out, "  {head} ({of_fold} of {blocks} blocks each)");
+    confidence.out_of_fold.iter().for_each(|row| draw_row(out, row));
     if let Some(interval) = confidence.interval {
-        let _ = writeln!(
-            out,
-            "  {} resamples of the time, settled from the whole recording's visits and orders on: {} over all line sizes",
-            confidence.resamples,
-            percent(interval)
-        );
+        let how = "resamples of the time, settled from the whole recording's visits and orders on";
+        let (count, change) = (confidence.resamples, percent(interval));
+        let _ = writeln!(out, "  {count} {how}: {change} over all line sizes");
     }
-    draw_groupings(out, of, confidence);
+    for grouping in &confidence.groupings {
+        let [share, least] = [grouping.stability, grouping.weakest].map(|share| 100.0 * share);
+        let members = member_names(of, &grouping.members);
+        let _ = writeln!(out, "  together in {share:.0} % (least {least:.0} %): {members}");
+    }
     if !confidence.kept.is_empty() {
         let kept: Vec<String> = confidence.kept.iter().map(|index| kept(of, confidence, *index)).collect();
-        let _ = writeln!(
-            out,
-            "  left where they are, alike in fewer than {:.0} % of resamples: {}",
-            100.0 * STABLE,
-            kept.join(", ")
-        );
+        let (share, kept) = (100.0 * STABLE, kept.join(", "));
+        let _ = writeln!(out, "  left where they are, alike in fewer than {share:.0} % of resamples: {kept}");
     }
 }
 
 fn draw_row(out: &mut String, row: &OutOfFold) {
-    let size = match row.line == row.build_line {
-        true => format!("{} B", row.line),
-        false => format!("{}/{} B", row.line, row.build_line),
-    };
-    let _ = writeln!(
-        out,
-        "  {size:>9}: {:.3} -> {:.3}, {} [in sample {:+.1} %, optimism {:.1} %]",
-        row.together.before,
-        row.together.after,
-        percent(row.interval),
-        100.0 * row.in_sample,
-        100.0 * row.optimism
-    );
+    let size = line_size(row.line, row.build_line);
+    let (before, after, change) = (row.together.before, row.together.after, percent(row.interval));
+    let [in_sample, optimism] = [row.in_sample, row.optimism].map(|share| 100.0 * share);
+    let _ = write!(out, "  {size:>9}: {before:.3} -> {after:.3}, {change}");
+    let _ = writeln!(out, " [in sample {in_sample:+.1} %, optimism {optimism:.1} %]");
 }
 
 fn percent(interval: Interval) -> String {
     let [change, low, high] = [interval.change, interval.low, interval.high].map(|share| 100.0 * share);
     format!("{change:+.1} % ({low:+.1}..{high:+.1})")
-}
-
-fn draw_groupings(out: &mut String, of: &StructPlan, confidence: &Confidence) {
-    for grouping in &confidence.groupings {
-        let members: Vec<&str> = grouping.members.iter().map(|index| member_name(of, *index)).collect();
-        let _ = writeln!(
-            out,
-            "  together in {:.0} % (least {:.0} %): {}",
-            100.0 * grouping.stability,
-            100.0 * grouping.weakest,
-            members.join(", ")
-        );
-    }
 }
 
 fn kept(of: &StructPlan, confidence: &Confidence, index: usize) -> String {

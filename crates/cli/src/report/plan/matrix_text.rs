@@ -1,8 +1,8 @@
 //! What a plan says about other builds, groups and structs that hold the planned one, for eyes.
 
-use super::member_name;
+use super::member_names;
 use fieldline_plan::StructPlan;
-use fieldline_plan::result::{BuildJudged, BuildNote, Embedding, Group, GroupAlignment, GroupKind};
+use fieldline_plan::result::{BuildJudged, BuildNote, Embedding, Group, GroupAlignment, GroupKind, Padding};
 use std::fmt::Write;
 
 /// The head of a column for a build: its number among those judged, in brackets, unless it is the recorded one.
@@ -27,9 +27,8 @@ pub(crate) fn draw_builds(out: &mut String, of: &StructPlan) {
 
 fn facts(of: &StructPlan, note: &BuildNote) -> String {
     let mut facts = format!("{} B lines, {} bytes as declared", note.line, note.size.unwrap_or(0));
-    let absent: Vec<&str> = note.absent.iter().map(|index| member_name(of, *index)).collect();
-    if !absent.is_empty() {
-        let _ = write!(facts, ", without {}", absent.join(", "));
+    if !note.absent.is_empty() {
+        let _ = write!(facts, ", without {}", member_names(of, &note.absent));
     }
     if !note.extra.is_empty() {
         let _ = write!(facts, ", with {} besides", note.extra.join(", "));
@@ -47,9 +46,7 @@ pub(crate) fn draw_groups(out: &mut String, of: &StructPlan) {
          always / only where a line is as long as the recorded machine's",
         lines.join(", ")
     );
-    for group in &of.groups {
-        draw_group(out, of, group);
-    }
+    of.groups.iter().for_each(|group| draw_group(out, of, group));
 }
 
 fn draw_group(out: &mut String, of: &StructPlan, group: &Group) {
@@ -63,21 +60,16 @@ fn draw_group(out: &mut String, of: &StructPlan, group: &Group) {
         GroupAlignment::Aligned => "align",
         GroupAlignment::Conditional => "align conditionally",
     };
-    let names: Vec<&str> = group.members.iter().map(|index| member_name(of, *index)).collect();
     let _ = write!(out, "  {kind:<16} {:>5} +{:<4} {advice:<19}", group.first_offset, group.bytes);
     if group.padding.is_empty() {
-        let _ = writeln!(out, " {} members", names.len());
+        let _ = writeln!(out, " {} members", group.members.len());
         return;
     }
-    let list = |bytes: Vec<u64>| bytes.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
-    let _ = writeln!(
-        out,
-        " {} / {}: {}; {}",
-        list(group.padding.iter().map(|padding| padding.aligned).collect()),
-        list(group.padding.iter().map(|padding| padding.conditional).collect()),
-        names.join(", "),
-        group.why
-    );
+    let list = |bytes: fn(&Padding) -> u64| {
+        group.padding.iter().map(|padding| bytes(padding).to_string()).collect::<Vec<_>>().join(" ")
+    };
+    let (always, conditional) = (list(|of| of.aligned), list(|of| of.conditional));
+    let _ = writeln!(out, " {always} / {conditional}: {}; {}", member_names(of, &group.members), group.why);
 }
 
 /// Appends the structs that hold the planned one and change their size with it.

@@ -17,35 +17,22 @@ pub(crate) fn draw(out: &mut String, place: &PlaceReport, paint: Paint) {
         Basis::Profile => format!("{} samples", place.samples),
         Basis::Layout => "by holes and structure alone: no profile tells what is hot".to_owned(),
     };
-    let _ = writeln!(
-        out,
-        "{title}: where '{}' ({size}, align {}) costs least ({basis})",
-        place.member.declaration, place.member.align
-    );
+    let (declaration, align) = (&place.member.declaration, place.member.align);
+    let _ = writeln!(out, "{title}: where '{declaration}' ({size}, align {align}) costs least ({basis})");
     if place.cold && place.basis == Basis::Layout {
         out.push_str("  --cold changes nothing without samples: every line may be hot\n");
     }
-    if let Some(refusal) = &place.refusal {
-        let _ = writeln!(out, "  refused: {refusal}");
-    }
-    for barred in &place.barred {
-        let _ = writeln!(out, "  barred: {barred}");
-    }
+    out.extend(place.refusal.iter().map(|refusal| format!("  refused: {refusal}\n")));
+    out.extend(place.barred.iter().map(|barred| format!("  barred: {barred}\n")));
     if place.spots.is_empty() {
         return;
     }
-    let _ = writeln!(
-        out,
-        "  best {} of {} legal places; bytes (and kmalloc class) by line size, before and after",
-        place.spots.len(),
-        place.legal
-    );
+    let what = "legal places; bytes (and kmalloc class) by line size, before and after";
+    let _ = writeln!(out, "  best {} of {} {what}", place.spots.len(), place.legal);
     table(out, place);
     for (number, spot) in (1..).zip(&place.spots) {
         let _ = writeln!(out, "  {number}: {}", spot.reason);
-        for note in &spot.notes {
-            let _ = writeln!(out, "     {note}");
-        }
+        out.extend(spot.notes.iter().map(|note| format!("     {note}\n")));
     }
     if !place.holders.is_empty() {
         let _ = writeln!(out, "  growth also grows what holds it: {}", place.holders.join(", "));
@@ -75,11 +62,8 @@ fn head(place: &PlaceReport) -> Vec<String> {
     let mut head: Vec<String> = ["", "after", "offset", "hole"].map(str::to_owned).into();
     let sizes = place.spots.first().map_or(&[][..], |spot| &spot.sizes);
     head.extend(sizes.iter().map(|size| format!("{} B lines", size.build_line)));
-    head.push("moved".to_owned());
-    head.push("pushed".to_owned());
-    if place.basis == Basis::Profile {
-        head.push("line's heat".to_owned());
-    }
+    head.extend(["moved", "pushed"].map(str::to_owned));
+    head.extend((place.basis == Basis::Profile).then(|| "line's heat".to_owned()));
     head
 }
 
@@ -94,8 +78,7 @@ fn cells(place: &PlaceReport, number: usize, spot: &RankedPlace) -> Vec<String> 
     cells.extend(spot.sizes.iter().map(|size| {
         format!("{} -> {} ({} -> {})", size.before, size.after, size.slab_before, size.slab_after)
     }));
-    cells.push(spot.shifted.to_string());
-    cells.push(spot.pushed.len().to_string());
+    cells.extend([spot.shifted, spot.pushed.len()].map(|count| count.to_string()));
     if place.basis == Basis::Profile {
         cells.push(spot.heat.map_or_else(String::new, |heat| {
             format!("{:.1} %{}", heat.share * 100.0, if heat.hot { " hot" } else { "" })

@@ -1,7 +1,7 @@
 //! Plans for eyes.
 
 use crate::report::color::Paint;
-use crate::report::plan::{confidence_text, matrix_text, packing_text, plan_terms};
+use crate::report::plan::{confidence_text, line_size, matrix_text, plan_terms};
 use fieldline_plan::result::{Basis, Candidate, Forecast, Mark, MovedMember, SearchReport, SizeForecast};
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::fmt::Write;
@@ -11,7 +11,7 @@ pub(crate) fn draw(out: &mut String, plan: &Plan, paint: Paint) {
     for of in &plan.structs {
         match plan.basis {
             Basis::Profile => draw_struct(out, of, paint),
-            Basis::Layout => packing_text::draw(out, of, paint),
+            Basis::Layout => draw_packed(out, of, paint),
         }
     }
 }
@@ -25,9 +25,7 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
     };
     let title = paint.bold(&format!("struct {}", of.name));
     let _ = writeln!(out, "{title}: {verdict} ({} samples)", of.samples);
-    if let Some(reason) = &of.reason {
-        let _ = writeln!(out, "  {reason}");
-    }
+    out.extend(of.reason.iter().map(|reason| format!("  {reason}\n")));
     for pin in &of.pins {
         let kept = match (pin.declared, pin.chosen) {
             (true, true) => "kept",
@@ -36,26 +34,17 @@ fn draw_struct(out: &mut String, of: &StructPlan, paint: Paint) {
         };
         let _ = writeln!(out, "  pin {}: {kept}", pin.pin);
     }
-    for case in &of.grows {
-        let _ = writeln!(out, "  {case}: plan with --also and such a build");
-    }
+    out.extend(of.grows.iter().map(|case| format!("  {case}: plan with --also and such a build\n")));
     if !(of.held.is_empty() && of.notes.is_empty()) {
         let (held, notes) = (of.held.len(), of.notes.len());
-        let _ = writeln!(
-            out,
-            "  {held} members held, {notes} remarks: see \"held\" and \"notes\" of the plan file"
-        );
+        let text = "see \"held\" and \"notes\" of the plan file";
+        let _ = writeln!(out, "  {held} members held, {notes} remarks: {text}");
     }
-    if let Some(evidence) = &of.evidence {
-        let _ = writeln!(out, "  {}", evidence.sentence());
-    }
+    out.extend(of.evidence.iter().map(|evidence| format!("  {}\n", evidence.sentence())));
     if let Some(confidence) = &of.confidence {
         confidence_text::draw(out, of, confidence);
     } else if of.changes() {
-        let _ = writeln!(
-            out,
-            "  figures are of the samples the order was made from; --confidence 20 judges them"
-        );
+        out.push_str("  figures are of the samples the order was made from; --confidence 20 judges them\n");
     }
     if !of.candidates.is_empty() {
         draw_candidates(out, of);
@@ -103,46 +92,33 @@ fn draw_candidates(out: &mut String, of: &StructPlan) {
     let mark = |build: &Option<String>| matrix_text::mark(of, build.as_deref());
     let forecast = |of: &Forecast| match of.line == of.build_line {
         true => format!("{}{} B", mark(&of.build), of.line),
-        false => format!("{}/{} B", of.line, of.build_line),
+        false => line_size(of.line, of.build_line),
     };
     let mut heads = vec!["candidate".to_owned(), "moved".to_owned()];
     heads.extend(first.forecasts.iter().map(forecast));
     heads.extend(first.sizes.iter().map(|size| format!("size {}{}", mark(&size.build), size.build_line)));
     heads.push("shared".to_owned());
-    let _ = writeln!(
-        out,
-        "  lines per visit by line size (/ size compiled for), bytes (and kmalloc class) by line size,
-  lines lost to other CPUs per visit"
+    out.push_str(
+        "  lines per visit by line size (/ size compiled for), bytes (and kmalloc class) by line size,\n",
     );
+    out.push_str("  lines lost to other CPUs per visit\n");
     row(out, &heads, "");
-    row(
-        out,
-        &cells(
-            "declared",
-            first,
-            (|of| of.together.before, |of| (of.before, of.slab_before), first.coherence.before),
-        ),
-        "",
-    );
+    let before: Side = (|of| of.together.before, |of| (of.before, of.slab_before), |of| of.coherence.before);
+    row(out, &cells("declared", 0, first, before), "");
     for (number, candidate) in (1..).zip(&of.candidates) {
-        let after = (
-            (|of: &Forecast| of.together.after) as fn(&Forecast) -> f64,
-            (|of: &SizeForecast| (of.after, of.slab_after)) as fn(&SizeForecast) -> (u64, u64),
-            candidate.coherence.after,
-        );
-        row(out, &cells(&number.to_string(), candidate, after), &marks(candidate));
+        let after: Side = (|of| of.together.after, |of| (of.after, of.slab_after), |of| of.coherence.after);
+        row(out, &cells(&number.to_string(), candidate.moved, candidate, after), &marks(candidate));
     }
 }
 
 /// What is shown of a forecast, of a size, and of coherence.
-type Side = (fn(&Forecast) -> f64, fn(&SizeForecast) -> (u64, u64), f64);
+type Side = (fn(&Forecast) -> f64, fn(&SizeForecast) -> (u64, u64), fn(&Candidate) -> f64);
 
-fn cells(name: &str, candidate: &Candidate, (lines, size, shared): Side) -> Vec<String> {
-    let moved = if name == "declared" { 0 } else { candidate.moved };
+fn cells(name: &str, moved: usize, candidate: &Candidate, (lines, size, shared): Side) -> Vec<String> {
     let mut cells = vec![name.to_owned(), moved.to_string()];
     cells.extend(candidate.forecasts.iter().map(|of| format!("{:.3}", lines(of))));
     cells.extend(candidate.sizes.iter().map(size).map(|(size, slab)| format!("{size} ({slab})")));
-    cells.push(format!("{shared:.3}"));
+    cells.push(format!("{:.3}", shared(candidate)));
     cells
 }
 
@@ -180,4 +156,50 @@ fn draw_search(out: &mut String, of: &StructPlan, search: &SearchReport) {
         if search.gap > 0.0 { format!("{:.2}%", 100.0 * search.gap) } else { "any".to_owned() },
         if of.outcome == Outcome::Moved { "this one" } else { "the declared one" },
     );
+}
+
+/// Appends what is proposed for a struct by its layout alone.
+fn draw_packed(out: &mut String, of: &StructPlan, paint: Paint) {
+    let verdict = match of.outcome {
+        Outcome::Moved if of.moved.len() == 1 => "one member moves".to_owned(),
+        Outcome::Moved => format!("{} members move", of.moved.len()),
+        Outcome::NoGain => "no gain, nothing moves".to_owned(),
+        Outcome::Refused | Outcome::TooFewSamples => "refused, nothing moves".to_owned(),
+    };
+    let title = paint.bold(&format!("struct {}", of.name));
+    let _ = writeln!(out, "{title}: {verdict} (by size alone: no profile tells what is hot)");
+    out.extend(of.reason.iter().map(|reason| format!("  {reason}\n")));
+    draw_sizes(out, &of.candidates);
+    if of.search.is_some_and(|search| search.optimal) {
+        out.push_str("  no legal order saves more, and none that saves as much moves fewer members\n");
+    }
+    of.moved.chunks(1).for_each(|member| draw_moved(out, member));
+    out.push('\n');
+}
+
+/// A row for the declared order and for each candidate.
+fn draw_sizes(out: &mut String, candidates: &[Candidate]) {
+    let Some(first) = candidates.first() else { return };
+    out.push_str("  bytes, cachelines and kmalloc class by line size\n");
+    let heads = first.sizes.iter().map(|size| format!("{} B", size.build_line));
+    size_row(out, "candidate", "moved", heads, "");
+    let declared = first.sizes.iter().map(|size| cell(size, size.before, size.slab_before));
+    size_row(out, "declared", "0", declared, "");
+    for (number, candidate) in (1..).zip(candidates) {
+        let sizes = candidate.sizes.iter().map(|size| cell(size, size.after, size.slab_after));
+        let mark = if candidate.marks.contains(&Mark::Chosen) { "  chosen" } else { "" };
+        size_row(out, &number.to_string(), &candidate.moved.to_string(), sizes, mark);
+    }
+}
+
+fn cell(of: &SizeForecast, size: u64, slab: u64) -> String {
+    format!("{size} / {} ({slab})", size.div_ceil(of.build_line.max(1)))
+}
+
+fn size_row(out: &mut String, name: &str, moved: &str, cells: impl Iterator<Item = String>, marks: &str) {
+    let mut line = format!("  {name:>9} {moved:>9}");
+    for cell in cells {
+        let _ = write!(line, " {cell:>18}");
+    }
+    let _ = writeln!(out, "{line}{marks}");
 }

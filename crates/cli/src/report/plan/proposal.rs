@@ -19,15 +19,10 @@ pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &Patched) 
     out.push_str("## Plan\n\n");
     fenced(&mut out, |text| plan_text::draw(text, plan, paint));
     out.push_str("## Patches\n\n");
-    for (name, _) in &patched.patches {
-        let _ = writeln!(out, "- `{name}`");
-    }
-    for note in &patched.notes {
-        let _ = writeln!(out, "- to look at: {note}");
-    }
-    for (name, reason) in &patched.refusals {
-        let _ = writeln!(out, "- struct {name} refused: {reason}");
-    }
+    out.extend(patched.patches.iter().map(|(name, _)| format!("- `{name}`\n")));
+    out.extend(patched.notes.iter().map(|note| format!("- to look at: {note}\n")));
+    let refused = |(name, reason): &(String, String)| format!("- struct {name} refused: {reason}\n");
+    out.extend(patched.refusals.iter().map(refused));
     if patched.patches.is_empty() && patched.refusals.is_empty() {
         out.push_str("Nothing moves, so there is no patch.\n");
     }
@@ -37,12 +32,12 @@ pub(crate) fn markdown(profile: &AccessProfile, plan: &Plan, patched: &Patched) 
         let options = heat_text::Options { lines: &plan.lines, top: 10, paint };
         let sampled =
             profile.types.iter().find(|known| known.name == of.name && known.fingerprint == of.fingerprint);
-        match sampled {
-            Some(sampled) => fenced(&mut out, |text| {
-                heat_text::draw(text, &TypeHeat::new(profile, sampled, sampled.layout.as_ref()), &options);
-            }),
-            None => out.push_str("No samples.\n"),
-        }
+        let Some(sampled) = sampled else {
+            out.push_str("No samples.\n");
+            continue;
+        };
+        let heat = TypeHeat::new(profile, sampled, sampled.layout.as_ref());
+        fenced(&mut out, |text| heat_text::draw(text, &heat, &options));
     }
     out
 }

@@ -1,11 +1,13 @@
 //! Simulated costs of layouts, for eyes and as a document.
 
 use crate::report::color::Paint;
-use fieldline_plan::simulate::{Interval, SimulatedMachine};
+use fieldline_plan::simulate::Interval;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// One thing that was counted, before and after.
+#[derive(Serialize)]
 pub(crate) struct Metric {
     pub(crate) name: &'static str,
     pub(crate) before: f64,
@@ -14,9 +16,11 @@ pub(crate) struct Metric {
 }
 
 /// What was counted of a struct.
+#[derive(Serialize)]
 pub(crate) struct Row {
     pub(crate) name: String,
     /// Bytes before and after.
+    #[serde(skip)]
     pub(crate) sizes: Option<(u64, u64)>,
     pub(crate) accesses: u64,
     pub(crate) visits: u64,
@@ -24,23 +28,25 @@ pub(crate) struct Row {
 }
 
 /// What was counted at one line size.
+#[derive(Serialize)]
 pub(crate) struct Table {
-    pub(crate) machine: SimulatedMachine,
+    pub(crate) line: u64,
+    pub(crate) cpus: usize,
+    pub(crate) cache_bytes: [u64; 3],
+    pub(crate) gap: u64,
     pub(crate) rows: Vec<Row>,
 }
 
 pub(crate) fn draw(out: &mut String, tables: &[Table], paint: Paint) {
     for table in tables {
-        let SimulatedMachine { cpus, line, sizes, gap, .. } = table.machine;
-        let [first, second, shared] = sizes.map(|bytes| bytes >> 10);
+        let Table { cpus, line, gap, .. } = table;
+        let [first, second, shared] = table.cache_bytes.map(|bytes| bytes >> 10);
         let title = paint.bold(&format!("{line} B lines"));
         let _ = writeln!(
             out,
             "{title}: {cpus} CPUs with {first} + {second} KiB over {shared} KiB; a visit ends after {gap} other accesses"
         );
-        for row in &table.rows {
-            draw_row(out, row, paint);
-        }
+        table.rows.iter().for_each(|row| draw_row(out, row, paint));
         out.push('\n');
     }
     let note = "a model: true LRU, no prefetching, no timing; in brackets where 95 % of resampled stretches of time lie";
@@ -57,45 +63,16 @@ fn draw_row(out: &mut String, row: &Row, paint: Paint) {
             let [change, low, high] = [interval.change, interval.low, interval.high].map(|part| 100.0 * part);
             format!("{change:+6.1} %  [{low:+.1}, {high:+.1}]")
         });
-        let _ = writeln!(
-            out,
-            "    {:<16} {:>10.digits$} -> {:>10.digits$}  {}",
-            metric.name,
-            metric.before,
-            metric.after,
-            change.unwrap_or_default()
-        );
+        let (Metric { name, before, after, .. }, change) = (metric, change.unwrap_or_default());
+        let _ = writeln!(out, "    {name:<16} {before:>10.digits$} -> {after:>10.digits$}  {change}");
     }
 }
 
 /// The tables as a document (docs/formats.md). `drawn` says so if the accesses were not recorded.
 pub(crate) fn document(tables: &[Table], drawn: Option<&str>) -> Value {
-    let tables: Vec<Value> = tables
-        .iter()
-        .map(|table| {
-            let SimulatedMachine { cpus, line, sizes, gap, .. } = table.machine;
-            let rows: Vec<Value> = table.rows.iter().map(row_document).collect();
-            json!({"line": line, "cpus": cpus, "cache_bytes": sizes, "gap": gap, "rows": rows})
-        })
-        .collect();
-    match drawn {
-        None => json!({"format": "fieldline-simulation", "version": 1, "tables": tables}),
-        Some(drawn) => {
-            json!({"format": "fieldline-simulation", "version": 1, "drawn": drawn, "tables": tables})
-        }
+    let mut document = json!({"format": "fieldline-simulation", "version": 1, "tables": tables});
+    if let Some(drawn) = drawn {
+        document["drawn"] = drawn.into();
     }
-}
-
-fn row_document(row: &Row) -> Value {
-    let metrics: Vec<Value> = row
-        .metrics
-        .iter()
-        .map(|metric| {
-            let interval = metric.interval.map(
-                |interval| json!({"change": interval.change, "low": interval.low, "high": interval.high}),
-            );
-            json!({"name": metric.name, "before": metric.before, "after": metric.after, "interval": interval})
-        })
-        .collect();
-    json!({"name": row.name, "accesses": row.accesses, "visits": row.visits, "metrics": metrics})
+    document
 }

@@ -4,11 +4,6 @@ use fieldline_tree::proof::{BuildProof, Judged, Shown};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The line above the verdicts on a file.
-pub(crate) fn heading(out: &mut String, path: &Path) {
-    let _ = writeln!(out, "{}:", path.display());
-}
-
 /// What a struct of a file is.
 pub(crate) fn verdict(out: &mut String, judged: &Judged) {
     let (name, members, size) = (&judged.verdict.name, judged.verdict.members, judged.size);
@@ -21,16 +16,12 @@ pub(crate) fn verdict(out: &mut String, judged: &Judged) {
 }
 
 fn mismatches(out: &mut String, judged: &Judged) {
-    for mismatch in &judged.verdict.mismatches {
-        let _ = writeln!(out, "    {mismatch}");
-    }
+    out.extend(judged.verdict.mismatches.iter().map(|mismatch| format!("    {mismatch}\n")));
 }
 
 /// Structs whose declaration can't be changed.
 pub(crate) fn refusals(out: &mut String, refusals: &[(String, String)]) {
-    for (name, reason) in refusals {
-        let _ = writeln!(out, "refused: struct {name}: {reason}");
-    }
+    out.extend(refusals.iter().map(|(name, reason)| format!("refused: struct {name}: {reason}\n")));
 }
 
 /// A row for each struct of each build, and below it what is not as predicted.
@@ -39,8 +30,9 @@ pub(crate) fn builds(out: &mut String, folders: &[PathBuf], found: &[BuildProof]
         out.push_str("nothing moves, so there is nothing to compile\n");
         return;
     }
+    let titles = ["build", "machine", "line", "struct", "unit", "bytes", "result"].map(str::to_owned);
     let rows: Vec<[String; 7]> =
-        std::iter::once(titles()).chain(folders.iter().zip(found).flat_map(rows)).collect();
+        std::iter::once(titles).chain(folders.iter().zip(found).flat_map(rows)).collect();
     let widths: Vec<usize> =
         (0..7).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
     for row in &rows {
@@ -52,26 +44,18 @@ pub(crate) fn builds(out: &mut String, folders: &[PathBuf], found: &[BuildProof]
     }
 }
 
-fn titles() -> [String; 7] {
-    ["build", "machine", "line", "struct", "unit", "bytes", "result"].map(str::to_owned)
-}
-
 fn rows((folder, finding): (&PathBuf, &BuildProof)) -> Vec<[String; 7]> {
     let (machine, line) = &finding.machine;
-    let head = || [folder.display().to_string(), machine.clone(), format!("{line} B")];
     let row = |name: &str, unit: &str, bytes: String, result: String| {
-        let [folder, machine, line] = head();
-        [folder, machine, line, name.to_owned(), unit.to_owned(), bytes, result]
+        let (folder, line) = (folder.display().to_string(), format!("{line} B"));
+        [folder, machine.clone(), line, name.to_owned(), unit.to_owned(), bytes, result]
     };
-    let of_struct = |shown: &Shown| {
-        let judged = shown.judged.iter();
-        let rows = judged.map(|one| row(&shown.name, &shown.unit, bytes(one), result(one)));
-        rows.collect::<Vec<_>>()
-    };
-    let mut rows: Vec<_> = finding.shown.iter().flat_map(of_struct).collect();
-    rows.extend(
-        finding.broken.iter().map(|(unit, _)| row("", unit, String::new(), "does not compile".to_owned())),
-    );
+    let mut rows = Vec::new();
+    for Shown { name, unit, judged, .. } in &finding.shown {
+        rows.extend(judged.iter().map(|one| row(name, unit, bytes(one), result(one))));
+    }
+    let broken = finding.broken.iter();
+    rows.extend(broken.map(|(unit, _)| row("", unit, String::new(), "does not compile".to_owned())));
     rows
 }
 
@@ -96,7 +80,5 @@ fn details(out: &mut String, folder: &Path, finding: &BuildProof) {
     for (unit, why) in &finding.broken {
         let _ = writeln!(out, "{folder}: {unit} does not compile with the patch:\n{why}");
     }
-    for remark in &finding.remarks {
-        let _ = writeln!(out, "{folder}: note: {remark}");
-    }
+    out.extend(finding.remarks.iter().map(|remark| format!("{folder}: note: {remark}\n")));
 }

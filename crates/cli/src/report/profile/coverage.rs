@@ -2,37 +2,31 @@
 
 use crate::report::color::Paint;
 use crate::report::profile::heat_text::percent;
-use fieldline_access::access::{AccessProfile, EventCoverage};
+use fieldline_access::access::{AccessProfile, EventCoverage, Tally};
 use fieldline_profile::sums::DsoCoverage;
 use std::fmt::Write;
 
 /// Appends recordings, coverage by samples and by period, reasons, blind spots.
 pub(crate) fn draw(out: &mut String, profile: &AccessProfile, paint: Paint) {
-    draw_recordings(out, profile);
-    for event in &profile.coverage {
-        draw_event(out, event, "", paint);
-    }
-    draw_blind_spots(out, profile, paint);
+    draw_around(out, profile, paint, |out| {
+        profile.coverage.iter().for_each(|event| draw_event(out, event, "", paint));
+    });
 }
 
 /// The same by event and DSO.
 pub(crate) fn draw_by_dso(out: &mut String, profile: &AccessProfile, rows: &[DsoCoverage], paint: Paint) {
-    draw_recordings(out, profile);
-    for row in rows {
-        draw_event(out, &row.event, &format!(" in {}", row.dso), paint);
-    }
-    draw_blind_spots(out, profile, paint);
+    draw_around(out, profile, paint, |out| {
+        rows.iter().for_each(|row| draw_event(out, &row.event, &format!(" in {}", row.dso), paint));
+    });
 }
 
-fn draw_recordings(out: &mut String, profile: &AccessProfile) {
+fn draw_around(out: &mut String, profile: &AccessProfile, paint: Paint, events: impl FnOnce(&mut String)) {
     for recording in &profile.recordings {
         let lost = if recording.lost > 0 { format!(", {} lost", recording.lost) } else { String::new() };
         let release = recording.release.as_deref().map(|release| format!(", {release}")).unwrap_or_default();
         let _ = writeln!(out, "{}: {}{lost}{release}", recording.file, recording.samples_in_words());
     }
-}
-
-fn draw_blind_spots(out: &mut String, profile: &AccessProfile, paint: Paint) {
+    events(out);
     for spot in &profile.blind_spots {
         let _ = writeln!(out, "{} {spot}", paint.warn("blind spot:"));
     }
@@ -41,24 +35,16 @@ fn draw_blind_spots(out: &mut String, profile: &AccessProfile, paint: Paint) {
 
 fn draw_event(out: &mut String, event: &EventCoverage, place: &str, paint: Paint) {
     let total = event.total;
-    let _ = writeln!(
-        out,
-        "{}{place}: {} of {} samples attributed ({}; {} by period)",
-        paint.bold(&event.event),
-        event.attributed.samples,
-        total.samples,
-        percent(event.attributed.samples, total.samples),
-        percent(event.attributed.period, total.period),
-    );
+    let shares =
+        |of: Tally| (of.samples, percent(of.samples, total.samples), percent(of.period, total.period));
+    let (name, (count, share, by_period)) = (paint.bold(&event.event), shares(event.attributed));
+    let all = total.samples;
+    let _ =
+        writeln!(out, "{name}{place}: {count} of {all} samples attributed ({share}; {by_period} by period)");
     let mut reasons: Vec<_> = event.unattributed.iter().collect();
     reasons.sort_by(|left, right| right.1.samples.cmp(&left.1.samples).then_with(|| left.0.cmp(right.0)));
     for (reason, tally) in reasons {
-        let _ = writeln!(
-            out,
-            "  {:>8} {:>6} {:>6} by period  {reason}",
-            tally.samples,
-            percent(tally.samples, total.samples),
-            percent(tally.period, total.period)
-        );
+        let (count, share, by_period) = shares(*tally);
+        let _ = writeln!(out, "  {count:>8} {share:>6} {by_period:>6} by period  {reason}");
     }
 }

@@ -1,15 +1,13 @@
 //! What a profile says about one struct: numbers first, texts in [`super::heat_text`].
 
-use fieldline_access::access::{AccessProfile, CpuAccess, TypeProfile};
+use fieldline_access::access::{AccessProfile, TypeProfile};
 use fieldline_layout::layout::Layout;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One member, or one offset where no layout names members.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MemberHeat {
-    /// Offset in bytes.
     pub(crate) offset: u64,
-    /// Size in bytes.
     pub(crate) size: u64,
     /// Name, or the offset.
     pub(crate) label: String,
@@ -30,7 +28,6 @@ pub(crate) struct MemberHeat {
 }
 
 impl MemberHeat {
-    /// Loads and stores together.
     pub(crate) fn samples(&self) -> u64 {
         self.loads + self.stores
     }
@@ -68,10 +65,7 @@ pub(crate) struct LineHeat {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Spot {
     size: u64,
-    loads: u64,
-    stores: u64,
-    writers: BTreeSet<u32>,
-    label: String,
+    heat: LineHeat,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -93,8 +87,7 @@ impl TypeHeat {
         let mut members: BTreeMap<u64, MemberHeat> = BTreeMap::new();
         let mut by_function: BTreeMap<u32, BTreeMap<u64, u64>> = BTreeMap::new();
         for access in &of.accesses {
-            let place = Place::of(layout, access.offset, access.size);
-            let Place { offset, size, label } = place;
+            let (offset, size, label) = place(layout, access.offset, access.size);
             let new = || MemberHeat { offset, size, label, ..MemberHeat::default() };
             let member = members.entry(offset).or_insert_with(new);
             member.loads += access.loads.samples;
@@ -108,8 +101,22 @@ impl TypeHeat {
             let touched = by_function.entry(access.function).or_default();
             *touched.entry(offset).or_default() += access.samples();
         }
-        add_cpus(&mut members, &of.cpus, layout);
-        let name = |function: u32| function_name(profile, function);
+        for access in &of.cpus {
+            let Some(member) = members.get_mut(&place(layout, access.offset, 1).0) else { continue };
+            member.cpus.insert(access.cpu);
+            if access.stores > 0 {
+                member.writers.insert(access.cpu);
+            }
+        }
+        let name = |function: u32| {
+            profile.functions.get(function as usize).cloned().unwrap_or_else(|| "?".to_owned())
+        };
+        for member in members.values_mut() {
+            let touching = |(function, touched): (&u32, &BTreeMap<u64, u64>)| {
+                touched.get(&member.offset).map(|count| (name(*function), *count))
+            };
+            member.functions = ranked(by_function.iter().filter_map(touching));
+        }
         let mut heat = Self {
             name: of.name.clone(),
             size: of.size,
@@ -120,12 +127,10 @@ impl TypeHeat {
             members: members.into_values().collect(),
             spots: spots(of, layout),
         };
-        heat.add_functions(&by_function, &name);
         heat.add_pairs(&by_function, &name);
         heat
     }
 
-    /// Loads and stores of all members.
     pub(crate) fn samples(&self) -> u64 {
         self.members.iter().map(MemberHeat::samples).sum()
     }
@@ -138,32 +143,14 @@ impl TypeHeat {
             let last = offset.saturating_add(spot.size.max(1) - 1).min(self.size.saturating_sub(1));
             for index in offset / line..=last / line {
                 let heat = lines.entry(index).or_default();
-                heat.loads += spot.loads;
-                heat.stores += spot.stores;
-                heat.writers.extend(&spot.writers);
-                if heat.members.last() != Some(&spot.label) {
-                    heat.members.push(spot.label.clone());
-                }
+                heat.loads += spot.heat.loads;
+                heat.stores += spot.heat.stores;
+                heat.writers.extend(&spot.heat.writers);
+                heat.members.extend_from_slice(&spot.heat.members);
+                heat.members.dedup();
             }
         }
         lines
-    }
-
-    fn index(&self, offset: u64) -> Option<usize> {
-        self.members.binary_search_by_key(&offset, |member| member.offset).ok()
-    }
-
-    fn add_functions(
-        &mut self,
-        by_function: &BTreeMap<u32, BTreeMap<u64, u64>>,
-        name: &impl Fn(u32) -> String,
-    ) {
-        for member in &mut self.members {
-            let counts = by_function.iter().filter_map(|(function, touched)| {
-                touched.get(&member.offset).map(|count| (name(*function), *count))
-            });
-            member.functions = ranked(counts);
-        }
     }
 
     fn add_pairs(&mut self, by_function: &BTreeMap<u32, BTreeMap<u64, u64>>, name: &impl Fn(u32) -> String) {
@@ -181,8 +168,9 @@ impl TypeHeat {
                 }
             }
         }
+        let index = |offset| self.members.binary_search_by_key(&offset, |member| member.offset).ok();
         let found = pairs.into_iter().filter_map(|((left, right), (together, _, function))| {
-            let (left, right) = (self.index(left)?, self.index(right)?);
+            let (left, right) = (index(left)?, index(right)?);
             Some(Pair { left, right, together, function: name(function) })
         });
         let mut found: Vec<Pair> = found.filter(|pair| pair.together > 0).collect();
@@ -195,24 +183,20 @@ impl TypeHeat {
 fn spots(of: &TypeProfile, layout: Option<&Layout>) -> BTreeMap<u64, Spot> {
     let mut spots: BTreeMap<u64, Spot> = BTreeMap::new();
     for access in &of.accesses {
-        let spot = spots.entry(access.offset).or_default();
-        spot.size = spot.size.max(access.size);
-        spot.loads += access.loads.samples;
-        spot.stores += access.stores.samples;
-        if spot.label.is_empty() {
-            spot.label = Place::of(layout, access.offset, access.size).label;
+        let Spot { size, heat } = spots.entry(access.offset).or_default();
+        *size = access.size.max(*size);
+        heat.loads += access.loads.samples;
+        heat.stores += access.stores.samples;
+        if heat.members.is_empty() {
+            heat.members.push(place(layout, access.offset, access.size).2);
         }
     }
     for access in of.cpus.iter().filter(|access| access.stores > 0) {
         if let Some(spot) = spots.get_mut(&access.offset) {
-            spot.writers.insert(access.cpu);
+            spot.heat.writers.insert(access.cpu);
         }
     }
     spots
-}
-
-fn function_name(profile: &AccessProfile, function: u32) -> String {
-    profile.functions.get(function as usize).cloned().unwrap_or_else(|| "?".to_owned())
 }
 
 fn ranked(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
@@ -225,40 +209,18 @@ fn ranked(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
     ranked
 }
 
-fn add_cpus(members: &mut BTreeMap<u64, MemberHeat>, cpus: &[CpuAccess], layout: Option<&Layout>) {
-    for access in cpus {
-        let place = Place::of(layout, access.offset, 1);
-        let Some(member) = members.get_mut(&place.offset) else { continue };
-        member.cpus.insert(access.cpu);
-        if access.stores > 0 {
-            member.writers.insert(access.cpu);
-        }
-    }
-}
-
-/// The member an access belongs to.
-struct Place {
-    offset: u64,
-    size: u64,
-    label: String,
-}
-
-impl Place {
-    fn of(layout: Option<&Layout>, offset: u64, size: u64) -> Self {
-        let member = layout.and_then(|layout| layout.members.get(layout.member_at(offset)?));
-        match member {
-            Some(member) => {
-                Self { offset: member.offset(), size: member.size(), label: member.label().to_owned() }
-            }
-            None => Self { offset, size, label: format!("+{offset}") },
-        }
+/// Offset, size and name of the member an access belongs to.
+fn place(layout: Option<&Layout>, offset: u64, size: u64) -> (u64, u64, String) {
+    match layout.and_then(|layout| layout.members.get(layout.member_at(offset)?)) {
+        Some(member) => (member.offset(), member.size(), member.label().to_owned()),
+        None => (offset, size, format!("+{offset}")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_access::access::{Access, Tally};
+    use fieldline_access::access::{Access, CpuAccess, Tally};
 
     fn access(function: u32, offset: u64, loads: u64, stores: u64) -> Access {
         Access {

@@ -1,6 +1,6 @@
 //! Which members lose their cacheline to other CPUs, and whose writes take it.
 
-use crate::report::profile::heat_text::Options;
+use crate::report::profile::heat_text::{Options, some};
 use fieldline_access::access::TypeProfile;
 use fieldline_layout::layout::Layout;
 use fieldline_plan::cost::false_sharing::{Contended, contended};
@@ -26,16 +26,8 @@ fn falsely(out: &mut String, found: &[Contended], line: u64, layout: Option<&Lay
     let head = format!("  falsely shared: other CPUs take the line of {line} B by writing other members");
     let _ = writeln!(out, "{}", options.paint.dim(&head));
     for place in shown {
-        let label = label(layout, place.offset);
-        let _ = writeln!(
-            out,
-            "  {:>6}  {label:<32} {:>5.0} of {} samples that lost it ({} at home)  written: {}",
-            place.offset,
-            place.falsely,
-            place.lost,
-            place.lost_at_home,
-            writers(place, layout)
-        );
+        let row = row(place, place.falsely, layout);
+        let _ = writeln!(out, "{row} ({} at home)  written: {}", place.lost_at_home, writers(place, layout));
     }
     out.push('\n');
 }
@@ -49,16 +41,14 @@ fn truly(out: &mut String, found: &[Contended], layout: Option<&Layout>, options
     let head = "  truly shared: other CPUs write the member itself";
     let _ = writeln!(out, "{}", options.paint.dim(head));
     for place in shown.into_iter().take(options.top) {
-        let label = label(layout, place.offset);
-        let _ = writeln!(
-            out,
-            "  {:>6}  {label:<32} {:>5.0} of {} samples that lost it",
-            place.offset,
-            truth(place),
-            place.lost
-        );
+        let _ = writeln!(out, "{}", row(place, truth(place), layout));
     }
     out.push('\n');
+}
+
+fn row(place: &Contended, samples: f64, layout: Option<&Layout>) -> String {
+    let (offset, label) = (place.offset, label(layout, place.offset));
+    format!("  {offset:>6}  {label:<32} {samples:>5.0} of {} samples that lost it", place.lost)
 }
 
 fn truth(place: &Contended) -> f64 {
@@ -71,17 +61,16 @@ fn label(layout: Option<&Layout>, offset: u64) -> String {
 
 /// The written members of the line, each with where its stores came from.
 fn writers(place: &Contended, layout: Option<&Layout>) -> String {
-    let named = place.writers.iter().take(NAMED).map(|writer| {
+    let named = place.writers.iter().map(|writer| {
         let label = label(layout, writer.offset);
         let (home, away) = (writer.at_home, writer.away);
         format!("{label} ({home} at home, {away} elsewhere, CPUs {})", cpus(&writer.cpus))
     });
-    let mut text = named.collect::<Vec<_>>().join(", ");
-    let more = place.writers.len().saturating_sub(NAMED);
-    if more > 0 {
-        let _ = write!(text, " (+{more})");
+    if place.writers.is_empty() {
+        "no sample shows who".to_owned()
+    } else {
+        some(named, &place.writers, NAMED)
     }
-    if text.is_empty() { "no sample shows who".to_owned() } else { text }
 }
 
 /// CPU numbers with runs as `first-last`.

@@ -1,17 +1,14 @@
 //! [`TypeHeat`] for eyes.
 
 use crate::report::color::Paint;
-use crate::report::profile::heat::{MemberHeat, TypeHeat};
+use crate::report::profile::heat::{LineHeat, MemberHeat, TypeHeat};
 use std::fmt::Write;
 
-/// How to print.
 #[derive(Clone, Debug)]
 pub(crate) struct Options<'o> {
-    /// Cacheline sizes in bytes.
     pub(crate) lines: &'o [u64],
     /// Rows of functions and pairs.
     pub(crate) top: usize,
-    /// Colour.
     pub(crate) paint: Paint,
 }
 
@@ -40,28 +37,27 @@ fn members(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
     let mut ranked: Vec<&MemberHeat> = heat.members.iter().collect();
     ranked.sort_by_key(|member| (std::cmp::Reverse(member.samples()), member.offset));
     for member in ranked {
-        let _ = writeln!(
+        let MemberHeat { offset, size, label, loads, stores, functions, .. } = member;
+        let (share, cycles, levels) =
+            (percent(member.samples(), total), member.mean_latency(), levels(member));
+        let (cpus, writers) = (member.cpus.len(), member.writers.len());
+        let functions = some(functions.iter().map(|(name, _)| name.clone()), functions, 3);
+        let _ = write!(
             out,
-            "  {:>6} {:>5}  {:<width$} {:>6} {:>7} {:>7} {:>5}  {:<28} {:>4} {:>4}  {}",
-            member.offset,
-            member.size,
-            member.label,
-            percent(member.samples(), total),
-            member.loads,
-            member.stores,
-            member.mean_latency(),
-            levels(member),
-            member.cpus.len(),
-            member.writers.len(),
-            top_functions(member, 3),
+            "  {offset:>6} {size:>5}  {label:<width$} {share:>6} {loads:>7} {stores:>7} {cycles:>5}"
         );
+        let _ = writeln!(out, "  {levels:<28} {cpus:>4} {writers:>4}  {functions}");
     }
     out.push('\n');
 }
 
 /// `12.3%` of a total.
 pub(crate) fn percent(part: u64, total: u64) -> String {
-    if total == 0 { "-".to_owned() } else { format!("{:.1}%", 100.0 * part as f64 / total as f64) }
+    share(part, total, 1)
+}
+
+fn share(part: u64, total: u64, digits: usize) -> String {
+    if total == 0 { "-".to_owned() } else { format!("{:.digits$}%", 100.0 * part as f64 / total as f64) }
 }
 
 /// Shares of the levels that served the loads, most first, and HITM.
@@ -69,27 +65,18 @@ fn levels(member: &MemberHeat) -> String {
     let total: u64 = member.levels.iter().filter(|(level, _)| *level != "HITM").map(|(_, count)| count).sum();
     let mut ranked: Vec<(&String, &u64)> = member.levels.iter().collect();
     ranked.sort_by(|left, right| right.1.cmp(left.1).then_with(|| left.0.cmp(right.0)));
-    let worth_saying = |count: u64| count * 200 >= total;
-    let shares = ranked
-        .iter()
-        .filter(|(_, count)| worth_saying(**count))
-        .take(4)
-        .map(|(level, count)| format!("{level} {}", share(**count, total)));
+    let worth_saying = ranked.into_iter().filter(|(_, count)| *count * 200 >= total).take(4);
+    let shares = worth_saying.map(|(level, count)| format!("{level} {}", share(*count, total, 0)));
     shares.collect::<Vec<_>>().join(" ")
 }
 
-fn share(part: u64, total: u64) -> String {
-    if total == 0 { "-".to_owned() } else { format!("{:.0}%", 100.0 * part as f64 / total as f64) }
-}
-
-fn top_functions(member: &MemberHeat, count: usize) -> String {
-    let named = member.functions.iter().take(count).map(|(name, _)| name.as_str());
-    let more = member.functions.len().saturating_sub(count);
-    let mut text = named.collect::<Vec<_>>().join(", ");
-    if more > 0 {
-        let _ = write!(text, " (+{more})");
+/// The first names of a list, and how many more there are.
+pub(crate) fn some<T>(names: impl Iterator<Item = String>, of: &[T], count: usize) -> String {
+    let named = names.take(count).collect::<Vec<_>>().join(", ");
+    match of.len().saturating_sub(count) {
+        0 => named,
+        more => format!("{named} (+{more})"),
     }
-    text
 }
 
 fn functions(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
@@ -111,41 +98,28 @@ fn pairs(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
         };
         let apart = |line: &&u64| left.offset / **line != right.offset / **line;
         let split: Vec<String> = options.lines.iter().filter(apart).map(|line| format!("{line} B")).collect();
-        let split = if split.is_empty() {
-            String::new()
-        } else {
-            format!("  on two lines of {}", split.join(" and "))
+        let split = match split.is_empty() {
+            true => String::new(),
+            false => format!("  on two lines of {}", split.join(" and ")),
         };
+        let split = options.paint.warn(&split);
         let both = format!("{} + {}", left.label, right.label);
-        let _ = writeln!(
-            out,
-            "  {:>7}  {both:<48} mostly {}{}",
-            pair.together,
-            pair.function,
-            options.paint.warn(&split)
-        );
+        let _ = writeln!(out, "  {:>7}  {both:<48} mostly {}{split}", pair.together, pair.function);
     }
     out.push('\n');
 }
 
 fn lines(out: &mut String, heat: &TypeHeat, options: &Options<'_>) {
     for line in options.lines {
-        let _ = writeln!(
-            out,
-            "{}",
-            options.paint.dim(&format!("  by cacheline of {line} B, an object that starts on one"))
-        );
+        let head = format!("  by cacheline of {line} B, an object that starts on one");
+        let _ = writeln!(out, "{}", options.paint.dim(&head));
         for (index, on) in heat.lines(*line) {
             let share = percent(on.loads + on.stores, heat.samples());
             let rule = options.paint.rule(&format!("#{index:<3}"));
-            let _ = writeln!(
-                out,
-                "  {rule} {share:>6}  {:>7} loads {:>7} stores, written by {:>2} cpus: {}",
-                on.loads,
-                on.stores,
-                on.writers.len(),
-                on.members.join(" ")
-            );
+            let (LineHeat { loads, stores, .. }, cpus, members) =
+                (&on, on.writers.len(), on.members.join(" "));
+            let _ = write!(out, "  {rule} {share:>6}  {loads:>7} loads {stores:>7} stores, ");
+            let _ = writeln!(out, "written by {cpus:>2} cpus: {members}");
         }
         out.push('\n');
     }

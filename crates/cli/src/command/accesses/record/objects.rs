@@ -1,19 +1,10 @@
 //! Objects to watch: which bytes their members are, by symbols and debug info.
 
 use anyhow::{Context, Result, bail};
-use fieldline_debuginfo::hex;
-use fieldline_debuginfo::{Elf, FileBytes, types};
-use fieldline_layout::Layout;
-use fieldline_layout::layout::Member;
+use fieldline_debuginfo::{Elf, FileBytes, hex, types};
+use fieldline_layout::{Layout, Member};
 use fieldline_record::{Kernel, Watch, watches};
 use std::path::{Path, PathBuf};
-
-/// An object as the user writes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Object<'t> {
-    ty: &'t str,
-    place: Place<'t>,
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Place<'t> {
@@ -21,32 +12,25 @@ enum Place<'t> {
     Symbol { name: &'t str, offset: u64 },
 }
 
-impl<'t> Object<'t> {
-    fn parse(text: &'t str) -> Result<Self> {
-        let wanted = "is no TYPE@SYMBOL, TYPE@SYMBOL+OFFSET or TYPE@0xADDRESS";
-        let (ty, place) = text.rsplit_once('@').with_context(|| format!("{text} {wanted}"))?;
-        let place = match place.strip_prefix("0x") {
-            Some(digits) => Place::Address(hexadecimal(digits).with_context(|| format!("{text} {wanted}"))?),
-            None => {
-                let (name, offset) = place.split_once('+').unwrap_or((place, "0"));
-                let offset = match offset.strip_prefix("0x") {
-                    Some(digits) => hexadecimal(digits),
-                    None => offset.parse().ok(),
-                };
-                Place::Symbol { name, offset: offset.with_context(|| format!("{text} {wanted}"))? }
-            }
-        };
-        Ok(Self { ty: types::bare(ty), place })
+/// The type and the place of an object, as the user writes them.
+fn parse(text: &str) -> Option<(&str, Place<'_>)> {
+    let hexadecimal = |digits| u64::from_str_radix(digits, 16).ok();
+    let (ty, place) = text.rsplit_once('@')?;
+    if let Some(digits) = place.strip_prefix("0x") {
+        return Some((types::bare(ty), Place::Address(hexadecimal(digits)?)));
     }
+    let (name, offset) = place.split_once('+').unwrap_or((place, "0"));
+    let offset = offset.strip_prefix("0x").map_or_else(|| offset.parse().ok(), hexadecimal)?;
+    Some((types::bare(ty), Place::Symbol { name, offset }))
 }
 
-fn hexadecimal(digits: &str) -> Option<u64> {
-    u64::from_str_radix(digits, 16).ok()
+fn object(text: &str) -> Result<(&str, Place<'_>)> {
+    parse(text).with_context(|| format!("{text} is no TYPE@SYMBOL, TYPE@SYMBOL+OFFSET or TYPE@0xADDRESS"))
 }
 
 /// Whether objects are written as they should be.
 pub(super) fn check(objects: &[String]) -> Result<()> {
-    objects.iter().try_for_each(|text| Object::parse(text).map(|_| ()))
+    objects.iter().try_for_each(|text| object(text).map(|_| ()))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -67,9 +51,9 @@ pub(super) struct Bytes {
 pub(super) fn find(file: &Path, objects: &[String], members: &[String], home: Home<'_>) -> Result<Bytes> {
     let mut bytes = Bytes { watches: Vec::new(), objects: Vec::new() };
     for text in objects {
-        let object = Object::parse(text)?;
-        let layout = layout(file, object.ty)?;
-        for address in addresses(file, &object.place, home)? {
+        let (ty, place) = object(text)?;
+        let layout = layout(file, ty)?;
+        for address in addresses(file, &place, home)? {
             bytes.objects.push(format!("{} at {address:#x}", layout.name));
             for (offset, size) in ranges(&layout, members)? {
                 bytes.watches.extend(watches(address.wrapping_add(offset), size));
@@ -95,13 +79,11 @@ fn ranges(layout: &Layout, members: &[String]) -> Result<Vec<(u64, u64)>> {
     let is_asked = |member: &&Member| {
         members.is_empty() || member.name.as_ref().is_some_and(|name| members.contains(name))
     };
-    let of_member = |member: &Member| {
+    let ranges = layout.members.iter().filter(is_asked).map(|member| {
         let (first, end) = (member.bit_offset / 8, member.bit_end().div_ceil(8));
         (first, end - first)
-    };
-    let mut ranges: Vec<(u64, u64)> = layout.members.iter().filter(is_asked).map(of_member).collect();
-    ranges.retain(|(_, size)| *size > 0);
-    Ok(ranges)
+    });
+    Ok(ranges.filter(|(_, size)| *size > 0).collect())
 }
 
 /// A process has not mapped a file, or not yet.
@@ -138,10 +120,7 @@ fn addresses(file: &Path, place: &Place<'_>, home: Home<'_>) -> Result<Vec<u64>>
         }
         Home::Kernel { running, cpus } => {
             check_build_id(&elf)?;
-            let running = match running {
-                Some(running) => running,
-                None => Kernel::running()?,
-            };
+            let running = running.map_or_else(Kernel::running, Ok)?;
             let text = any("_text").with_context(|| format!("{}: no symbol _text", file.display()))?;
             let per_cpu = any("__per_cpu_start").zip(any("__per_cpu_end"));
             if !per_cpu.is_some_and(|(start, end)| start <= linked && linked < end) {
@@ -160,12 +139,10 @@ fn addresses(file: &Path, place: &Place<'_>, home: Home<'_>) -> Result<Vec<u64>>
 fn check_build_id(elf: &Elf<'_>) -> Result<()> {
     let running = Kernel::build_id();
     match (running.as_deref(), elf.build_id()) {
-        (Some(running), Some(given)) if running != given => bail!(
-            "{}: its build id is {}, that of the running kernel {}",
-            elf.path().display(),
-            hex(given),
-            hex(running)
-        ),
+        (Some(running), Some(given)) if running != given => {
+            let (path, given, running) = (elf.path().display(), hex(given), hex(running));
+            bail!("{path}: its build id is {given}, that of the running kernel {running}")
+        }
         _ => Ok(()),
     }
 }
@@ -176,13 +153,12 @@ mod tests {
 
     #[test]
     fn objects_are_types_at_places() {
-        let object = |text| Object::parse(text).map(|object| (object.ty, object.place));
         assert_eq!(object("struct a@0xffff8000").unwrap(), ("a", Place::Address(0xffff_8000)));
         assert_eq!(object("a::b<c>@v").unwrap(), ("a::b<c>", Place::Symbol { name: "v", offset: 0 }));
         assert_eq!(object("a@v+0x30").unwrap(), ("a", Place::Symbol { name: "v", offset: 0x30 }));
         assert_eq!(object("a@v+48").unwrap(), ("a", Place::Symbol { name: "v", offset: 48 }));
         for text in ["a", "a@0xyz", "a@v+z"] {
-            let error = Object::parse(text).unwrap_err().to_string();
+            let error = object(text).unwrap_err().to_string();
             assert!(error.starts_with(text) && error.contains("TYPE@SYMBOL"), "{error}");
         }
     }

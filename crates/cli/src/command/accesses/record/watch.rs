@@ -1,11 +1,11 @@
 //! `fieldline record --object`: hardware breakpoints on members of objects.
 
 use super::objects::{self, Bytes, Home, NotMapped};
-use crate::args::{RecordArgs, cpus};
+use crate::args::{Cpus, RecordArgs, cpus};
 use crate::output::{self, Outcome};
 use anyhow::{Context, Result, bail};
 use fieldline_record::{Caught, Kernel, RecordLimits, Rotation, WatchOptions, Watched};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -19,10 +19,8 @@ pub(super) fn run(args: &RecordArgs) -> Result<Outcome> {
     let caught = watch(args, child.as_ref());
     let left_running = match &mut child {
         Some(child) if caught.is_ok() && !args.kill => child.try_wait()?.is_none().then(|| child.id()),
-        Some(child) => {
-            end(child);
-            None
-        }
+        // A program that was started for nothing, or is to end, does.
+        Some(child) => child.kill().and_then(|()| child.wait()).ok().and(None),
         None => None,
     };
     let caught = caught?;
@@ -35,11 +33,6 @@ fn start(args: &RecordArgs) -> Result<Option<Child>> {
     let Some((program, rest)) = args.command.split_first() else { return Ok(None) };
     let child = Command::new(program).args(rest).spawn();
     Ok(Some(child.with_context(|| format!("cannot run {}", program.to_string_lossy()))?))
-}
-
-/// A program that was started for nothing, or is to end, does.
-fn end(child: &mut Child) {
-    child.kill().and_then(|()| child.wait()).ok();
 }
 
 fn watch(args: &RecordArgs, child: Option<&Child>) -> Result<Caught> {
@@ -56,14 +49,8 @@ fn watch(args: &RecordArgs, child: Option<&Child>) -> Result<Caught> {
 
 fn in_process(args: &RecordArgs, child: Option<&Child>) -> Result<(Watched, Bytes)> {
     let Some(pid) = args.pid.or_else(|| child.map(Child::id)) else { bail!("no program was given") };
-    let file = match &args.program {
-        Some(file) => file.clone(),
-        None => {
-            let path = PathBuf::from(format!("/proc/{pid}/exe"));
-            std::fs::read_link(&path)
-                .with_context(|| format!("there is no process {pid}, or it is another user's"))?
-        }
-    };
+    let file = args.program.clone().map_or_else(|| std::fs::read_link(format!("/proc/{pid}/exe")), Ok);
+    let file = file.with_context(|| format!("there is no process {pid}, or it is another user's"))?;
     let began = Instant::now();
     loop {
         let found = objects::find(&file, &args.objects, &args.member, Home::Process(pid));
@@ -76,20 +63,17 @@ fn in_process(args: &RecordArgs, child: Option<&Child>) -> Result<(Watched, Byte
 }
 
 fn in_kernel(args: &RecordArgs, vmlinux: &Path) -> Result<(Watched, Bytes)> {
-    let cpus = match &args.cpu {
-        Some(cpus) => cpus.0.clone(),
-        None => online()?,
-    };
+    let cpus = args.cpu.clone().map_or_else(online, Ok)?.0;
     let running = Kernel::running().ok();
     let home = Home::Kernel { running, cpus: &cpus };
     let bytes = objects::find(vmlinux, &args.objects, &args.member, home)?;
     Ok((Watched::Kernel { cpus, text: running.map(|kernel| kernel.text) }, bytes))
 }
 
-fn online() -> Result<Vec<u32>> {
+fn online() -> Result<Cpus> {
     let path = "/sys/devices/system/cpu/online";
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
-    cpus(&text).map(|cpus| cpus.0).map_err(anyhow::Error::msg)
+    cpus(&text).map_err(anyhow::Error::msg)
 }
 
 /// What it will cost.

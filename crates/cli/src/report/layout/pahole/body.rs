@@ -4,6 +4,7 @@ use super::declaration::tag_of;
 use super::facts::{Facts, Gap, Placed, is_union};
 use super::names::keyword;
 use super::printer::{Context, MAX_TEXT, Printer, Suffix};
+use super::text::plural;
 use super::trailer::Sums;
 use fieldline_layout::types::{Aggregate, Enumeration, MemberDecl, Type, TypeId};
 
@@ -48,10 +49,9 @@ impl<'t> Printer<'t> {
             self.text.pad(start, width as i64);
             self.text.word(" = ");
             match i64::try_from(*value) {
-                Ok(value) => self.text.signed(value),
-                Err(_) => self.text.number(*value as u64),
+                Ok(value) => self.text.put(format_args!("{value},\n")),
+                Err(_) => self.text.put(format_args!("{},\n", *value as u64)),
             }
-            self.text.word(",\n");
         }
         self.text.tabs(context.indent);
         self.text.word("}");
@@ -71,7 +71,7 @@ impl<'t> Printer<'t> {
         let inner = Context { indent: context.indent + 1, ..context };
         let mut lines =
             Lines { facts: &facts, sums: Sums::default(), blank: false, last: None, last_size: 0 };
-        self.first_gap(&mut lines, inner);
+        self.gap_remarks(facts.before, ("", "\n"), &mut lines, inner);
         let count = aggregate.members.len();
         for (index, (member, placed)) in aggregate.members.iter().zip(&facts.members).enumerate() {
             if self.text.len() > MAX_TEXT {
@@ -122,23 +122,6 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// A hole before the first member.
-    fn first_gap(&mut self, lines: &mut Lines<'_>, context: Context<'t>) {
-        let Gap { bytes, bits } = lines.facts.before;
-        if bits > 0 {
-            self.blank_once(lines);
-            self.hole_remark("", bits, "bit", context);
-            self.text.end_line();
-            lines.sums.bit_holes = lines.sums.bit_holes.saturating_add(bits);
-        }
-        if bytes > 0 {
-            self.blank_once(lines);
-            self.hole_remark("", bytes, "byte", context);
-            self.text.end_line();
-            lines.sums.holes = lines.sums.holes.saturating_add(bytes);
-        }
-    }
-
     fn struct_member(
         &mut self,
         member: &'t MemberDecl,
@@ -162,7 +145,7 @@ impl<'t> Printer<'t> {
         self.text.tabs(context.indent);
         self.member(member, placed, false, context);
         self.held_struct_remark(member, lines, context);
-        self.gap_remarks(placed, lines, context);
+        self.gap_remarks(placed.after, ("\n", ""), lines, context);
         self.text.end_line();
         let mut taken = *placed;
         if member.is_base && placed.after.bytes < 0 {
@@ -225,64 +208,43 @@ impl<'t> Printer<'t> {
         self.is_packed(member.ty, held);
         let flexible = self.ends_flexible(held);
         let embedded = self.embeds_flexible(member.ty, held);
-        let wastes = facts.padding != 0 || facts.bit_padding != 0 || facts.holes != 0 || facts.bit_holes != 0;
-        if !wastes && !flexible && !embedded {
+        let counted = |count: i64, unit: &str, what: &str| {
+            (count != 0).then(|| format!(" {count} {unit}{}{what}", plural(count.unsigned_abs())))
+        };
+        let parts = [
+            flexible.then(|| " a flexible array".to_owned()),
+            embedded.then(|| " embedded flexible array(s)".to_owned()),
+            counted(facts.padding, "byte", " of padding"),
+            counted(facts.bit_padding, "bit", " of padding"),
+            counted(facts.holes as i64, "hole", ""),
+            counted(facts.bit_holes as i64, "bit hole", ""),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
             return;
         }
         self.blank_once(lines);
         self.text.end_line();
         self.text.tabs(context.indent);
-        self.text.word("/* XXX last struct has");
-        let mut parts = Parts { first: true };
-        if flexible {
-            parts.begin(self);
-            self.text.word(" a flexible array");
-            lines.sums.flexible += 1;
-        }
-        if embedded {
-            parts.begin(self);
-            self.text.word(" embedded flexible array(s)");
-            lines.sums.embedded_flexible += 1;
-        }
-        self.counted(&mut parts, facts.padding, " byte", " of padding");
-        self.counted(&mut parts, facts.bit_padding, " bit", " of padding");
-        self.counted(&mut parts, facts.holes as i64, " hole", "");
-        self.counted(&mut parts, facts.bit_holes as i64, " bit hole", "");
-        self.text.word(" */");
+        self.text.put(format_args!("/* XXX last struct has{} */", parts.join(",")));
+        lines.sums.flexible += u64::from(flexible);
+        lines.sums.embedded_flexible += u64::from(embedded);
         lines.sums.count_held(&facts);
     }
 
-    /// `, 3 bytes of padding`
-    fn counted(&mut self, parts: &mut Parts, count: i64, unit: &str, what: &str) {
-        if count == 0 {
-            return;
-        }
-        parts.begin(self);
-        self.text.put(format_args!(" {count}{unit}"));
-        self.text.plural(count.unsigned_abs());
-        self.text.word(what);
-    }
-
-    fn gap_remarks(&mut self, placed: &Placed, lines: &mut Lines<'_>, context: Context<'t>) {
-        let Gap { bytes, bits } = placed.after;
-        if bits != 0 {
+    /// Says what is unused between two members or before the first, each remark between two texts.
+    fn gap_remarks(&mut self, gap: Gap, around: (&str, &str), lines: &mut Lines<'_>, context: Context<'t>) {
+        let Gap { bytes, bits } = gap;
+        for (size, unit) in [(bits, "bit"), (bytes.max(0), "byte")].into_iter().filter(|(size, _)| *size != 0)
+        {
             self.blank_once(lines);
-            self.hole_remark("\n", bits, "bit", context);
-            lines.sums.bit_holes = lines.sums.bit_holes.saturating_add(bits);
+            self.text.word(around.0);
+            self.text.tabs(context.indent);
+            let s = plural(size.unsigned_abs());
+            self.text.put(format_args!("/* XXX {size} {unit}{s} hole, try to pack */{}", around.1));
         }
-        if bytes > 0 {
-            self.blank_once(lines);
-            self.hole_remark("\n", bytes, "byte", context);
-            lines.sums.holes = lines.sums.holes.saturating_add(bytes);
-        }
-    }
-
-    fn hole_remark(&mut self, before: &str, size: i64, unit: &str, context: Context<'t>) {
-        self.text.word(before);
-        self.text.tabs(context.indent);
-        self.text.put(format_args!("/* XXX {size} {unit}"));
-        self.text.plural(size.unsigned_abs());
-        self.text.word(" hole, try to pack */");
+        lines.sums.bit_holes = lines.sums.bit_holes.saturating_add(bits);
+        lines.sums.holes = lines.sums.holes.saturating_add(bytes.max(0));
     }
 
     fn blank_once(&mut self, lines: &mut Lines<'_>) {
@@ -331,18 +293,5 @@ impl Lines<'_> {
             self.last_size = placed.size;
         }
         self.last = Some(*placed);
-    }
-}
-
-/// Parts of a remark, with commas between.
-struct Parts {
-    first: bool,
-}
-
-impl Parts {
-    fn begin(&mut self, printer: &mut Printer<'_>) {
-        if !std::mem::replace(&mut self.first, false) {
-            printer.text.word(",");
-        }
     }
 }

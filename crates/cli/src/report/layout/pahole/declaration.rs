@@ -123,7 +123,8 @@ impl<'t> Printer<'t> {
         };
         self.declare(element, name, context);
         if *is_vector {
-            return self.vector_size(id);
+            let size = self.table.size_of(id);
+            return self.text.put(format_args!(" __attribute__ ((__vector_size__ ({size})))"));
         }
         // `[]` can only be written where it can only stand: last, not alone, not in a union.
         let may_be_open = context.is_last && !context.is_first && !context.in_union;
@@ -133,10 +134,6 @@ impl<'t> Printer<'t> {
                 count => self.text.put(format_args!("[{}]", count & u64::from(u32::MAX))),
             }
         }
-    }
-
-    fn vector_size(&mut self, id: TypeId) {
-        self.text.put(format_args!(" __attribute__ ((__vector_size__ ({})))", self.table.size_of(id)));
     }
 
     /// A struct, union or enum: by its tag, or written out if it has none.
@@ -180,11 +177,7 @@ impl<'t> Printer<'t> {
         let type_column = context.type_column - 8;
         let ty = table.get(target);
         match ty {
-            _ if tag_of(ty).is_some() => {
-                self.name(target);
-                self.text.word(" ");
-                self.text.word(name);
-            }
+            _ if tag_of(ty).is_some() => self.typedef_plain(target, name),
             Type::Aggregate(aggregate) if is_union(aggregate) => {
                 self.union_body(target, aggregate, Context { suffix, type_column, ..context });
             }

@@ -1,21 +1,62 @@
-//! What debug info does not state: whether a struct is packed and, in BTF, which alignments the source asked for.
+//! Members at the places where pahole sees them, and what debug info does not state: whether a struct is packed and, in
+//! BTF, which alignments the source asked for.
 
-use super::facts::{Placed, is_union};
+use super::facts::{Facts, Placed, data_members, find_gaps, is_union};
 use super::printer::Printer;
-use fieldline_layout::types::{Aggregate, PointerKind, Type, TypeId};
+use fieldline_layout::types::{Aggregate, MemberDecl, PointerKind, Type, TypeId};
+use std::rc::Rc;
 
 /// How deep aggregates held by value are followed; deeper is corrupt debug info.
 const MAX_DEPTH: u32 = 48;
 
 impl<'t> Printer<'t> {
+    /// The facts of an aggregate, worked out once.
+    pub(super) fn facts(&mut self, id: TypeId, aggregate: &'t Aggregate) -> Rc<Facts> {
+        if let Some(known) = self.facts.get(&id) {
+            return Rc::clone(known);
+        }
+        let mut members: Vec<Placed> =
+            aggregate.members.iter().map(|member| self.place_member(member)).collect();
+        let align = match self.options.from_btf {
+            true => self.infer_alignments(id, aggregate, &mut members),
+            false => aggregate.align.unwrap_or(0),
+        };
+        let mut facts = Facts { members, align, ..Facts::default() };
+        if !is_union(aggregate) {
+            find_gaps(&mut facts, aggregate);
+        }
+        let facts = Rc::new(facts);
+        self.facts.insert(id, Rc::clone(&facts));
+        facts
+    }
+
+    fn place_member(&self, member: &MemberDecl) -> Placed {
+        let align = member.align.unwrap_or(0);
+        if member.is_static {
+            return Placed { align, ..Placed::default() };
+        }
+        let (size, bit_offset, bits) =
+            (self.size(member.ty), member.bit_offset, member.bit_field.unwrap_or(0));
+        let placed = Placed { bit_offset, offset: bit_offset / 8, size, bits, align, ..Placed::default() };
+        let unit = size.saturating_mul(8);
+        if bits == 0 || unit == 0 {
+            return placed;
+        }
+        // The storage units of a bit-field are laid over the struct from its start, whatever its packing.
+        Placed { offset: bit_offset / unit * size, bit_in_unit: bit_offset % unit, ..placed }
+    }
+
+    /// Size in bytes. A C++ class without members has one byte, which as a member or base it gives up.
+    pub(super) fn size(&self, id: TypeId) -> u64 {
+        match self.table.get(self.table.strip(id)) {
+            Type::Aggregate(aggregate) if aggregate.size == 1 && data_members(aggregate) == 0 => 0,
+            _ => self.table.size_of(id),
+        }
+    }
+
     /// Alignments inferred from gaps that the members' types do not explain. Sets those of the members and gives
     /// that of the struct.
-    pub(super) fn infer_alignments(
-        &mut self,
-        id: TypeId,
-        aggregate: &'t Aggregate,
-        members: &mut [Placed],
-    ) -> u64 {
+    fn infer_alignments(&mut self, id: TypeId, aggregate: &'t Aggregate, members: &mut [Placed]) -> u64 {
         let mut end = 0;
         for (member, placed) in aggregate.members.iter().zip(members.iter_mut()) {
             if placed.size == 0 {
@@ -48,7 +89,7 @@ impl<'t> Printer<'t> {
 
     /// Alignment of a type by its scalars alone, as if nothing were packed or aligned by hand. Each scalar counts
     /// with its size, whatever the ABI says.
-    pub(super) fn natural_alignment(&mut self, id: TypeId) -> u64 {
+    fn natural_alignment(&mut self, id: TypeId) -> u64 {
         self.natural_within(id, MAX_DEPTH)
     }
 
@@ -99,10 +140,8 @@ impl<'t> Printer<'t> {
 
     fn shows_packing(&mut self, aggregate: &'t Aggregate, members: &[Placed], align: u64) -> bool {
         let mut strictest = 1;
-        for (member, placed) in aggregate.members.iter().zip(members) {
-            if member.is_static {
-                continue;
-            }
+        for (member, placed) in aggregate.members.iter().zip(members).filter(|(member, _)| !member.is_static)
+        {
             let natural = self.natural_alignment(member.ty);
             strictest = strictest.max(natural);
             if !placed.offset.is_multiple_of(natural) {
@@ -146,9 +185,7 @@ impl<'t> Printer<'t> {
     pub(super) fn ends_flexible(&self, aggregate: &Aggregate) -> bool {
         let last = aggregate.members.iter().rev().find(|member| !member.is_base);
         last.is_some_and(|member| match self.table.get(member.ty) {
-            Type::Array { dimensions, .. } => {
-                dimensions.len() <= 1 && dimensions.first().is_none_or(|count| count.unwrap_or(0) == 0)
-            }
+            Type::Array { dimensions, .. } => matches!(dimensions[..], [] | [None | Some(0)]),
             _ => false,
         })
     }

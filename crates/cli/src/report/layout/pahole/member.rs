@@ -1,8 +1,9 @@
 //! One member's line: cacheline boundary, declaration, and the comment with its place.
 
 use super::declaration::{is_tagged, tag_of};
-use super::facts::{Placed, is_union};
+use super::facts::Placed;
 use super::printer::{Context, Printer, Suffix};
+use super::text::plural;
 use fieldline_layout::types::{Aggregate, MemberDecl, Type};
 
 /// Length of the attribute that a packed struct written out in place adds before the name, with pahole's count of
@@ -80,11 +81,8 @@ impl<'t> Printer<'t> {
     }
 
     fn packed_excess(&mut self, member: &MemberDecl) -> i64 {
-        let table = self.table;
-        match table.get(member.ty) {
-            Type::Aggregate(aggregate) if !is_union(aggregate) && self.is_packed(member.ty, aggregate) => {
-                PACKED_LEN
-            }
+        match self.table.get(member.ty) {
+            Type::Aggregate(aggregate) if self.is_packed(member.ty, aggregate) => PACKED_LEN,
             _ => 0,
         }
     }
@@ -119,9 +117,7 @@ impl<'t> Printer<'t> {
         let past = offset % size;
         self.text.put(format_args!("/* --- cacheline {line} boundary ({} bytes)", offset - past));
         if past != 0 {
-            self.text.put(format_args!(" was {past} byte"));
-            self.text.plural(past);
-            self.text.word(" ago");
+            self.text.put(format_args!(" was {past} byte{} ago", plural(past)));
         }
         self.text.word(" --- */\n");
         self.text.tabs(indent);

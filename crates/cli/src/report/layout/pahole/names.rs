@@ -6,7 +6,7 @@ use fieldline_layout::types::{
 };
 
 /// pahole builds a name in a buffer of 128 bytes, the last of them a zero, and cuts what doesn't fit.
-pub(super) const MAX_NAME: usize = 127;
+const MAX_NAME: usize = 127;
 
 /// How deep names nest before corrupt debug info is assumed.
 const MAX_DEPTH: u32 = 32;
@@ -35,7 +35,7 @@ impl Printer<'_> {
             // The dimensions are left out, also behind a pointer.
             Type::Array { element, .. } => self.bounded_name(*element, max, depth),
             ty @ (Type::Aggregate(_) | Type::Enum(_)) => self.tagged_name(ty),
-            Type::Function(prototype) => self.prototype_name(prototype, max, depth),
+            Type::Function(prototype) => self.prototype(prototype, "", "", max, depth),
             // A type without structure (`decltype(nullptr)`) refers to no type and so is called void.
             Type::Unspecified(_) => self.text.word("void "),
         }
@@ -99,9 +99,12 @@ impl Printer<'_> {
         self.text.word(" ");
     }
 
-    fn prototype_name(&mut self, prototype: &Prototype, max: usize, depth: u32) {
+    /// `int (*name)(void *)`
+    fn prototype(&mut self, prototype: &Prototype, star: &str, name: &str, max: usize, depth: u32) {
         self.bounded_name(prototype.returns, max.min(MAX_NAME), depth);
-        self.text.word(" ()");
+        for word in [" (", star, name, ")"] {
+            self.text.word(word);
+        }
         self.parameters_within(prototype, max, depth);
     }
 
@@ -139,12 +142,7 @@ impl Printer<'_> {
             && let Some(depth) = depth.checked_sub(1)
         {
             let star = if pointee == ty { "" } else { "*" };
-            self.bounded_name(inner.returns, max.min(MAX_NAME), depth);
-            self.text.word(" (");
-            self.text.word(star);
-            self.text.word(name.unwrap_or(""));
-            self.text.word(")");
-            return self.parameters_within(inner, max, depth);
+            return self.prototype(inner, star, name.unwrap_or(""), max, depth);
         }
         self.bounded_name(ty, max.min(MAX_NAME), depth);
         if let Some(name) = name {

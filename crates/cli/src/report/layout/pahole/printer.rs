@@ -43,7 +43,7 @@ pub(crate) struct Printer<'t> {
 }
 
 /// What nested declarations take over from their surroundings.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Context<'t> {
     pub(super) type_column: i64,
     pub(super) name_column: i64,
@@ -77,7 +77,6 @@ impl<'t> Suffix<'t> {
 }
 
 impl<'t> Printer<'t> {
-    /// A printer that has printed nothing yet.
     pub(crate) fn new(table: &'t TypeTable, options: Options) -> Self {
         let options = Options { cacheline_size: options.cacheline_size.max(1), ..options };
         Self {
@@ -100,26 +99,13 @@ impl<'t> Printer<'t> {
     pub(crate) fn print(&mut self, out: &mut impl fmt::Write, id: TypeId) -> fmt::Result {
         self.text.clear();
         self.cacheline = 0;
-        self.top_level(id);
-        self.text.word(";\n");
-        out.write_str(self.text.as_str())
-    }
-
-    fn top_level(&mut self, id: TypeId) {
         let table = self.table;
         let is_union = matches!(table.get(id), Type::Aggregate(aggregate) if is_union(aggregate));
         let context = Context {
             type_column: TYPE_COLUMN,
             name_column: if is_union { UNION_NAME_COLUMN } else { STRUCT_NAME_COLUMN },
-            indent: 0,
-            suffix: None,
             with_sums: true,
-            is_relative: false,
-            base: 0,
-            is_first: false,
-            is_last: false,
-            in_union: false,
-            depth: 0,
+            ..Context::default()
         };
         match table.get(id) {
             Type::Aggregate(aggregate) if is_union => self.union_body(id, aggregate, context),
@@ -128,5 +114,7 @@ impl<'t> Printer<'t> {
             Type::Typedef { name, target } => self.typedef(name, *target, context),
             _ => self.name(id),
         }
+        self.text.word(";\n");
+        out.write_str(self.text.as_str())
     }
 }

@@ -4,14 +4,14 @@ use super::printer::{MAX_DECLARATION, MAX_TEXT};
 use super::*;
 use fieldline_debuginfo::btf;
 use fieldline_layout::testing::{declared, pointer, signed, structure};
-use fieldline_layout::types::{Aggregate, Prototype, TargetMachine, Type};
+use fieldline_layout::types::{Aggregate, Prototype, TargetMachine, Type, TypeId, TypeTable};
 use std::path::Path;
 
 const OPTIONS: Options = Options { cacheline_size: 64, from_btf: false };
 
 fn text_of(table: &TypeTable, id: TypeId) -> String {
     let mut out = String::new();
-    print(&mut out, table, id, OPTIONS).expect("a string takes any text");
+    Printer::new(table, OPTIONS).print(&mut out, id).expect("a string takes any text");
     out
 }
 

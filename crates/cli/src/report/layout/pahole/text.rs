@@ -65,13 +65,6 @@ impl Text {
         self.0.extend(digits[at..].iter().map(|digit| char::from(*digit)));
     }
 
-    pub(super) fn signed(&mut self, number: i64) {
-        if number < 0 {
-            self.0.push('-');
-        }
-        self.number(number.unsigned_abs());
-    }
-
     /// A number in a column of `width`, right-aligned.
     pub(super) fn column(&mut self, number: u64, width: usize) {
         let digits = number.checked_ilog10().map_or(1, |log| log as usize + 1);
@@ -90,13 +83,11 @@ impl Text {
         }
         self.0.truncate(end);
     }
+}
 
-    /// `s` unless the count is one.
-    pub(super) fn plural(&mut self, count: u64) {
-        if count != 1 {
-            self.0.push('s');
-        }
-    }
+/// `s` unless the count is one.
+pub(super) fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use super::facts::{Facts, Placed, data_members};
 use super::printer::{Context, Printer};
+use super::text::plural;
 use fieldline_layout::types::Aggregate;
+use std::fmt;
 
 /// What was counted while the members were written.
 #[derive(Debug, Default)]
@@ -18,8 +20,8 @@ pub(super) struct Sums {
     pub(super) flexible: u64,
     pub(super) embedded_flexible: u64,
     /// Structs held by value that have the thing, and how many or much of it.
-    with_holes: (u64, u64),
-    with_bit_holes: (u64, u64),
+    with_holes: (u64, i64),
+    with_bit_holes: (u64, i64),
     with_padding: (u64, i64),
     with_bit_padding: (u64, i64),
 }
@@ -43,14 +45,14 @@ impl Sums {
 
     /// Counts what a struct held by value wastes.
     pub(super) fn count_held(&mut self, held: &Facts) {
-        self.with_holes.0 += u64::from(held.holes != 0);
-        self.with_holes.1 += held.holes;
-        self.with_bit_holes.0 += u64::from(held.bit_holes != 0);
-        self.with_bit_holes.1 += held.bit_holes;
-        self.with_padding.0 += u64::from(held.padding != 0);
-        self.with_padding.1 = self.with_padding.1.saturating_add(held.padding);
-        self.with_bit_padding.0 += u64::from(held.bit_padding != 0);
-        self.with_bit_padding.1 = self.with_bit_padding.1.saturating_add(held.bit_padding);
+        let count = |(types, total): &mut (u64, i64), amount: i64| {
+            *types += u64::from(amount != 0);
+            *total = total.saturating_add(amount);
+        };
+        count(&mut self.with_holes, held.holes as i64);
+        count(&mut self.with_bit_holes, held.bit_holes as i64);
+        count(&mut self.with_padding, held.padding);
+        count(&mut self.with_bit_padding, held.bit_padding);
     }
 }
 
@@ -62,149 +64,108 @@ impl<'t> Printer<'t> {
         sums: &Sums,
         context: Context<'t>,
     ) {
+        let indent = context.indent;
         self.text.end_line();
-        self.size_line(aggregate, context);
+        self.size_line(aggregate, indent);
         if sums.holes > 0 || sums.bit_holes > 0 {
-            self.member_sums(facts, sums, context);
+            self.member_sums(facts, sums, indent);
         }
         if facts.padding > 0 {
-            self.begin_sum(context, "padding: ");
-            self.text.signed(facts.padding);
-            self.end_sum();
+            self.sum(indent, format_args!("padding: {}", facts.padding));
         }
-        self.held_sums(sums, context);
+        self.held_sums(sums, indent);
         if facts.bit_padding > 0 {
-            self.begin_sum(context, "bit_padding: ");
-            self.text.put(format_args!("{} bits", facts.bit_padding));
-            self.end_sum();
+            self.sum(indent, format_args!("bit_padding: {} bits", facts.bit_padding));
         }
-        self.alignment_sums(sums, context);
-        self.flexible_sums(sums, context);
-        self.last_cacheline(aggregate, context);
-        self.contradiction(aggregate, facts, sums, context);
-    }
-
-    fn begin_sum(&mut self, context: Context<'t>, words: &str) {
-        self.text.tabs(context.indent);
-        self.text.word("/* ");
-        self.text.word(words);
-    }
-
-    fn end_sum(&mut self) {
-        self.text.word(" */\n");
-    }
-
-    fn size_line(&mut self, aggregate: &Aggregate, context: Context<'t>) {
-        let members = data_members(aggregate);
-        // A class without members takes no line although C++ gives it a byte.
-        let size = if aggregate.size == 1 && members == 0 { 0 } else { aggregate.size };
-        self.begin_sum(context, "size: ");
-        self.text.number(aggregate.size);
-        self.text.word(", cachelines: ");
-        self.text.number(size.div_ceil(u64::from(self.options.cacheline_size)));
-        self.text.word(", members: ");
-        self.text.number(members);
-        let statics = aggregate.members.len() as u64 - members;
-        if statics != 0 {
-            self.text.word(", static members: ");
-            self.text.number(statics);
+        let Sums { alignments, alignments_after_hole: after, aligning_holes: bytes, .. } = sums;
+        match (alignments, after) {
+            (0, _) => {}
+            (_, 0) => self.sum(indent, format_args!("forced alignments: {alignments}")),
+            _ => self.sum(
+                indent,
+                format_args!(
+                    "forced alignments: {alignments}, forced holes: {after}, sum forced holes: {bytes}"
+                ),
+            ),
         }
-        self.end_sum();
-    }
-
-    fn member_sums(&mut self, facts: &Facts, sums: &Sums, context: Context<'t>) {
-        if sums.bytes > 0 {
-            self.begin_sum(context, "sum members: ");
-            self.text.number(sums.bytes);
-            if sums.holes > 0 {
-                self.text.put(format_args!(", holes: {}, sum holes: {}", facts.holes, sums.holes));
-            }
-            self.end_sum();
-        }
-        if sums.bits > 0 {
-            self.begin_sum(context, "sum bitfield members: ");
-            self.text.number(sums.bits);
-            self.text.word(" bits");
-            if sums.bit_holes > 0 {
-                let (holes, bits) = (facts.bit_holes, sums.bit_holes);
-                self.text.put(format_args!(", bit holes: {holes}, sum bit holes: {bits} bits"));
-            } else {
-                self.text.put(format_args!(" ({} bytes)", sums.bits / 8));
-            }
-            self.end_sum();
-        }
-    }
-
-    fn held_sums(&mut self, sums: &Sums, context: Context<'t>) {
-        let parts = [
-            ("holes: ", sums.with_holes.0, sums.with_holes.1, false),
-            ("bit holes: ", sums.with_bit_holes.0, sums.with_bit_holes.1, false),
-            ("bit paddings: ", sums.with_bit_padding.0, sums.with_bit_padding.1.unsigned_abs(), true),
-        ];
-        let mut separator = "member types with ";
-        for (words, types, total, in_bits) in parts.into_iter().filter(|(_, types, ..)| *types > 0) {
-            if separator == ", " {
-                self.text.word(separator);
-            } else {
-                self.begin_sum(context, separator);
-            }
-            separator = ", ";
-            self.text.put(format_args!("{words}{types}, total: {total}"));
-            if in_bits {
-                self.text.word(" bit");
-                self.text.plural(total.max(1));
+        match (sums.flexible, sums.embedded_flexible) {
+            (0, 0) => {}
+            (end, 0) => self.sum(indent, format_args!("flexible array members: end: {end}")),
+            (0, middle) => self.sum(indent, format_args!("flexible array members: middle: {middle}")),
+            (end, middle) => {
+                self.sum(indent, format_args!("flexible array members: end: {end}, middle: {middle}"));
             }
         }
-        if separator == ", " {
-            self.end_sum();
-        }
-        if sums.with_padding.0 > 0 {
-            self.begin_sum(context, "paddings: ");
-            let (types, total) = sums.with_padding;
-            self.text.put(format_args!("{types}, sum paddings: {total}"));
-            self.end_sum();
-        }
-    }
-
-    fn alignment_sums(&mut self, sums: &Sums, context: Context<'t>) {
-        if sums.alignments == 0 {
-            return;
-        }
-        self.begin_sum(context, "forced alignments: ");
-        self.text.number(sums.alignments);
-        if sums.alignments_after_hole != 0 {
-            let (after, bytes) = (sums.alignments_after_hole, sums.aligning_holes);
-            self.text.put(format_args!(", forced holes: {after}, sum forced holes: {bytes}"));
-        }
-        self.end_sum();
-    }
-
-    fn flexible_sums(&mut self, sums: &Sums, context: Context<'t>) {
-        if sums.flexible == 0 && sums.embedded_flexible == 0 {
-            return;
-        }
-        self.begin_sum(context, "flexible array members: ");
-        if sums.flexible > 0 {
-            self.text.put(format_args!("end: {}", sums.flexible));
-        }
-        if sums.embedded_flexible > 0 {
-            self.text.word(if sums.flexible > 0 { ", middle: " } else { "middle: " });
-            self.text.number(sums.embedded_flexible);
-        }
-        self.end_sum();
-    }
-
-    fn last_cacheline(&mut self, aggregate: &Aggregate, context: Context<'t>) {
         let rest = context.base.saturating_add(aggregate.size) % u64::from(self.options.cacheline_size);
         if rest != 0 {
-            self.begin_sum(context, "last cacheline: ");
-            self.text.put(format_args!("{rest} bytes"));
-            self.end_sum();
+            self.sum(indent, format_args!("last cacheline: {rest} bytes"));
+        }
+        self.contradiction(aggregate, facts, sums, indent);
+    }
+
+    fn sum(&mut self, indent: usize, text: fmt::Arguments<'_>) {
+        self.text.tabs(indent);
+        self.text.put(format_args!("/* {text} */\n"));
+    }
+
+    fn size_line(&mut self, aggregate: &Aggregate, indent: usize) {
+        let members = data_members(aggregate);
+        // A class without members takes no line although C++ gives it a byte.
+        let taken = if aggregate.size == 1 && members == 0 { 0 } else { aggregate.size };
+        let (size, lines) = (aggregate.size, taken.div_ceil(u64::from(self.options.cacheline_size)));
+        match aggregate.members.len() as u64 - members {
+            0 => self.sum(indent, format_args!("size: {size}, cachelines: {lines}, members: {members}")),
+            statics => self.sum(
+                indent,
+                format_args!(
+                    "size: {size}, cachelines: {lines}, members: {members}, static members: {statics}"
+                ),
+            ),
+        }
+    }
+
+    fn member_sums(&mut self, facts: &Facts, sums: &Sums, indent: usize) {
+        let Sums { bytes, bits, holes, bit_holes, .. } = sums;
+        match (bytes, holes) {
+            (0, _) => {}
+            (_, 1..) => {
+                let count = facts.holes;
+                self.sum(indent, format_args!("sum members: {bytes}, holes: {count}, sum holes: {holes}"));
+            }
+            _ => self.sum(indent, format_args!("sum members: {bytes}")),
+        }
+        let rest = match bit_holes {
+            1.. => format!(", bit holes: {}, sum bit holes: {bit_holes} bits", facts.bit_holes),
+            _ => format!(" ({} bytes)", bits / 8),
+        };
+        if *bits > 0 {
+            self.sum(indent, format_args!("sum bitfield members: {bits} bits{rest}"));
+        }
+    }
+
+    fn held_sums(&mut self, sums: &Sums, indent: usize) {
+        let (holes, bit_holes, bits) = (sums.with_holes, sums.with_bit_holes, sums.with_bit_padding);
+        let text = |(types, total): (u64, i64), what: &str| {
+            let total = total.unsigned_abs();
+            (types > 0).then(|| (format!("{what}: {types}, total: {total}"), total))
+        };
+        let parts = [
+            text(holes, "holes").map(|(text, _)| text),
+            text(bit_holes, "bit holes").map(|(text, _)| text),
+            text(bits, "bit paddings").map(|(text, total)| format!("{text} bit{}", plural(total.max(1)))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if !parts.is_empty() {
+            self.sum(indent, format_args!("member types with {}", parts.join(", ")));
+        }
+        let (types, total) = sums.with_padding;
+        if types > 0 {
+            self.sum(indent, format_args!("paddings: {types}, sum paddings: {total}"));
         }
     }
 
     /// pahole's alarm for sums that do not make the size, which overlapping members cause.
-    fn contradiction(&mut self, aggregate: &Aggregate, facts: &Facts, sums: &Sums, context: Context<'t>) {
+    fn contradiction(&mut self, aggregate: &Aggregate, facts: &Facts, sums: &Sums, indent: usize) {
         // In 32 bits, as pahole computes it.
         let bytes = [sums.bytes as i64, sums.holes, facts.padding];
         let bits = [sums.bits as i64, sums.bit_holes, facts.bit_padding];
@@ -215,13 +176,12 @@ impl<'t> Printer<'t> {
             return;
         }
         self.text.end_line();
-        self.begin_sum(context, "BRAIN FART ALERT! ");
         let Sums { bytes, bits, holes, bit_holes, .. } = sums;
-        self.text.put(format_args!(
-            "{} bytes != {bytes} (member bytes) + {bits} (member bits) + {holes} (byte holes) + {bit_holes} (bit holes), \
-             diff = {difference} bits",
+        let text = format_args!(
+            "BRAIN FART ALERT! {} bytes != {bytes} (member bytes) + {bits} (member bits) + {holes} (byte holes) + {bit_holes} \
+             (bit holes), diff = {difference} bits",
             aggregate.size
-        ));
-        self.end_sum();
+        );
+        self.sum(indent, text);
     }
 }

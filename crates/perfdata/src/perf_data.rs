@@ -31,5 +31,5 @@ pub(crate) use stream::block::Block;
 pub(crate) use stream::record::kind;
 pub use stream::record::{Mmap, RawRecord, Record, Task};
 pub(crate) use stream::records::Blocks;
-pub(crate) use stream::source::Source;
+pub(crate) use stream::source::{Source, Stream};
 pub use tally::{EventTally, KernelMap, RecordTally};

@@ -43,13 +43,13 @@ pub(crate) struct Roles {
 }
 
 /// The numbers of a line by their meaning.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Values<'l> {
     pub(crate) period: Option<&'l str>,
     pub(crate) addr: Option<&'l str>,
     pub(crate) data_source: Option<&'l str>,
-    /// Of the access, of the instruction, to retirement.
-    pub(crate) weights: [Option<&'l str>; 3],
+    /// The first weight.
+    pub(crate) latency: Option<&'l str>,
     /// Index of the instruction among [`SampleLine::numbers`], unless it stands in a call chain or nowhere.
     pub(crate) ip: Option<usize>,
 }
@@ -163,17 +163,13 @@ impl Roles {
             Some(Slot::Number(index)) => line.numbers.get(index).map(Some),
         };
         let (first, ip) = self.weights;
-        let mut values = Values {
+        Some(Values {
             period: of_slot(self.period)?,
             addr: of_slot(self.addr)?,
             data_source: of_slot(self.data_source)?,
+            latency: line.numbers.get(first).filter(|_| first < ip),
             ip: (!has_frames && line.numbers.count() > ip).then_some(ip),
-            ..Values::default()
-        };
-        for (slot, index) in values.weights.iter_mut().zip(first..ip) {
-            *slot = line.numbers.get(index);
-        }
-        Some(values)
+        })
     }
 }
 
@@ -196,7 +192,7 @@ mod tests {
         let last = parsed.last().unwrap();
         let values = columns.roles().values(last, false).unwrap();
         let ip = values.ip.and_then(|index| last.numbers.get(index));
-        [values.addr, values.data_source, values.weights[0], ip].map(|word| word.map(str::to_owned))
+        [values.addr, values.data_source, values.latency, ip].map(|word| word.map(str::to_owned))
     }
 
     fn some(words: [&str; 4]) -> [Option<String>; 4] {

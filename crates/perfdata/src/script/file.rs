@@ -8,8 +8,8 @@ use super::survey::Survey;
 use super::symbol::{AddressSpace, Landmark, Landmarks, Symbol};
 use super::{about, other};
 use crate::data_source::DataSource;
-use crate::perf_data::{Attr, Endian, Error, Event, EventIndex, Record, RecordingFacts, Source};
-use crate::sample::{Sample, SampleFields, SampleLayout, Weight};
+use crate::perf_data::{Attr, Error, Event, EventIndex, Record, RecordingFacts, Source};
+use crate::sample::{Sample, SampleFields};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -32,8 +32,6 @@ pub struct Script {
     has_short_times: bool,
     /// It doesn't tell which branches were recorded.
     has_untold_branches: bool,
-    /// How call chains and branches are kept for [`Sample::parts`].
-    layout: SampleLayout,
 }
 
 impl Script {
@@ -51,7 +49,6 @@ impl Script {
         let named = survey.names.iter().zip(&roles).zip(&survey.fields);
         facts.events = named.map(|((name, roles), fields)| event(name, roles, *fields)).collect();
         let has_untold_branches = about::choose_branches(&mut facts.events, &survey.branches);
-        let fields = SampleFields::CALLCHAIN | SampleFields::BRANCH_STACK;
         Ok(Self {
             facts,
             events: survey.events,
@@ -60,7 +57,6 @@ impl Script {
             has_kernel_code: survey.has_kernel_code,
             has_short_times: survey.has_short_times,
             has_untold_branches,
-            layout: SampleLayout::new(&Attr { sample_type: fields, ..Attr::default() }, Endian::Little),
             source,
         })
     }
@@ -146,12 +142,6 @@ impl Script {
             Some(index) => Symbol::parse(line.behind(&reader.line, index)),
             None => reader.first_symbol(),
         };
-        let [latency, instruction, retirement] = values.weights;
-        let weight = decimal(latency)?.map(|latency| Weight {
-            latency,
-            instruction_latency: instruction.and_then(|word| word.parse().ok()),
-            retirement_latency: retirement.and_then(|word| word.parse().ok()),
-        });
         Ok(Sample {
             event: EventIndex(u32::try_from(event).unwrap_or(u32::MAX)),
             cpu_mode: cpu_mode(&line.front, ip, symbol.dso),
@@ -162,11 +152,11 @@ impl Script {
             addr: hexadecimal(values.addr)?,
             cpu: line.front.cpu,
             period: line.period.or(decimal(values.period)?).unwrap_or(1),
-            weight,
+            callchain: Some(reader.callchain()),
+            branch_stack: Some(reader.branch_stack()),
+            latency: decimal(values.latency)?,
             data_source: hexadecimal(values.data_source)?.map(DataSource),
             dso: symbol.dso,
-            body: &reader.body,
-            layout: Some(&self.layout),
             ..Sample::default()
         })
     }

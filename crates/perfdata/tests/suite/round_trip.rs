@@ -156,12 +156,12 @@ fn samples_of_every_form_in_file_order() {
             assert_eq!((sample.pid, sample.tid), (Some(wanted.pid), Some(wanted.tid)), "{form} {index}");
             assert_eq!((sample.time, sample.cpu), (Some(wanted.time), Some(wanted.cpu)), "{form} {index}");
             assert_eq!((sample.period, sample.exact_ip), (200, wanted.exact_ip), "{form} {index}");
-            let weight = sample.weight.unwrap();
-            assert_eq!((weight.latency, weight.instruction_latency), (index, Some(2)), "{form} {index}");
-            assert_eq!(weight.retirement_latency, Some(3), "{form} {index}");
+            assert_eq!(sample.latency, Some(index), "{form} {index}");
+            assert_eq!((sample.callchain, sample.branch_stack), (None, None), "{form} {index}");
+            assert_eq!(sample.data_address(), Some(wanted.addr), "{form} {index}");
             assert_eq!(sample.data_source, Some(DataSource(wanted.data_source)), "{form} {index}");
             assert_eq!(sample.physical_address, Some(wanted.physical_address), "{form} {index}");
-            assert_eq!(sample.parts().identifier, Some(if index.is_multiple_of(4) { 21 } else { 11 }));
+            assert_eq!(sample.dso, None, "{form} {index}");
             index += 1;
         }
         assert_eq!(index, 1000, "{form}");

@@ -61,6 +61,11 @@ impl SampleFields {
     /// Every bit above: those of Linux 5.12 to 6.18.
     pub const KNOWN: Self = Self((1 << 25) - 1);
 
+    /// The fields that there are.
+    pub(crate) fn of<const N: usize>(has: [(bool, Self); N]) -> Self {
+        Self(has.iter().filter(|(has, _)| *has).fold(0, |all, (_, field)| all | field.0))
+    }
+
     /// All fields of `other` are in this set.
     #[must_use]
     pub fn contains(self, other: Self) -> bool {

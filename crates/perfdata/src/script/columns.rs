@@ -4,6 +4,7 @@
 //! of an event, so it is learnt from all of them: a symbol may look like a number, but not on every line.
 
 use super::sample_line::{NUMBERS, Numbers, SampleLine};
+use crate::sample::SampleFields;
 
 /// What the lines of one event have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -139,20 +140,15 @@ impl Columns {
 }
 
 impl Roles {
-    pub(crate) fn has_period(&self) -> bool {
-        self.period.is_some()
-    }
-
-    pub(crate) fn has_addr(&self) -> bool {
-        self.addr.is_some()
-    }
-
-    pub(crate) fn has_data_source(&self) -> bool {
-        self.data_source.is_some()
-    }
-
-    pub(crate) fn has_weight(&self) -> bool {
-        self.weights.0 < self.weights.1
+    /// The fields that samples have by their numbers.
+    pub(crate) fn fields(&self) -> SampleFields {
+        SampleFields::of([
+            (self.has_ip, SampleFields::IP),
+            (self.addr.is_some(), SampleFields::ADDR),
+            (self.data_source.is_some(), SampleFields::DATA_SRC),
+            (self.weights.0 < self.weights.1, SampleFields::WEIGHT),
+            (self.period.is_some(), SampleFields::PERIOD),
+        ])
     }
 
     /// The numbers of a line by their meaning; `None` if it has other numbers than its event's lines have.

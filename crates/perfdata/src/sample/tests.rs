@@ -422,3 +422,26 @@ fn no_body_makes_it_panic() {
         }
     }
 }
+
+#[test]
+fn branches_of_both_byte_orders_tell_wrong_paths() {
+    for (endian, flags) in [(Endian::Little, 1 << 24), (Endian::Big, 1 << 38)] {
+        let body = Body::new(endian).u64(2).u64(10).u64(20).u64(flags).u64(30).u64(40).u64(0);
+        let event = layout(SampleFields::BRANCH_STACK, endian);
+        let sample = parse(&event, 0, &body.bytes).unwrap();
+        let entries = sample.branch_stack.unwrap().entries();
+        let entries: Vec<_> = entries.map(|e| (e.from, e.to, e.is_of_wrong_path)).collect();
+        assert_eq!(entries, [(10, 20, true), (30, 40, false)]);
+        assert_eq!(sample.callchain, None);
+    }
+}
+
+#[test]
+fn fields_are_a_set() {
+    let found = [(true, SampleFields::IP), (false, SampleFields::TID), (true, SampleFields::TIME)];
+    let fields = SampleFields::of(found);
+    assert_eq!(fields, SampleFields::IP | SampleFields::TIME);
+    assert!(fields.contains(SampleFields::IP) && !fields.contains(SampleFields::TID));
+    assert!(fields.intersects(SampleFields::TID | SampleFields::TIME));
+    assert_eq!(fields.to_string(), "ip, time");
+}

@@ -104,4 +104,17 @@ mod tests {
         text.extend(vec![b'x'; 40 * LINE_LIMIT]);
         assert_eq!(lines(&text).unwrap_err().to_string(), "line 2: has more than 65536 bytes");
     }
+
+    #[test]
+    fn the_next_line_is_seen_before_it_is_read() {
+        let source = Source::Memory(b"a\n\tb".to_vec());
+        let (mut lines, mut line) = (Lines::new(&source), String::new());
+        assert_eq!(lines.peek().unwrap(), Some(b'a'));
+        assert!(lines.next(&mut line).unwrap());
+        assert_eq!(lines.peek().unwrap(), Some(b'\t'));
+        assert!(lines.next(&mut line).unwrap());
+        assert_eq!(line, "\tb");
+        assert_eq!(lines.peek().unwrap(), None);
+        assert!(!lines.next(&mut line).unwrap());
+    }
 }

@@ -1,19 +1,15 @@
 //! What a recording can't answer.
 
 use crate::advice::Advice;
-use crate::blind_spots::{BlindSpot, blind_spots};
-use crate::evidence::{event_of, evidence};
+use crate::blind_spots::blind_spots;
 use crate::finding::{DoctorFinding, Severity};
 use crate::machine::Machine;
 use crate::survey::RecordingSurvey;
 use crate::unread::unread;
 use crate::{ExaminedProgram, kernel_place};
-use fieldline_access::access::are_only_slow;
 use fieldline_perfdata::perf_data::{Event, EventTally, RecordingFacts};
 use fieldline_perfdata::sample_file::SampleFile;
 
-/// Share of samples from which on a recording counts as one of guests.
-const MOSTLY: f64 = 0.9;
 /// Samples from which on all of them on one CPU are no accident.
 const ENOUGH_SAMPLES: u64 = 50;
 /// Bit of `config` by which IBS samples only what missed L3 (`IBS_OP_L3MISSONLY` in `arch/x86/include/asm/perf_event.h`).
@@ -33,6 +29,11 @@ const SPE_EVENTS: [&str; 10] = [
     "instructions",
 ];
 
+/// Blind spots of recordings that only another event helps against.
+const WANT_HARDWARE: [&str; 5] = ["clock-event", "no-addresses", "no-data-source", "skid", "branch-runs"];
+/// Makes one sample of each access that Arm's trace holds.
+const INJECT: &str = "perf inject --itrace=i1i -i perf.data -o samples.perf.data";
+
 /// What was found out about a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exam {
@@ -47,7 +48,6 @@ pub struct Exam {
 struct Patient<'p> {
     facts: &'p RecordingFacts,
     survey: &'p RecordingSurvey,
-    program: Option<&'p ExaminedProgram>,
     advice: &'p Advice,
 }
 
@@ -56,96 +56,37 @@ struct Patient<'p> {
 pub fn examine(file: &SampleFile, survey: &RecordingSurvey, program: Option<&ExaminedProgram>) -> Exam {
     let machine = Machine::of_recording(file.facts());
     let advice = Advice::of(&machine);
-    let patient = Patient { facts: file.facts(), survey, program, advice: &advice };
-    let spots = blind_spots(patient.facts, &survey.tally);
-    let mut findings: Vec<DoctorFinding> = spots.iter().map(|spot| patient.of_spot(spot)).collect();
+    let patient = Patient { facts: file.facts(), survey, advice: &advice };
+    let spots = blind_spots(patient.facts, &survey.tally, program);
+    let mut findings: Vec<DoctorFinding> = spots.into_iter().map(|spot| patient.of_spot(spot)).collect();
     findings.extend(kernel_place::unplaced(file, survey, program));
     findings.extend(unread(&machine, Severity::CannotAnswer));
     findings.extend(patient.one_cpu());
     findings.extend(patient.l3_misses_only());
     findings.extend(patient.watched_only());
     findings.extend(patient.counted_repeatedly());
-    findings.extend(file.notes().into_iter().map(|note| patient.of_note(note)));
+    findings.extend(file.notes().into_iter().map(of_note));
     findings.sort_by_key(|finding| finding.severity);
     Exam { machine, advice, findings }
 }
 
 impl Patient<'_> {
-    fn of_spot(&self, spot: &BlindSpot) -> DoctorFinding {
-        DoctorFinding {
-            key: spot.key().to_owned(),
-            severity: self.severity(spot),
-            what: spot.to_string(),
-            why: evidence(spot, self.facts, self.survey),
-            remedy: self.remedy(spot),
-            command: self.command(spot),
+    /// Adds the command that suits the machine. On one that can't sample accesses no option of perf helps.
+    fn of_spot(&self, mut spot: DoctorFinding) -> DoctorFinding {
+        if !self.advice.can_answer && WANT_HARDWARE.contains(&spot.key.as_str()) {
+            spot.remedy = "record on a machine that samples memory accesses; this one can't".to_owned();
         }
-    }
-
-    /// On a machine that can't sample accesses no option of perf helps.
-    fn remedy(&self, spot: &BlindSpot) -> String {
-        let wants_hardware = matches!(
-            spot,
-            BlindSpot::ClockEvent { .. }
-                | BlindSpot::NoAddresses { .. }
-                | BlindSpot::NoDataSource { .. }
-                | BlindSpot::Skid { .. }
-                | BlindSpot::BranchRuns { .. }
-        );
-        match self.advice.can_answer {
-            false if wants_hardware => {
-                "record on a machine that samples memory accesses; this one can't".to_owned()
-            }
-            _ => spot.remedy().to_owned(),
-        }
-    }
-
-    fn command(&self, spot: &BlindSpot) -> Option<String> {
-        match spot {
-            BlindSpot::AuxTrace { .. } => {
-                Some("perf inject --itrace=i1i -i perf.data -o samples.perf.data".to_owned())
-            }
-            BlindSpot::Lost { .. } => self.advice.command_with("-m 16M"),
-            BlindSpot::Throttled { .. } => self.advice.command_with("-F 1000"),
-            _ => self.advice.command().map(str::to_owned),
-        }
-    }
-
-    fn severity(&self, spot: &BlindSpot) -> Severity {
-        let is_grave = match spot {
-            BlindSpot::NoSamples => true,
-            BlindSpot::ClockEvent { .. } => !self.has_accesses(),
-            BlindSpot::LoadThreshold { .. } => {
-                let counts = event_of(spot, self.facts, self.survey).map(|(_, counts)| counts);
-                counts.is_some_and(|counts| are_only_slow(counts.l1_load_hits, counts.loads))
-            }
-            // Neither an address nor the instruction: nothing tells the member.
-            BlindSpot::Skid { .. } => {
-                let counts = event_of(spot, self.facts, self.survey).map(|(_, counts)| counts);
-                counts.is_some_and(|counts| counts.with_address == 0) && !self.has_accesses()
-            }
-            BlindSpot::NoKernelCode { .. } => self.program.is_some_and(|program| program.is_kernel),
-            BlindSpot::NoUserCode { .. } => self.program.is_some_and(|program| !program.is_kernel),
-            BlindSpot::Guests { share } => *share >= MOSTLY,
-            BlindSpot::AuxTrace { .. } => self.survey.tally.samples() == 0,
-            _ => false,
+        spot.command = match spot.key.as_str() {
+            "aux-trace" => Some(INJECT.to_owned()),
+            "lost" => self.advice.command_with("-m 16M"),
+            "throttled" => self.advice.command_with("-F 1000"),
+            _ => self.command(),
         };
-        match spot {
-            _ if is_grave => Severity::CannotAnswer,
-            // What wasn't asked for is not missed.
-            BlindSpot::NoKernelCode { .. } | BlindSpot::NoUserCode { .. } if self.program.is_some() => {
-                Severity::Note
-            }
-            BlindSpot::NoUserCode { .. } => Severity::Note,
-            _ => Severity::Limits,
-        }
+        spot
     }
 
-    /// Some event has samples that tell a member: by address, by an exact instruction, or by what ran between branches.
-    fn has_accesses(&self) -> bool {
-        self.sampled().any(|(event, counts)| {
-            counts.with_address > 0 || counts.exact > 0 || counts.counts_by_runs(&event.attr)
-        })
+    fn command(&self) -> Option<String> {
+        self.advice.command().map(str::to_owned)
     }
 
     fn sampled(&self) -> impl Iterator<Item = (&Event, &EventTally)> {
@@ -156,15 +97,14 @@ impl Patient<'_> {
         let online = self.facts.cpus.map(|cpus| cpus.online).filter(|online| *online > 1)?;
         let mut cpus = self.survey.cpus.iter();
         let (Some((cpu, samples)), None) = (cpus.next(), cpus.next()) else { return None };
-        (*samples >= ENOUGH_SAMPLES).then(|| DoctorFinding {
-            key: "one-cpu".to_owned(),
-            severity: Severity::Limits,
-            what: "one CPU was recorded, so nothing shows which CPUs share an object, and no false sharing"
-                .to_owned(),
-            why: format!("all {samples} samples are of CPU {cpu}, while {online} CPUs were online"),
-            remedy: "record all CPUs (-a), without -C and taskset".to_owned(),
-            command: self.advice.command().map(str::to_owned),
-        })
+        let finding = DoctorFinding::new(
+            "one-cpu",
+            Severity::Limits,
+            "one CPU was recorded, so nothing shows which CPUs share an object, and no false sharing",
+            format!("all {samples} samples are of CPU {cpu}, while {online} CPUs were online"),
+            "record all CPUs (-a), without -C and taskset",
+        );
+        (*samples >= ENOUGH_SAMPLES).then(|| DoctorFinding { command: self.command(), ..finding })
     }
 
     fn l3_misses_only(&self) -> Option<DoctorFinding> {
@@ -173,39 +113,32 @@ impl Patient<'_> {
             true => event.attr.config & L3_MISS_ONLY != 0,
             false => event.name.contains("l3missonly=1"),
         };
-        let (event, counts) = self.sampled().find(|(event, _)| is_filtered(event))?;
-        Some(DoctorFinding {
-            key: "l3-misses-only".to_owned(),
-            severity: Severity::CannotAnswer,
-            what: format!(
-                "{} samples only what missed L3: members served by caches look untouched",
-                event.name
+        let (Event { name, attr, .. }, counts) = self.sampled().find(|(event, _)| is_filtered(event))?;
+        let finding = DoctorFinding::new(
+            "l3-misses-only",
+            Severity::CannotAnswer,
+            format!("{name} samples only what missed L3: members served by caches look untouched"),
+            format!(
+                "the attribute of {name} has config {:#x}, with l3missonly; {} samples",
+                attr.config, counts.samples
             ),
-            why: format!(
-                "the attribute of {} has config {:#x}, with l3missonly; {} samples",
-                event.name, event.attr.config, counts.samples
-            ),
-            remedy: "leave l3missonly out".to_owned(),
-            command: self.advice.command().map(str::to_owned),
-        })
+            "leave l3missonly out",
+        );
+        Some(DoctorFinding { command: self.command(), ..finding })
     }
 
     fn watched_only(&self) -> Option<DoctorFinding> {
         let watches = self.sampled().filter_map(|(event, _)| event.attr.data_breakpoint());
         let watched: Vec<String> =
             watches.map(|watch| format!("{} bytes at {:#x}", watch.length, watch.address)).collect();
-        (!watched.is_empty()).then(|| DoctorFinding {
-            key: "watched-only".to_owned(),
-            severity: Severity::Limits,
-            what:
-                "breakpoints show all accesses to the bytes they watch, and none to other members and objects"
-                    .to_owned(),
-            why: format!("attributes of type 5 (breakpoint): {}", watched.join(", ")),
-            remedy:
-                "watch other members in further recordings, and add their profiles up by `fieldline merge`"
-                    .to_owned(),
-            command: self.advice.command().map(str::to_owned),
-        })
+        let finding = DoctorFinding::new(
+            "watched-only",
+            Severity::Limits,
+            "breakpoints show all accesses to the bytes they watch, and none to other members and objects",
+            format!("attributes of type 5 (breakpoint): {}", watched.join(", ")),
+            "watch other members in further recordings, and add their profiles up by `fieldline merge`",
+        );
+        (!watched.is_empty()).then(|| DoctorFinding { command: self.command(), ..finding })
     }
 
     fn counted_repeatedly(&self) -> Option<DoctorFinding> {
@@ -213,29 +146,27 @@ impl Patient<'_> {
         let of_trace = self.sampled().filter(|(event, _)| is_of_trace(&event.name));
         let events: Vec<String> =
             of_trace.map(|(event, counts)| format!("{} ({} samples)", event.name, counts.samples)).collect();
-        (events.len() > 1).then(|| DoctorFinding {
-            key: "counted-repeatedly".to_owned(),
-            severity: Severity::Limits,
-            what: "an access counts once for each event that the trace tells of it, cache, TLB and memory"
-                .to_owned(),
-            why: format!("events made of a trace: {}", events.join(", ")),
-            remedy: "make one sample of each access".to_owned(),
-            command: Some("perf inject --itrace=i1i -i perf.data -o samples.perf.data".to_owned()),
-        })
+        let finding = DoctorFinding::new(
+            "counted-repeatedly",
+            Severity::Limits,
+            "an access counts once for each event that the trace tells of it, cache, TLB and memory",
+            format!("events made of a trace: {}", events.join(", ")),
+            "make one sample of each access",
+        );
+        (events.len() > 1).then(|| finding.with_command(INJECT))
     }
+}
 
-    fn of_note(&self, note: String) -> DoctorFinding {
-        DoctorFinding {
-            key: "text-lacks".to_owned(),
-            severity: Severity::Limits,
-            what: note,
-            why: "the text that perf script printed".to_owned(),
-            remedy: "give the perf.data itself, or print all fields (docs/formats.md)".to_owned(),
-            command: Some(
-                "perf script --ns --header --show-mmap-events -F \
-                 comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso,addr,data_src,weight"
-                    .to_owned(),
-            ),
-        }
-    }
+fn of_note(note: String) -> DoctorFinding {
+    DoctorFinding::new(
+        "text-lacks",
+        Severity::Limits,
+        note,
+        "the text that perf script printed",
+        "give the perf.data itself, or print all fields (docs/formats.md)",
+    )
+    .with_command(
+        "perf script --ns --header --show-mmap-events -F \
+         comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso,addr,data_src,weight",
+    )
 }

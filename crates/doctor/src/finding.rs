@@ -43,3 +43,21 @@ pub struct DoctorFinding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
+
+impl DoctorFinding {
+    /// A finding without a command.
+    pub(super) fn new(
+        key: &str,
+        severity: Severity,
+        what: impl Into<String>,
+        why: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        let (what, why, remedy) = (what.into(), why.into(), remedy.into());
+        Self { key: key.to_owned(), severity, what, why, remedy, command: None }
+    }
+
+    pub(super) fn with_command(self, command: &str) -> Self {
+        Self { command: Some(command.to_owned()), ..self }
+    }
+}

@@ -32,14 +32,13 @@ pub(super) fn unplaced(
         }
         None => (Severity::Limits, format!("; {ip:#x} is an address of its code")),
     };
-    Some(DoctorFinding {
-        key: "kernel-not-placed".to_owned(),
+    let finding = DoctorFinding::new(
+        "kernel-not-placed",
         severity,
-        what: "the recording doesn't say where the kernel lay: unless it ran where it is linked (nokaslr), its addresses \
-               can't be matched with vmlinux"
-            .to_owned(),
-        why: format!("{seen}{fit}"),
-        remedy: "record as root while /proc/kallsyms shows addresses; a text: perf script -F +symoff".to_owned(),
-        command: Some("sysctl kernel.kptr_restrict=0".to_owned()),
-    })
+        "the recording doesn't say where the kernel lay: unless it ran where it is linked (nokaslr), its addresses can't be \
+         matched with vmlinux",
+        format!("{seen}{fit}"),
+        "record as root while /proc/kallsyms shows addresses; a text: perf script -F +symoff",
+    );
+    Some(finding.with_command("sysctl kernel.kptr_restrict=0"))
 }

@@ -12,7 +12,6 @@
 
 pub mod advice;
 pub mod blind_spots;
-mod evidence;
 mod exam;
 mod finding;
 mod kernel_place;

@@ -33,27 +33,23 @@ fn cannot(machine: &Machine, advice: &Advice) -> Option<DoctorFinding> {
     let names: Vec<&str> = machine.pmus.iter().flatten().map(|pmu| pmu.name.as_str()).collect();
     let guest =
         machine.guest.as_deref().map(|guest| format!("; virtual machine: {guest}")).unwrap_or_default();
-    Some(DoctorFinding {
-        key: "no-access-sampling".to_owned(),
-        severity: Severity::CannotAnswer,
-        what: "no recording made here can say which members are touched".to_owned(),
-        why: format!("/sys/bus/event_source/devices has {}{guest}", names.join(", ")),
-        remedy: advice.instead.first().cloned().unwrap_or_default(),
-        command: None,
-    })
+    Some(DoctorFinding::new(
+        "no-access-sampling",
+        Severity::CannotAnswer,
+        "no recording made here can say which members are touched",
+        format!("/sys/bus/event_source/devices has {}{guest}", names.join(", ")),
+        advice.instead.first().cloned().unwrap_or_default(),
+    ))
 }
 
 fn paranoid(settings: &MachineSettings, advice: &Advice) -> Option<DoctorFinding> {
     let level = settings.paranoid.filter(|level| *level > -1 && advice.can_answer)?;
     let kernel = if level >= 2 { "system-wide, and kernel code at all" } else { "system-wide" };
-    Some(DoctorFinding {
-        key: "needs-privilege".to_owned(),
-        severity: Severity::Note,
-        what: format!("only root and who has CAP_PERFMON may record {kernel}"),
-        why: format!("/proc/sys/kernel/perf_event_paranoid is {level}"),
-        remedy: "record as root, or let everybody".to_owned(),
-        command: Some("sysctl kernel.perf_event_paranoid=-1".to_owned()),
-    })
+    let what = format!("only root and who has CAP_PERFMON may record {kernel}");
+    let why = format!("/proc/sys/kernel/perf_event_paranoid is {level}");
+    let remedy = "record as root, or let everybody";
+    let finding = DoctorFinding::new("needs-privilege", Severity::Note, what, why, remedy);
+    Some(finding.with_command("sysctl kernel.perf_event_paranoid=-1"))
 }
 
 fn hidden_kernel(settings: &MachineSettings, advice: &Advice) -> Option<DoctorFinding> {
@@ -62,29 +58,24 @@ fn hidden_kernel(settings: &MachineSettings, advice: &Advice) -> Option<DoctorFi
         1 => (Severity::Note, "whoever is not root"),
         _ => (Severity::Limits, "everybody, root too"),
     };
-    Some(DoctorFinding {
-        key: "kernel-hidden".to_owned(),
-        severity,
-        what: "a recording won't say where the kernel lay, so its addresses can't be matched with vmlinux"
-            .to_owned(),
-        why: format!("/proc/sys/kernel/kptr_restrict is {level}: /proc/kallsyms shows {who} zeros"),
-        remedy: "show addresses while recording".to_owned(),
-        command: Some("sysctl kernel.kptr_restrict=0".to_owned()),
-    })
+    let what = "a recording won't say where the kernel lay, so its addresses can't be matched with vmlinux";
+    let why = format!("/proc/sys/kernel/kptr_restrict is {level}: /proc/kallsyms shows {who} zeros");
+    let finding = DoctorFinding::new("kernel-hidden", severity, what, why, "show addresses while recording");
+    Some(finding.with_command("sysctl kernel.kptr_restrict=0"))
 }
 
 fn slow_rate(settings: &MachineSettings) -> Option<DoctorFinding> {
     let rate = settings.max_sample_rate.filter(|rate| *rate < DEFAULT_RATE)?;
-    Some(DoctorFinding {
-        key: "rate-limited".to_owned(),
-        severity: Severity::Note,
-        what: format!("perf gets {rate} samples a second of a CPU at most, less than it asks for by itself"),
-        why: format!(
+    let finding = DoctorFinding::new(
+        "rate-limited",
+        Severity::Note,
+        format!("perf gets {rate} samples a second of a CPU at most, less than it asks for by itself"),
+        format!(
             "/proc/sys/kernel/perf_event_max_sample_rate is {rate}; the kernel lowers it when sampling takes long"
         ),
-        remedy: "raise it, or record longer".to_owned(),
-        command: Some("sysctl kernel.perf_event_max_sample_rate=100000".to_owned()),
-    })
+        "raise it, or record longer",
+    );
+    Some(finding.with_command("sysctl kernel.perf_event_max_sample_rate=100000"))
 }
 
 fn no_debug_info(machine: &Machine, settings: &MachineSettings) -> Option<DoctorFinding> {
@@ -96,14 +87,12 @@ fn no_debug_info(machine: &Machine, settings: &MachineSettings) -> Option<Doctor
         true => "/sys/kernel/btf/vmlinux shows layouts, not what code touches",
         false => "/sys/kernel/btf/vmlinux is not there either",
     };
-    Some(DoctorFinding {
-        key: "no-debug-info".to_owned(),
-        severity: Severity::Note,
-        what: "attribution needs the kernel's vmlinux with DWARF, which is not where debug packages put it".to_owned(),
-        why: format!("no /usr/lib/debug/boot/vmlinux-{release} and no vmlinux of a build folder; {btf}"),
-        remedy: "install the distribution's debug package of this kernel (linux-image-…-dbg, kernel-debuginfo), or keep the \
-                 vmlinux of your build"
-            .to_owned(),
-        command: None,
-    })
+    Some(DoctorFinding::new(
+        "no-debug-info",
+        Severity::Note,
+        "attribution needs the kernel's vmlinux with DWARF, which is not where debug packages put it",
+        format!("no /usr/lib/debug/boot/vmlinux-{release} and no vmlinux of a build folder; {btf}"),
+        "install the distribution's debug package of this kernel (linux-image-…-dbg, kernel-debuginfo), or keep the vmlinux \
+         of your build",
+    ))
 }

@@ -80,17 +80,6 @@ pub enum Level {
     Unknown(u8),
 }
 
-/// Whether the level had the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CacheOutcome {
-    /// Not said.
-    NotAvailable,
-    /// The level had it.
-    Hit,
-    /// The level did not.
-    Miss,
-}
-
 /// What the caches of other cores answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Snoop {
@@ -195,25 +184,12 @@ impl DataSource {
         found.map_or(Level::NotAvailable, |&(_, level)| level)
     }
 
-    /// `PERF_MEM_LVL_HIT` and `PERF_MEM_LVL_MISS`. A level by number alone means that it had the data.
-    #[must_use]
-    pub fn outcome(self) -> CacheOutcome {
-        let bits = self.old_level();
-        if bits & 2 != 0 {
-            CacheOutcome::Hit
-        } else if bits & 4 != 0 {
-            CacheOutcome::Miss
-        } else if !matches!(self.level(), Level::NotAvailable) {
-            CacheOutcome::Hit
-        } else {
-            CacheOutcome::NotAvailable
-        }
-    }
-
-    /// The first-level cache had the data.
+    /// The first-level cache had the data, by `PERF_MEM_LVL_HIT` and `PERF_MEM_LVL_MISS`. A level by number alone means that
+    /// it had.
     #[must_use]
     pub fn is_l1_hit(self) -> bool {
-        self.level() == Level::L1 && self.outcome() == CacheOutcome::Hit
+        let (hit, miss) = (2, 4);
+        self.level() == Level::L1 && self.old_level() & (hit | miss) != miss
     }
 
     /// `mem_snoop` and `mem_snoopx`.

@@ -22,14 +22,12 @@ pub use error::{BytePlace, Error};
 pub(crate) use file::Found;
 pub use file::{PerfFile, Records};
 pub use header::attr::{Attr, DataBreakpoint};
-pub use header::event_table::SampleId;
 pub use header::facts::{
-    BuildId, CpuCount, DsoBuildId, Event, EventIndex, Mode, PmuCaps, RecordingFacts, is_kernel_image,
+    BuildId, CpuCount, DsoBuildId, Event, EventIndex, PmuCaps, RecordingFacts, is_kernel_image,
 };
 pub(crate) use header::features::feature;
-pub(crate) use stream::block::Block;
 pub(crate) use stream::record::kind;
 pub use stream::record::{Mmap, RawRecord, Record, Task};
-pub(crate) use stream::records::Blocks;
-pub(crate) use stream::source::Source;
+pub(crate) use stream::records::{Block, Blocks};
+pub(crate) use stream::source::{Source, Stream};
 pub use tally::{EventTally, KernelMap, RecordTally};

@@ -5,23 +5,17 @@
 //!
 //! * `fields`, `parts`: which fields there are, and the values of those that are more than a number.
 //! * `layout`: the fields of an event's samples, walked one after the other; `places`: where they are if that is always the same.
-//! * `read`: the fields that attribution uses.
 //! * `runs`: what branch stacks tell.
 
 mod fields;
 mod layout;
 mod parts;
 mod places;
-mod read;
 pub mod runs;
 
-pub use fields::{SampleField, SampleFields};
-pub use layout::{FieldError, SampleLayout};
-pub use parts::{
-    BranchEntry, BranchStack, CounterRead, CounterValue, CpuMode, Parts, SampleRegisters, UserStack, Weight,
-    Words,
-};
-pub use read::Sample;
+pub use fields::SampleFields;
+pub(crate) use layout::{FieldError, SampleLayout};
+pub use parts::{BranchStack, CpuMode, Sample, Words};
 
 #[cfg(test)]
 mod tests;

@@ -78,7 +78,7 @@ impl SampleFile {
     /// A record cannot be read: the first of them, be it a sample or not.
     pub fn each_other(&self, mut each: impl FnMut(&Record<'_>)) -> Result<(), Error> {
         match self {
-            Self::PerfData(file) => others(file, each).map_err(|error| match file.tally() {
+            Self::PerfData(file) => others(file, each).map_err(|error| match self.tally() {
                 // A sample in front may be why.
                 Err(first) => first,
                 Ok(_) => error,
@@ -95,20 +95,17 @@ impl SampleFile {
         }
     }
 
-    /// The mapping of the kernel image, if it stands in front of the samples.
+    /// The mapping of the kernel image, which perf writes before it samples: the search ends at the first sample.
     ///
     /// # Errors
     ///
     /// A record cannot be read.
     pub fn kernel_image(&self) -> Result<Option<KernelMap>, Error> {
-        let mut records = match self {
-            Self::PerfData(file) => return file.kernel_image(),
-            Self::Script(file) => file.records(),
-        };
+        let mut records = self.records();
         while let Some(record) = records.next_record()? {
             match record {
                 Record::Mmap(mmap) if mmap.is_kernel_image() => return Ok(Some(KernelMap::new(&mmap))),
-                Record::Sample(_) => return Ok(None),
+                Record::Sample(_) | Record::UnknownSample { .. } => return Ok(None),
                 _ => {}
             }
         }

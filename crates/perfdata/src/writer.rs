@@ -18,4 +18,4 @@ mod sample;
 pub use packing::Packing;
 pub use recording::{Identity, RecordingWriter};
 pub use records::Mapping;
-pub use sample::{CounterValues, SampleValues};
+pub use sample::SampleValues;

@@ -102,7 +102,6 @@ fn sampled(elf: &Elf<'_>, endian: Endian) -> RecordingWriter {
         flags: 1 << 18,
         user_registers: 3,
         interrupt_registers: 3,
-        user_stack: 16,
         branch_sample_type: 1,
         ..Attr::default()
     };

@@ -34,16 +34,27 @@ pub struct AdviceStep {
 }
 
 impl AdviceStep {
-    pub(super) fn new(command: impl Into<String>, purpose: impl Into<String>) -> Self {
-        Self { command: command.into(), purpose: purpose.into() }
+    pub(super) fn new(command: impl Into<String>, purpose: &str) -> Self {
+        Self { command: command.into(), purpose: purpose.to_owned() }
     }
 }
 
 impl Advice {
     /// Commands that record accesses; the sampler is filled in by `Advice::of`.
-    pub(super) fn records(summary: String, commands: Vec<AdviceStep>, cannot_show: Vec<String>) -> Self {
-        let sampler = Sampler::TimersOnly;
-        Self { sampler, summary, can_answer: true, commands, instead: Vec::new(), cannot_show }
+    pub(super) fn records(
+        summary: impl Into<String>,
+        commands: Vec<AdviceStep>,
+        cannot_show: &[&str],
+    ) -> Self {
+        let (sampler, cannot_show) = (Sampler::TimersOnly, owned(cannot_show));
+        Self {
+            sampler,
+            summary: summary.into(),
+            can_answer: true,
+            commands,
+            instead: Vec::new(),
+            cannot_show,
+        }
     }
 
     /// The command that records, if the machine can.
@@ -63,4 +74,8 @@ impl Advice {
     pub fn command_for(&self, seconds: u64) -> Option<String> {
         self.command().map(|command| command.replace(LOAD, &format!("-- sleep {seconds}")))
     }
+}
+
+pub(super) fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
 }

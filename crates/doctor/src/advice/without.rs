@@ -5,54 +5,40 @@
 //! 6.0, Ice Lake servers and newer). That guests see no IBS and no SPE: neither has a counterpart in `arch/x86/kvm/svm` and
 //! `arch/arm64/kvm` of Linux 6.12.
 
-use super::answer::{Advice, AdviceStep, LOAD};
+use super::answer::{Advice, AdviceStep, LOAD, owned};
 use crate::machine::Machine;
-use crate::sampler::Sampler;
 
-/// For machines whose counters know no addresses, but which keep the branches they took last.
-fn branches(machine: &Machine, pmus: &[String], kept: &Kept) -> Advice {
+/// For machines whose counters know no addresses, but which keep the branches they took last, by the capability `branches`
+/// (`branches_show` in `arch/x86/events/{intel,amd}/core.c`, and of Arm's BRBE in `drivers/perf/arm_pmuv3.c` since Linux
+/// 6.17). AMD's older BRS works with one event only (`amd_brs_hw_config` in `arch/x86/events/amd/brs.c`), by whose presence
+/// it is told.
+fn branches(machine: &Machine, pmus: &[String]) -> Option<Advice> {
+    let (pmu, kept) = pmus.iter().filter_map(|name| machine.pmu(name)).find_map(|pmu| {
+        let kept: u32 = pmu.cap("branches")?.trim().parse().ok()?;
+        (kept > 0).then_some((pmu, kept))
+    })?;
     let summary = format!(
-        "counters without data addresses ({}), and the last {} branches ({})",
+        "counters without data addresses ({}), and the last {kept} branches (caps/branches of {})",
         pmus.join(", "),
-        kept.branches,
-        kept.pmu
+        pmu.name
     );
+    let event = if pmu.has_event("branch-brs") == Some(true) { "branch-brs" } else { "cycles" };
     let mut commands = vec![AdviceStep::new(
-        format!("perf record -b -a -e {} {LOAD}", kept.event),
+        format!("perf record -b -a -e {event} {LOAD}"),
         "the branches taken last: every instruction between two of them ran, so its accesses are counted",
     )];
     commands.extend(watch(machine));
-    let cannot_show = vec![
-        "no addresses: which object was touched, so no false sharing, and members that only an address tells"
-            .to_owned(),
-        "no caches and no latencies".to_owned(),
+    let cannot_show = [
+        "no addresses: which object was touched, so no false sharing, and members that only an address tells",
+        "no caches and no latencies",
     ];
-    Advice { instead: instead(machine), ..Advice::records(summary, commands, cannot_show) }
-}
-
-struct Kept {
-    pmu: String,
-    branches: u32,
-    event: &'static str,
-}
-
-/// By the capability `branches` (`branches_show` in `arch/x86/events/{intel,amd}/core.c`, and of Arm's BRBE in
-/// `drivers/perf/arm_pmuv3.c` since Linux 6.17). AMD's older BRS works with one event only (`amd_brs_hw_config` in
-/// `arch/x86/events/amd/brs.c`), by whose presence it is told.
-fn kept(machine: &Machine, pmus: &[String]) -> Option<Kept> {
-    let pmus = pmus.iter().filter_map(|name| machine.pmu(name));
-    let mut kept = pmus.filter_map(|pmu| {
-        let branches = pmu.cap("branches")?.trim().parse().ok().filter(|branches| *branches > 0)?;
-        let event = if pmu.has_event("branch-brs") == Some(true) { "branch-brs" } else { "cycles" };
-        Some(Kept { pmu: format!("caps/branches of {}", pmu.name), branches, event })
-    });
-    kept.next()
+    Some(Advice { instead: instead(machine), ..Advice::records(summary, commands, &cannot_show) })
 }
 
 /// For machines whose counters know no addresses.
 pub(super) fn counters(machine: &Machine, pmus: &[String]) -> Advice {
-    if let Some(kept) = kept(machine, pmus) {
-        return branches(machine, pmus, &kept);
+    if let Some(advice) = branches(machine, pmus) {
+        return advice;
     }
     let summary = format!(
         "counters without data addresses ({}): {}",
@@ -64,36 +50,27 @@ pub(super) fn counters(machine: &Machine, pmus: &[String]) -> Advice {
         "second best: which functions run, not which members they touch",
     )];
     commands.extend(watch(machine));
-    let cannot_show = vec![
-        "no addresses, no loads and stores, no caches: objects, visits and false sharing stay hidden"
-            .to_owned(),
-        "a sample names an instruction behind the one that caused it, so the member is a guess".to_owned(),
+    let cannot_show = [
+        "no addresses, no loads and stores, no caches: objects, visits and false sharing stay hidden",
+        "a sample names an instruction behind the one that caused it, so the member is a guess",
     ];
-    refusal(machine, summary, commands, cannot_show)
+    refusal(machine, &summary, commands, &cannot_show)
 }
 
 /// For machines with timers only.
 pub(super) fn timers(machine: &Machine) -> Advice {
     let summary = match machine.guest {
-        Some(_) => "a virtual machine without a PMU: only timers (cpu-clock) sample here".to_owned(),
-        None => "no PMU: only timers (cpu-clock) sample here".to_owned(),
+        Some(_) => "a virtual machine without a PMU: only timers (cpu-clock) sample here",
+        None => "no PMU: only timers (cpu-clock) sample here",
     };
-    let cannot_show = vec![
-        "cpu-clock can't attribute kernel data: its samples have no addresses, and the timer waits while interrupts are off, \
-         so code under spinlocks shows where interrupts are turned on again"
-            .to_owned(),
-    ];
-    refusal(machine, summary, watch(machine).into_iter().collect(), cannot_show)
+    let cannot_show = "cpu-clock can't attribute kernel data: its samples have no addresses, and the timer waits while interrupts are off, \
+         so code under spinlocks shows where interrupts are turned on again";
+    refusal(machine, summary, watch(machine).into_iter().collect(), &[cannot_show])
 }
 
-fn refusal(
-    machine: &Machine,
-    summary: String,
-    commands: Vec<AdviceStep>,
-    cannot_show: Vec<String>,
-) -> Advice {
-    let instead = instead(machine);
-    Advice { sampler: Sampler::TimersOnly, summary, can_answer: false, commands, instead, cannot_show }
+fn refusal(machine: &Machine, summary: &str, commands: Vec<AdviceStep>, cannot_show: &[&str]) -> Advice {
+    let answer = Advice::records(summary, commands, cannot_show);
+    Advice { can_answer: false, instead: instead(machine), ..answer }
 }
 
 /// Breakpoints need no PMU (`tools/perf/Documentation/perf-record.txt`, `mem:`); x86 has four (`HBP_NUM` in
@@ -125,27 +102,26 @@ fn missing(machine: &Machine) -> Option<&'static str> {
 }
 
 fn instead(machine: &Machine) -> Vec<String> {
+    let mut list = Vec::new();
     // Single steps and breakpoints need no PMU.
-    let step = machine.is_arch("x86").then(|| {
-        "for a program: `fieldline record -o perf.data -- PROGRAM` steps it in bursts and writes down each access with its \
-         address, slowly; with --object it watches objects by breakpoints, also the kernel's"
-            .to_owned()
-    });
-    let mut list: Vec<String> = step.into_iter().collect();
+    if machine.is_arch("x86") {
+        list.push(
+            "for a program: `fieldline record -o perf.data -- PROGRAM` steps it in bursts and writes down each access with \
+             its address, slowly; with --object it watches objects by breakpoints, also the kernel's",
+        );
+    }
     list.push(
         "record on a machine that can, booted with the same kernel build under the same load (the host of this virtual \
-         machine, a bare-metal instance): layouts and code are the build's, so its profile holds here"
-            .to_owned(),
+         machine, a bare-metal instance): layouts and code are the build's, so its profile holds here",
     );
     if machine.guest.is_some() && machine.is_by("GenuineIntel") {
         list.push(
             "or give the virtual machine a PMU: KVM hands PEBS to guests on Ice Lake servers and newer since Linux 6.0 (QEMU: \
-             -cpu host,pmu=on); `fieldline doctor` inside shows whether it came through"
-                .to_owned(),
+             -cpu host,pmu=on); `fieldline doctor` inside shows whether it came through",
         );
     }
-    list.push("or do without a recording: `fieldline plan --static` packs holes by size alone".to_owned());
-    list
+    list.push("or do without a recording: `fieldline plan --static` packs holes by size alone");
+    owned(&list)
 }
 
 #[cfg(test)]

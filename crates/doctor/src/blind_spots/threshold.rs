@@ -1,13 +1,12 @@
 //! Load latency thresholds: asked for, or seen in the loads.
 
-use super::spot::BlindSpot;
 use fieldline_perfdata::perf_data::{Event, EventTally, RecordingFacts};
 
 /// Samples from which on the absence of something is no accident.
 pub(super) const ENOUGH_SAMPLES: u64 = 50;
 /// Cycles a load takes that hits the first-level cache, 4 or 5 on every processor with load sampling. A
 /// threshold up to here hides nothing.
-pub const L1_HIT_CYCLES: u64 = 5;
+const L1_HIT_CYCLES: u64 = 5;
 
 /// Event and unit mask of Intel's load latency events: `MEM_TRANS_RETIRED.LOAD_LATENCY` of the large
 /// cores and `MEM_UOPS_RETIRED.LOAD_LATENCY` of the small ones. `config1` holds their threshold
@@ -17,8 +16,7 @@ const INTEL_LOAD_LATENCY: [u64; 2] = [0x1cd, 0x5d0];
 const RAW: u32 = 4;
 
 /// The threshold in cycles that the event was asked to have.
-#[must_use]
-pub fn load_threshold(facts: &RecordingFacts, event: &Event) -> Option<u64> {
+fn load_threshold(facts: &RecordingFacts, event: &Event) -> Option<u64> {
     let is_core_pmu =
         event.attr.kind == RAW || facts.pmu_name(event.attr.kind).is_some_and(|pmu| pmu.starts_with("cpu"));
     if is_core_pmu && INTEL_LOAD_LATENCY.contains(&(event.attr.config & 0xffff)) {
@@ -36,17 +34,11 @@ fn term_of_name(name: &str, term: &str) -> Option<u64> {
     }
 }
 
-/// Says so if the threshold hides loads, or if the loads look as though one did.
-pub(super) fn blind_spot(facts: &RecordingFacts, event: &Event, counts: &EventTally) -> Option<BlindSpot> {
-    let (cycles, is_asked_for) = match load_threshold(facts, event) {
-        Some(cycles) => (cycles, true),
-        None => (seen_threshold(counts)?, false),
-    };
-    (cycles > L1_HIT_CYCLES).then(|| BlindSpot::LoadThreshold {
-        event: event.name.clone(),
-        cycles,
-        is_asked_for,
-    })
+/// The threshold in cycles if it hides loads, or if the loads look as though one did; and whether it was asked for.
+pub(super) fn of_event(facts: &RecordingFacts, event: &Event, counts: &EventTally) -> Option<(u64, bool)> {
+    let asked_for = load_threshold(facts, event);
+    let cycles = asked_for.or_else(|| seen_threshold(counts))?;
+    (cycles > L1_HIT_CYCLES).then_some((cycles, asked_for.is_some()))
 }
 
 /// The smallest latency, where there are many loads with a level and none of them hit the first one.

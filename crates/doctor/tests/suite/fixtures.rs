@@ -1,7 +1,8 @@
 //! Recordings made by `perf record` itself; `fixtures/perf/README.md` says how.
 
-use fieldline_doctor::blind_spots::{BlindSpot, blind_spots};
-use fieldline_perfdata::perf_data::PerfFile;
+use fieldline_doctor::DoctorFinding;
+use fieldline_doctor::blind_spots::blind_spots;
+use fieldline_perfdata::sample_file::SampleFile;
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
@@ -11,11 +12,11 @@ fn fixture(name: &str) -> PathBuf {
 #[test]
 fn a_clock_recording_is_said_to_be_blind() {
     for name in ["clock.data", "packed-stream.data"] {
-        let file = PerfFile::open(&fixture(name)).unwrap();
-        let spots = blind_spots(file.facts(), &file.tally().unwrap());
-        let clock = BlindSpot::ClockEvent { event: "cpu-clock".to_owned() };
-        assert!(spots.contains(&clock), "{name}: {spots:?}");
-        let keys: Vec<_> = spots.iter().map(BlindSpot::key).collect();
+        let file = SampleFile::open(&fixture(name)).unwrap();
+        let spots = blind_spots(file.facts(), &file.tally().unwrap(), None);
+        let is_clock = |spot: &DoctorFinding| spot.key == "clock-event" && spot.what.starts_with("cpu-clock");
+        assert!(spots.iter().any(is_clock), "{name}: {spots:?}");
+        let keys: Vec<_> = spots.iter().map(|spot| spot.key.as_str()).collect();
         assert!(keys.contains(&"no-addresses") && keys.contains(&"no-data-source"), "{name}: {keys:?}");
     }
 }
@@ -30,10 +31,10 @@ fn whatever_is_counted_of_a_damaged_recording_can_be_talked_about() {
         for (index, flip) in places.zip([0x01, 0x80, 0xff].into_iter().cycle()) {
             let mut bytes = whole.clone();
             bytes[index] ^= flip;
-            let Ok(file) = PerfFile::of_bytes(bytes) else { continue };
+            let Ok(file) = SampleFile::of_bytes(bytes) else { continue };
             let Ok(tally) = file.tally() else { continue };
-            for spot in blind_spots(file.facts(), &tally) {
-                assert!(!spot.to_string().is_empty());
+            for spot in blind_spots(file.facts(), &tally, None) {
+                assert!(!spot.what.is_empty() && !spot.why.is_empty());
             }
             read += 1;
         }
@@ -48,9 +49,9 @@ fn a_recording_that_perf_did_not_finish_is_said_to_be_unfinished() {
     let data_size = u64::from_le_bytes(bytes[48..56].try_into().unwrap());
     bytes.truncate((data_offset + data_size) as usize);
     bytes[48..56].fill(0);
-    let file = PerfFile::of_bytes(bytes).unwrap();
+    let file = SampleFile::of_bytes(bytes).unwrap();
     let tally = file.tally().unwrap();
     assert!(tally.samples() > 20);
-    let keys: Vec<_> = blind_spots(file.facts(), &tally).iter().map(|spot| spot.key()).collect();
-    assert!(keys.contains(&"unfinished"), "{keys:?}");
+    let spots = blind_spots(file.facts(), &tally, None);
+    assert!(spots.iter().any(|spot| spot.key == "unfinished"), "{spots:?}");
 }

@@ -2,25 +2,27 @@
 
 use std::path::PathBuf;
 
-use fieldline_doctor::blind_spots::{BlindSpot, blind_spots};
+use fieldline_doctor::DoctorFinding;
+use fieldline_doctor::blind_spots::blind_spots;
 use fieldline_perfdata::data_source::{Level, Operation, Snoop};
-use fieldline_perfdata::perf_data::{PerfFile, Record, RecordTally};
+use fieldline_perfdata::perf_data::{Record, RecordTally};
+use fieldline_perfdata::sample_file::SampleFile;
 
 const KERNEL: &str = "e1b6c81f7afcf08c49c197583920e5307d281cdf";
 
-fn open(name: &str) -> PerfFile {
+fn open(name: &str) -> SampleFile {
     let folder = PathBuf::from(std::env::var_os("FIELDLINE_DATA").unwrap());
-    PerfFile::open(&folder.join(name)).unwrap()
+    SampleFile::open(&folder.join(name)).unwrap()
 }
 
-fn spots(file: &PerfFile) -> (RecordTally, Vec<BlindSpot>) {
+fn spots(file: &SampleFile) -> (RecordTally, Vec<DoctorFinding>) {
     let tally = file.tally().unwrap();
-    let spots = blind_spots(file.facts(), &tally);
+    let spots = blind_spots(file.facts(), &tally, None);
     (tally, spots)
 }
 
-fn keys(spots: &[BlindSpot]) -> Vec<&'static str> {
-    spots.iter().map(BlindSpot::key).collect()
+fn keys(spots: &[DoctorFinding]) -> Vec<&str> {
+    spots.iter().map(|spot| spot.key.as_str()).collect()
 }
 
 #[test]
@@ -50,7 +52,7 @@ fn levels_and_snoops_follow_from_the_data_source() {
         assert!(matches!(source.operation(), Operation::Load | Operation::Store));
         assert_ne!(source.level(), Level::NotAvailable);
         if source.is_l1_hit() {
-            assert!(sample.latency().unwrap() < 10);
+            assert!(sample.latency.unwrap() < 10);
         }
         transfers += u64::from(source.snoop() == Snoop::HitModified);
     }
@@ -63,7 +65,7 @@ fn a_load_threshold_of_thirty_cycles() {
     let file = open("c1.mem-ldlat30.perf.data");
     let (_, spots) = spots(&file);
     assert_eq!(keys(&spots), ["load-threshold", "no-user-code"]);
-    assert!(matches!(&spots[0], BlindSpot::LoadThreshold { cycles: 30, is_asked_for: true, .. }));
+    assert!(spots[0].what.contains("samples only loads that take 30 cycles or more"));
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn each_level_by_its_old_bit() {
     ];
     for (bit, wanted) in levels {
         let hit = word(&[(LVL, bit | 2)]);
-        assert_eq!((hit.level(), hit.outcome()), (wanted, CacheOutcome::Hit));
+        assert_eq!((hit.level(), hit.is_l1_hit()), (wanted, wanted == Level::L1));
         // "Not available" as a number defers to the old bits too.
         assert_eq!(word(&[(LVL, bit | 2), (LVL_NUM, 0xf)]).level(), wanted);
     }
@@ -90,9 +90,9 @@ fn the_remote_bit_turns_caches_and_memory_into_remote_ones() {
 
 #[test]
 fn hit_and_miss() {
-    assert_eq!(word(&[(LVL, 0x8 | 4), (LVL_NUM, 1)]).outcome(), CacheOutcome::Miss);
-    assert_eq!(word(&[(LVL_NUM, 5)]).outcome(), CacheOutcome::Hit);
-    assert_eq!(word(&[]).outcome(), CacheOutcome::NotAvailable);
+    assert!(!word(&[(LVL, 0x8 | 4), (LVL_NUM, 1)]).is_l1_hit());
+    assert!(word(&[(LVL_NUM, 1)]).is_l1_hit(), "a number alone means a hit");
+    assert!(!word(&[(LVL_NUM, 5)]).is_l1_hit() && !word(&[]).is_l1_hit());
     assert!(word(&[(LVL, 0x8 | 2)]).is_l1_hit());
     assert!(!word(&[(LVL, 0x8 | 4)]).is_l1_hit());
 }
@@ -122,10 +122,10 @@ fn each_snoop_answer() {
 fn words_that_intel_tables_make() {
     // arch/x86/events/intel/ds.c: L3 hit by a snoop of a modified line; an L1 hit of a locked load.
     let hitm = word(&[(OP, 2), (LVL, 0x40 | 2), (LVL_NUM, 3), (SNOOP, 0x10)]);
-    let meaning = |word: DataSource| (word.operation(), word.level(), word.outcome(), word.is_hitm());
-    assert_eq!(meaning(hitm), (Operation::Load, Level::L3, CacheOutcome::Hit, true));
+    let meaning = |word: DataSource| (word.operation(), word.level(), word.is_l1_hit(), word.is_hitm());
+    assert_eq!(meaning(hitm), (Operation::Load, Level::L3, false, true));
     let locked = word(&[(OP, 2), (LVL, 0x8 | 2), (LVL_NUM, 1), (SNOOP, 2), (LOCK, 2), (TLB, 0x1a)]);
-    assert_eq!(meaning(locked), (Operation::Load, Level::L1, CacheOutcome::Hit, false));
+    assert_eq!(meaning(locked), (Operation::Load, Level::L1, true, false));
     let missed_store = word(&[(OP, 4), (LVL, 0x8 | 4)]);
-    assert_eq!(meaning(missed_store), (Operation::Store, Level::L1, CacheOutcome::Miss, false));
+    assert_eq!(meaning(missed_store), (Operation::Store, Level::L1, false, false));
 }

@@ -87,12 +87,9 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
-        let Some((head, tail)) = self.rest.split_first_chunk::<N>() else {
-            return Err(self.truncated(N as u64));
-        };
-        self.rest = tail;
-        self.place = self.place.plus(N as u64);
-        Ok(*head)
+        let mut array = [0; N];
+        array.copy_from_slice(self.take(N)?);
+        Ok(array)
     }
 
     pub(crate) fn u8(&mut self) -> Result<u8, Error> {

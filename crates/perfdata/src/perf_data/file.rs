@@ -4,14 +4,12 @@ use std::path::Path;
 
 use crate::perf_data::error::Error;
 use crate::perf_data::header::event_table::EventTable;
-use crate::perf_data::header::facts::{Mode, RecordingFacts};
-use crate::perf_data::header::file_header::{FileHeader, Opening};
+use crate::perf_data::header::facts::RecordingFacts;
+use crate::perf_data::header::file_header::{FileHeader, PIPE_HEADER_SIZE, opening};
 use crate::perf_data::header::pipe;
-use crate::perf_data::stream::block::Block;
 use crate::perf_data::stream::record::{self, RawRecord, Record, read_sample};
-use crate::perf_data::stream::records::{AllRecords, Blocks, FileRecords, Header};
+use crate::perf_data::stream::records::{AllRecords, Block, Blocks, FileRecords, Header};
 use crate::perf_data::stream::source::Source;
-use crate::perf_data::tally::{KernelMap, RecordTally};
 use crate::sample::Sample;
 
 /// An open recording. Its records can be read any number of times, by several threads at once.
@@ -44,17 +42,13 @@ impl PerfFile {
     }
 
     pub(crate) fn of_source(source: Source) -> Result<Self, Error> {
-        let opening = Opening::read(&source)?;
-        let (facts, records) = match opening.mode {
-            Mode::File => {
-                let header = FileHeader::read(&source, opening.endian)?;
-                (header.read_facts(&source, opening.endian)?, header.records(&source)?)
-            }
-            Mode::Pipe => {
-                let (start, end) = (Opening::first_pipe_record(), source.length());
-                let records = FileRecords::new(&source, opening.endian, start, end);
-                (pipe::read_facts(records, opening.endian)?, (start, end))
-            }
+        let (endian, is_stream) = opening(&source)?;
+        let (facts, records) = if is_stream {
+            let (start, end) = (PIPE_HEADER_SIZE, source.length());
+            (pipe::read_facts(FileRecords::new(&source, endian, start, end), endian)?, (start, end))
+        } else {
+            let header = FileHeader::read(&source, endian)?;
+            (header.read_facts(&source, endian)?, header.records(&source)?)
         };
         let events = EventTable::new(&facts.events, facts.endian)?;
         Ok(Self { source, facts, events, records })
@@ -69,15 +63,17 @@ impl PerfFile {
     /// The records from the first one on, in file order.
     #[must_use]
     pub fn records(&self) -> Records<'_> {
-        let (start, end) = self.records;
-        let file = FileRecords::new(&self.source, self.facts.endian, start, end);
-        Records { file: self, found: AllRecords::new(file), has_ended: false }
+        Records { file: self, found: self.all_records(), has_ended: false }
     }
 
     /// The records in blocks, in file order.
     pub(crate) fn blocks(&self) -> Blocks<'_> {
+        Blocks::new(self.all_records())
+    }
+
+    fn all_records(&self) -> AllRecords<'_> {
         let (start, end) = self.records;
-        Blocks::new(AllRecords::new(FileRecords::new(&self.source, self.facts.endian, start, end)))
+        AllRecords::new(FileRecords::new(&self.source, self.facts.endian, start, end))
     }
 
     /// Reads the records of a block, one by one.
@@ -115,38 +111,6 @@ impl PerfFile {
     pub fn parse<'a>(&'a self, raw: RawRecord<'a>) -> Result<Record<'a>, Error> {
         record::parse(raw, &self.events, self.facts.endian)
     }
-
-    /// The mapping of the kernel image, which perf writes before it samples: the search ends at the first
-    /// sample.
-    ///
-    /// # Errors
-    ///
-    /// A record cannot be found or read.
-    pub fn kernel_image(&self) -> Result<Option<KernelMap>, Error> {
-        let mut records = self.records();
-        while let Some(record) = records.next_record()? {
-            match record {
-                Record::Mmap(mmap) if mmap.is_kernel_image() => return Ok(Some(KernelMap::new(&mmap))),
-                Record::Sample(_) | Record::UnknownSample { .. } => return Ok(None),
-                _ => {}
-            }
-        }
-        Ok(None)
-    }
-
-    /// Goes over all records once and counts.
-    ///
-    /// # Errors
-    ///
-    /// A record cannot be found or read.
-    pub fn tally(&self) -> Result<RecordTally, Error> {
-        let mut tally = RecordTally::new(&self.facts);
-        let mut records = self.records();
-        while let Some(record) = records.next_record()? {
-            tally.add(&record);
-        }
-        Ok(tally)
-    }
 }
 
 pub(crate) enum Found<'r, 'a> {
@@ -179,17 +143,9 @@ impl Records<'_> {
         if self.has_ended {
             return Ok(None);
         }
-        match self.found.next() {
-            Ok(Some(raw)) => Ok(Some(raw)),
-            Ok(None) => {
-                self.has_ended = true;
-                Ok(None)
-            }
-            Err(error) => {
-                self.has_ended = true;
-                Err(error)
-            }
-        }
+        let found = self.found.next();
+        self.has_ended = !matches!(found, Ok(Some(_)));
+        found
     }
 
     /// Finds and reads the next record. After an error there are no more.
@@ -200,9 +156,6 @@ impl Records<'_> {
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, Error> {
         let file = self.file;
-        match self.next_raw()? {
-            Some(raw) => file.parse(raw).map(Some),
-            None => Ok(None),
-        }
+        self.next_raw()?.map(|raw| file.parse(raw)).transpose()
     }
 }

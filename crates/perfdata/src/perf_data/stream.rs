@@ -2,11 +2,9 @@
 //!
 //! * `source`: the file or memory they are read from.
 //! * `inflate`: records out of zstd.
-//! * `block`: whole records in a row, for several threads.
-//! * `records`: where each record begins and ends.
+//! * `records`: where each record begins and ends; blocks of them for several threads.
 //! * `record`: what each kind says.
 
-pub(crate) mod block;
 mod inflate;
 pub(crate) mod record;
 pub(crate) mod records;

@@ -117,8 +117,9 @@ impl EventTally {
         }
         self.with_address += u64::from(sample.data_address().is_some());
         self.exact += u64::from(sample.exact_ip);
-        if sample.has_branches() {
-            self.add_stack(sample);
+        if let Some(stack) = sample.branch_stack {
+            self.stacks += u64::from(stack.entries().next().is_some());
+            self.add_runs(sample);
         }
         if let Some(source) = sample.data_source {
             let operation = source.operation();
@@ -132,9 +133,7 @@ impl EventTally {
     }
 
     #[cold]
-    fn add_stack(&mut self, sample: &Sample<'_>) {
-        let stack = sample.parts().branch_stack;
-        self.stacks += u64::from(stack.is_some_and(|stack| stack.entries().next().is_some()));
+    fn add_runs(&mut self, sample: &Sample<'_>) {
         for run in runs(sample) {
             let is_possible = u64::from(run.is_possible());
             self.runs += is_possible;
@@ -145,8 +144,7 @@ impl EventTally {
     fn add_load(&mut self, sample: &Sample<'_>, is_l1_hit: bool) {
         self.loads += 1;
         self.l1_load_hits += u64::from(is_l1_hit);
-        let least = self.least_load_latency.into_iter().chain(sample.latency()).min();
-        self.least_load_latency = least;
+        self.least_load_latency = self.least_load_latency.into_iter().chain(sample.latency).min();
     }
 
     fn merge(&mut self, other: &Self) {

@@ -61,6 +61,11 @@ impl SampleFields {
     /// Every bit above: those of Linux 5.12 to 6.18.
     pub const KNOWN: Self = Self((1 << 25) - 1);
 
+    /// The fields that there are.
+    pub(crate) fn of<const N: usize>(has: [(bool, Self); N]) -> Self {
+        Self(has.iter().filter(|(has, _)| *has).fold(0, |all, (_, field)| all | field.0))
+    }
+
     /// All fields of `other` are in this set.
     #[must_use]
     pub fn contains(self, other: Self) -> bool {
@@ -82,64 +87,38 @@ impl BitOr for SampleFields {
     }
 }
 
-/// A field of a sample, to say which one a short record breaks off in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of the kernel's header and of SampleFields")]
-pub enum SampleField {
-    Identifier,
-    Ip,
-    Tid,
-    Time,
-    Addr,
-    Id,
-    StreamId,
-    Cpu,
-    Period,
-    Read,
-    Callchain,
-    Raw,
-    BranchStack,
-    UserRegisters,
-    UserStack,
-    Weight,
-    WeightStruct,
-    DataSource,
-    Transaction,
-    InterruptRegisters,
-    PhysicalAddress,
-    Cgroup,
-    DataPageSize,
-    CodePageSize,
-    Aux,
-}
+/// Fields by the numbers of their bits, in messages about records that break off.
+const NAMES: [&str; 25] = [
+    "ip",
+    "pid and tid",
+    "time",
+    "addr",
+    "read values",
+    "callchain",
+    "id",
+    "cpu",
+    "period",
+    "stream_id",
+    "raw data",
+    "branch stack",
+    "user registers",
+    "user stack",
+    "weight",
+    "data_src",
+    "identifier",
+    "transaction",
+    "interrupt registers",
+    "phys_addr",
+    "aux data",
+    "cgroup",
+    "data page size",
+    "code page size",
+    "weight",
+];
 
-impl fmt::Display for SampleField {
+impl fmt::Display for SampleFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Identifier => "identifier",
-            Self::Ip => "ip",
-            Self::Tid => "pid and tid",
-            Self::Time => "time",
-            Self::Addr => "addr",
-            Self::Id => "id",
-            Self::StreamId => "stream_id",
-            Self::Cpu => "cpu",
-            Self::Period => "period",
-            Self::Read => "read values",
-            Self::Callchain => "callchain",
-            Self::Raw => "raw data",
-            Self::BranchStack => "branch stack",
-            Self::UserRegisters => "user registers",
-            Self::UserStack => "user stack",
-            Self::Weight | Self::WeightStruct => "weight",
-            Self::DataSource => "data_src",
-            Self::Transaction => "transaction",
-            Self::InterruptRegisters => "interrupt registers",
-            Self::PhysicalAddress => "phys_addr",
-            Self::Cgroup => "cgroup",
-            Self::DataPageSize => "data page size",
-            Self::CodePageSize => "code page size",
-            Self::Aux => "aux data",
-        })
+        let names = NAMES.iter().enumerate().filter(|(bit, _)| self.0 >> bit & 1 != 0);
+        f.write_str(&names.map(|(_, name)| *name).collect::<Vec<_>>().join(", "))
     }
 }

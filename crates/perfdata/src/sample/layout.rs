@@ -1,64 +1,44 @@
 //! Walking the body of a sample in the kernel's order.
 
-use super::fields::{SampleField, SampleFields};
-use super::parts::{BranchStack, CounterRead, CounterValue, Parts, SampleRegisters, UserStack, Words};
-use super::places::Places;
+use super::fields::SampleFields;
+use super::parts::{BranchStack, CpuMode, Sample, Words};
+use super::places::{EXECUTION, Places, latency_of_struct};
+use crate::data_source::DataSource;
 use crate::perf_data::{Attr, Endian};
 
+/// `PERF_RECORD_MISC_EXACT_IP`.
+const MISC_EXACT_IP: u16 = 1 << 14;
 /// `PERF_SAMPLE_BRANCH_HW_INDEX`.
 const BRANCH_HW_INDEX: u64 = 1 << 17;
 /// `PERF_SAMPLE_BRANCH_COUNTERS`.
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
-/// The fields between the period and the weight, which most recordings have none of.
-const EXECUTION: SampleFields = SampleFields(
-    SampleFields::READ.0
-        | SampleFields::CALLCHAIN.0
-        | SampleFields::RAW.0
-        | SampleFields::BRANCH_STACK.0
-        | SampleFields::REGS_USER.0
-        | SampleFields::STACK_USER.0,
-);
-
-const FORMAT_TIME_ENABLED: u64 = 1;
-const FORMAT_TIME_RUNNING: u64 = 1 << 1;
-const FORMAT_ID: u64 = 1 << 2;
+/// Bits of `read_format`.
+const FORMAT_TIMES: u64 = 0b11;
 const FORMAT_GROUP: u64 = 1 << 3;
-const FORMAT_LOST: u64 = 1 << 4;
+const FORMAT_ID_AND_LOST: u64 = 1 << 2 | 1 << 4;
 
 /// How the samples of one event are laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SampleLayout {
+pub(crate) struct SampleLayout {
     fields: SampleFields,
     read_format: u64,
     branch_sample_type: u64,
     user_registers: u64,
     interrupt_registers: u64,
-    pub(super) unrecorded_period: u64,
-    pub(super) endian: Endian,
+    unrecorded_period: u64,
+    endian: Endian,
     /// Where fields are, if that is the same in all samples.
-    pub(super) places: Option<Places>,
+    places: Option<Places>,
 }
 
 /// A sample that does not hold what its event's `sample_type` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FieldError {
-    /// The record ends within a field.
-    Short {
-        /// The field.
-        field: SampleField,
-        /// Bytes into the record's body where the field, or the part of it that is missing, starts.
-        offset: usize,
-        /// Bytes needed there.
-        needed: u64,
-    },
-    /// The record goes on after the last field.
-    Leftover {
-        /// Bytes into the record's body.
-        offset: usize,
-        /// Bytes left over.
-        count: usize,
-    },
+pub(crate) enum FieldError {
+    /// The record ends within a field, so many bytes into its body, where so many are needed.
+    Short { field: SampleFields, offset: usize, needed: u64 },
+    /// The record goes on after the last field, so many bytes into its body, by so many bytes.
+    Leftover { offset: usize, count: usize },
 }
 
 /// An empty branch stack may or may not have a hardware index: the kernel leaves it out where the
@@ -72,7 +52,7 @@ enum EmptyStack {
 impl SampleLayout {
     /// The layout that `attr` asks for in a recording of this byte order.
     #[must_use]
-    pub fn new(attr: &Attr, endian: Endian) -> Self {
+    pub(crate) fn new(attr: &Attr, endian: Endian) -> Self {
         Self {
             fields: attr.sample_type,
             read_format: attr.read_format,
@@ -85,209 +65,130 @@ impl SampleLayout {
         }
     }
 
-    /// Whether samples have branch stacks.
+    /// Reads the body of a `PERF_RECORD_SAMPLE` whose header has `misc`. After an error `into` holds anything.
+    ///
+    /// # Errors
+    ///
+    /// The body is shorter or longer than the event's fields.
     #[inline]
-    pub(super) fn has_branches(&self) -> bool {
-        self.fields.contains(SampleFields::BRANCH_STACK)
-    }
-
-    /// The fields that [`SampleLayout::parse`] stepped over; those of a body it refuses are left out.
-    pub(super) fn parts<'a>(&self, body: &'a [u8]) -> Parts<'a> {
-        let mut parts = Parts::default();
-        match self.walk(body, &mut parts) {
-            Ok(()) => parts,
-            Err(_) => Parts::default(),
+    pub(crate) fn read<'a>(
+        &self,
+        misc: u16,
+        body: &'a [u8],
+        into: &mut Sample<'a>,
+    ) -> Result<(), FieldError> {
+        *into = Sample {
+            cpu_mode: CpuMode::from_misc(misc),
+            exact_ip: misc & MISC_EXACT_IP != 0,
+            period: self.unrecorded_period,
+            ..Sample::default()
+        };
+        match self.places.as_ref().filter(|places| places.size == body.len()) {
+            Some(places) => {
+                places.read(body, self.endian, into);
+                Ok(())
+            }
+            None => self.walk(body, into),
         }
     }
 
-    /// Walks over the body and gives each field to `sink`.
-    pub(super) fn walk<'a, S: Sink<'a>>(&self, body: &'a [u8], sink: &mut S) -> Result<(), FieldError> {
-        let walked = self.walk_with(body, sink, EmptyStack::WithIndex);
+    fn walk<'a>(&self, body: &'a [u8], sample: &mut Sample<'a>) -> Result<(), FieldError> {
+        let walked = self.walk_with(body, sample, EmptyStack::WithIndex);
         let may_be_bare = self.fields.contains(SampleFields::BRANCH_STACK)
             && self.branch_sample_type & BRANCH_HW_INDEX != 0;
         if walked.is_err() && may_be_bare {
-            return self.walk_with(body, sink, EmptyStack::Bare).or(walked);
+            return self.walk_with(body, sample, EmptyStack::Bare).or(walked);
         }
         walked
     }
 
     #[inline]
-    fn walk_with<'a, S: Sink<'a>>(
+    fn walk_with<'a>(
         &self,
         body: &'a [u8],
-        sink: &mut S,
+        sample: &mut Sample<'a>,
         empty_stack: EmptyStack,
     ) -> Result<(), FieldError> {
         let mut at = Walk { body, position: 0, fields: self.fields, endian: self.endian };
-        Self::walk_identity(&mut at, sink)?;
+        at.word(SampleFields::IDENTIFIER)?;
+        sample.ip = at.word(SampleFields::IP)?;
+        (sample.pid, sample.tid) = at.half_words(SampleFields::TID)?.unzip();
+        sample.time = at.word(SampleFields::TIME)?;
+        sample.addr = at.word(SampleFields::ADDR)?;
+        at.word(SampleFields::ID)?;
+        at.word(SampleFields::STREAM_ID)?;
+        sample.cpu = at.half_words(SampleFields::CPU)?.map(|(cpu, _reserved)| cpu);
+        sample.period = at.word(SampleFields::PERIOD)?.unwrap_or(sample.period);
         if at.fields.intersects(EXECUTION) {
-            self.walk_execution(&mut at, sink, empty_stack)?;
+            self.walk_execution(&mut at, sample, empty_stack)?;
         }
-        self.walk_memory(&mut at, sink)?;
+        sample.latency = match at.word(SampleFields::WEIGHT_STRUCT)? {
+            Some(word) => Some(latency_of_struct(word)),
+            None => at.word(SampleFields::WEIGHT)?,
+        };
+        sample.data_source = at.word(SampleFields::DATA_SRC)?.map(DataSource);
+        at.word(SampleFields::TRANSACTION)?;
+        at.registers(self.interrupt_registers, SampleFields::REGS_INTR)?;
+        sample.physical_address = at.word(SampleFields::PHYS_ADDR)?;
+        at.word(SampleFields::CGROUP)?;
+        at.word(SampleFields::DATA_PAGE_SIZE)?;
+        at.word(SampleFields::CODE_PAGE_SIZE)?;
+        if let Some(size) = at.word(SampleFields::AUX)? {
+            at.bytes(size, SampleFields::AUX)?;
+        }
         at.finish()
     }
 
-    /// The fields of fixed size at the front.
-    #[inline]
-    fn walk_identity<'a, S: Sink<'a>>(at: &mut Walk<'a>, sink: &mut S) -> Result<(), FieldError> {
-        at.word(SampleFields::IDENTIFIER, SampleField::Identifier, sink)?;
-        at.word(SampleFields::IP, SampleField::Ip, sink)?;
-        at.half_words(SampleFields::TID, SampleField::Tid, sink)?;
-        at.word(SampleFields::TIME, SampleField::Time, sink)?;
-        at.word(SampleFields::ADDR, SampleField::Addr, sink)?;
-        at.word(SampleFields::ID, SampleField::Id, sink)?;
-        at.word(SampleFields::STREAM_ID, SampleField::StreamId, sink)?;
-        at.half_words(SampleFields::CPU, SampleField::Cpu, sink)?;
-        at.word(SampleFields::PERIOD, SampleField::Period, sink)
-    }
-
     /// The fields about where the code was: counters, call chain, branches, registers, stack.
-    fn walk_execution<'a, S: Sink<'a>>(
+    fn walk_execution<'a>(
         &self,
         at: &mut Walk<'a>,
-        sink: &mut S,
+        sample: &mut Sample<'a>,
         empty_stack: EmptyStack,
     ) -> Result<(), FieldError> {
-        if at.has(SampleFields::READ) {
-            sink.part(Part::Read(self.parse_read(at)?));
+        if let Some(count) = at.word(SampleFields::READ)? {
+            self.skip_read(at, count)?;
         }
-        if at.has(SampleFields::CALLCHAIN) {
-            sink.part(Part::Callchain(at.counted_words(SampleField::Callchain)?));
+        if let Some(count) = at.word(SampleFields::CALLCHAIN)? {
+            sample.callchain = Some(at.words(count, SampleFields::CALLCHAIN)?);
         }
-        if at.has(SampleFields::RAW) {
-            let size = at.number_32(SampleField::Raw)?;
-            sink.part(Part::Raw(at.bytes(u64::from(size), SampleField::Raw)?));
+        if at.fields.contains(SampleFields::RAW) {
+            let size = at.endian.u32(at.chunk(SampleFields::RAW)?);
+            at.bytes(u64::from(size), SampleFields::RAW)?;
         }
-        if at.has(SampleFields::BRANCH_STACK) {
-            sink.part(Part::BranchStack(self.parse_branches(at, empty_stack)?));
+        if let Some(count) = at.word(SampleFields::BRANCH_STACK)? {
+            let has = |bit| self.branch_sample_type & bit != 0;
+            if has(BRANCH_HW_INDEX) && (count != 0 || empty_stack == EmptyStack::WithIndex) {
+                at.number(SampleFields::BRANCH_STACK)?;
+            }
+            let entries = at.words(count.saturating_mul(3), SampleFields::BRANCH_STACK)?;
+            sample.branch_stack = Some(BranchStack(entries));
+            if has(BRANCH_COUNTERS) {
+                at.words(count, SampleFields::BRANCH_STACK)?;
+            }
         }
-        if at.has(SampleFields::REGS_USER) {
-            let registers = at.registers(self.user_registers, SampleField::UserRegisters)?;
-            sink.part(Part::UserRegisters(registers));
-        }
-        if at.has(SampleFields::STACK_USER) {
-            sink.part(Part::UserStack(parse_stack(at)?));
-        }
-        Ok(())
-    }
-
-    /// The fields about the access and what follows them.
-    #[inline]
-    fn walk_memory<'a, S: Sink<'a>>(&self, at: &mut Walk<'a>, sink: &mut S) -> Result<(), FieldError> {
-        if at.has(SampleFields::WEIGHT_STRUCT) {
-            at.word(SampleFields::WEIGHT_STRUCT, SampleField::WeightStruct, sink)?;
-        } else {
-            at.word(SampleFields::WEIGHT, SampleField::Weight, sink)?;
-        }
-        at.word(SampleFields::DATA_SRC, SampleField::DataSource, sink)?;
-        at.word(SampleFields::TRANSACTION, SampleField::Transaction, sink)?;
-        if at.has(SampleFields::REGS_INTR) {
-            let registers = at.registers(self.interrupt_registers, SampleField::InterruptRegisters)?;
-            sink.part(Part::InterruptRegisters(registers));
-        }
-        at.word(SampleFields::PHYS_ADDR, SampleField::PhysicalAddress, sink)?;
-        at.word(SampleFields::CGROUP, SampleField::Cgroup, sink)?;
-        at.word(SampleFields::DATA_PAGE_SIZE, SampleField::DataPageSize, sink)?;
-        at.word(SampleFields::CODE_PAGE_SIZE, SampleField::CodePageSize, sink)?;
-        if at.has(SampleFields::AUX) {
-            let size = at.number(SampleField::Aux)?;
-            sink.part(Part::Aux(at.bytes(size, SampleField::Aux)?));
+        at.registers(self.user_registers, SampleFields::REGS_USER)?;
+        // `perf_output_sample_ustack`: no bytes, then no filled size either.
+        if let Some(size) = at.word(SampleFields::STACK_USER)?.filter(|size| *size != 0) {
+            at.bytes(size, SampleFields::STACK_USER)?;
+            at.number(SampleFields::STACK_USER)?;
         }
         Ok(())
     }
 
-    /// `perf_output_read_group` and `perf_output_read_one`.
-    fn parse_read<'a>(&self, at: &mut Walk<'a>) -> Result<CounterRead<'a>, FieldError> {
-        let has = |bit| self.read_format & bit != 0;
-        let (has_id, has_lost) = (has(FORMAT_ID), has(FORMAT_LOST));
-        // The number of counters, or the value of the only one.
-        let count = at.number(SampleField::Read)?;
-        let time_enabled = has(FORMAT_TIME_ENABLED).then(|| at.number(SampleField::Read)).transpose()?;
-        let time_running = has(FORMAT_TIME_RUNNING).then(|| at.number(SampleField::Read)).transpose()?;
-        if has(FORMAT_GROUP) {
-            let words_per_value = 1 + u64::from(has_id) + u64::from(has_lost);
-            let group = at.words(count.saturating_mul(words_per_value), SampleField::Read)?;
-            return Ok(CounterRead { time_enabled, time_running, lone: None, group, has_id, has_lost });
+    /// `perf_output_read_group` and `perf_output_read_one`, behind the number of counters or the value of the only one.
+    fn skip_read(&self, at: &mut Walk<'_>, count: u64) -> Result<(), FieldError> {
+        let words = |bits: u64| (self.read_format & bits).count_ones();
+        let beside_value = words(FORMAT_ID_AND_LOST);
+        let is_group = words(FORMAT_GROUP) > 0;
+        for _ in 0..words(FORMAT_TIMES) + if is_group { 0 } else { beside_value } {
+            at.number(SampleFields::READ)?;
         }
-        let id = has_id.then(|| at.number(SampleField::Read)).transpose()?;
-        let lost = has_lost.then(|| at.number(SampleField::Read)).transpose()?;
-        let lone = Some(CounterValue { value: count, id, lost });
-        Ok(CounterRead { time_enabled, time_running, lone, group: Words::default(), has_id, has_lost })
-    }
-
-    fn parse_branches<'a>(
-        &self,
-        at: &mut Walk<'a>,
-        empty_stack: EmptyStack,
-    ) -> Result<BranchStack<'a>, FieldError> {
-        let count = at.number(SampleField::BranchStack)?;
-        let indexed = self.branch_sample_type & BRANCH_HW_INDEX != 0
-            && (count != 0 || empty_stack == EmptyStack::WithIndex);
-        let hw_index = indexed.then(|| at.number(SampleField::BranchStack)).transpose()?;
-        let entries = at.words(count.saturating_mul(3), SampleField::BranchStack)?;
-        let counters = (self.branch_sample_type & BRANCH_COUNTERS != 0)
-            .then(|| at.words(count, SampleField::BranchStack))
-            .transpose()?;
-        Ok(BranchStack { hw_index, entries, counters })
-    }
-}
-
-/// Takes the fields of a sample in the order the kernel writes them.
-pub(super) trait Sink<'a> {
-    /// A field of 64 bits.
-    fn number(&mut self, field: SampleField, value: u64);
-    /// A field of twice 32 bits.
-    fn pair(&mut self, field: SampleField, first: u32, second: u32);
-    fn part(&mut self, part: Part<'a>);
-}
-
-pub(super) enum Part<'a> {
-    Read(CounterRead<'a>),
-    Callchain(Words<'a>),
-    Raw(&'a [u8]),
-    BranchStack(BranchStack<'a>),
-    UserRegisters(SampleRegisters<'a>),
-    UserStack(UserStack<'a>),
-    InterruptRegisters(SampleRegisters<'a>),
-    Aux(&'a [u8]),
-}
-
-impl<'a> Sink<'a> for Parts<'a> {
-    fn number(&mut self, field: SampleField, value: u64) {
-        match field {
-            SampleField::Identifier => self.identifier = Some(value),
-            SampleField::Id => self.id = Some(value),
-            SampleField::StreamId => self.stream_id = Some(value),
-            SampleField::Transaction => self.transaction = Some(value),
-            SampleField::Cgroup => self.cgroup = Some(value),
-            SampleField::DataPageSize => self.data_page_size = Some(value),
-            SampleField::CodePageSize => self.code_page_size = Some(value),
-            _ => {}
+        if is_group {
+            at.words(count.saturating_mul(u64::from(1 + beside_value)), SampleFields::READ)?;
         }
+        Ok(())
     }
-
-    fn pair(&mut self, _field: SampleField, _first: u32, _second: u32) {}
-
-    fn part(&mut self, part: Part<'a>) {
-        match part {
-            Part::Read(read) => self.read = Some(read),
-            Part::Callchain(chain) => self.callchain = Some(chain),
-            Part::Raw(raw) => self.raw = Some(raw),
-            Part::BranchStack(stack) => self.branch_stack = Some(stack),
-            Part::UserRegisters(registers) => self.user_registers = Some(registers),
-            Part::UserStack(stack) => self.user_stack = Some(stack),
-            Part::InterruptRegisters(registers) => self.interrupt_registers = Some(registers),
-            Part::Aux(aux) => self.aux = Some(aux),
-        }
-    }
-}
-
-/// `perf_output_sample_ustack`: no bytes, then no filled size either.
-fn parse_stack<'a>(at: &mut Walk<'a>) -> Result<UserStack<'a>, FieldError> {
-    let size = at.number(SampleField::UserStack)?;
-    let bytes = at.bytes(size, SampleField::UserStack)?;
-    let filled = if size == 0 { 0 } else { at.number(SampleField::UserStack)? };
-    Ok(UserStack { bytes, filled })
 }
 
 /// Where in the body the next field starts.
@@ -299,57 +200,36 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn has(&self, field: SampleFields) -> bool {
-        self.fields.contains(field)
+    /// A word, if the samples have the field.
+    #[inline]
+    fn word(&mut self, field: SampleFields) -> Result<Option<u64>, FieldError> {
+        if self.fields.contains(field) { self.number(field).map(Some) } else { Ok(None) }
     }
 
-    /// The 64-bit field, if the samples have it.
+    /// Two numbers of 32 bits, if the samples have the field.
     #[inline]
-    fn word<S: Sink<'a>>(
-        &mut self,
-        bit: SampleFields,
-        field: SampleField,
-        sink: &mut S,
-    ) -> Result<(), FieldError> {
-        if self.has(bit) {
-            sink.number(field, self.number(field)?);
+    fn half_words(&mut self, field: SampleFields) -> Result<Option<(u32, u32)>, FieldError> {
+        if !self.fields.contains(field) {
+            return Ok(None);
         }
-        Ok(())
-    }
-
-    /// The pair of 32-bit fields, if the samples have it.
-    #[inline]
-    fn half_words<S: Sink<'a>>(
-        &mut self,
-        bit: SampleFields,
-        field: SampleField,
-        sink: &mut S,
-    ) -> Result<(), FieldError> {
-        if self.has(bit) {
-            sink.pair(field, self.number_32(field)?, self.number_32(field)?);
-        }
-        Ok(())
+        let (first, second) = (self.chunk(field)?, self.chunk(field)?);
+        Ok(Some((self.endian.u32(first), self.endian.u32(second))))
     }
 
     #[inline]
-    fn number(&mut self, field: SampleField) -> Result<u64, FieldError> {
-        self.chunk::<8>(field).map(|bytes| self.endian.u64(bytes))
+    fn number(&mut self, field: SampleFields) -> Result<u64, FieldError> {
+        self.chunk(field).map(|bytes| self.endian.u64(bytes))
     }
 
     #[inline]
-    fn number_32(&mut self, field: SampleField) -> Result<u32, FieldError> {
-        self.chunk::<4>(field).map(|bytes| self.endian.u32(bytes))
-    }
-
-    #[inline]
-    fn chunk<const N: usize>(&mut self, field: SampleField) -> Result<[u8; N], FieldError> {
+    fn chunk<const N: usize>(&mut self, field: SampleFields) -> Result<[u8; N], FieldError> {
         let rest = self.body.get(self.position..).unwrap_or_default();
         let Some(bytes) = rest.first_chunk::<N>() else { return Err(self.short(field, N as u64)) };
         self.position += N;
         Ok(*bytes)
     }
 
-    fn bytes(&mut self, count: u64, field: SampleField) -> Result<&'a [u8], FieldError> {
+    fn bytes(&mut self, count: u64, field: SampleFields) -> Result<&'a [u8], FieldError> {
         let rest = self.body.get(self.position..).unwrap_or_default();
         let bytes = usize::try_from(count).ok().and_then(|count| rest.get(..count));
         let Some(bytes) = bytes else { return Err(self.short(field, count)) };
@@ -357,24 +237,20 @@ impl<'a> Walk<'a> {
         Ok(bytes)
     }
 
-    fn words(&mut self, count: u64, field: SampleField) -> Result<Words<'a>, FieldError> {
+    fn words(&mut self, count: u64, field: SampleFields) -> Result<Words<'a>, FieldError> {
         let bytes = self.bytes(count.saturating_mul(8), field)?;
-        Ok(Words::new(bytes, self.endian))
+        Ok(Words { bytes, endian: self.endian })
     }
 
-    fn counted_words(&mut self, field: SampleField) -> Result<Words<'a>, FieldError> {
-        let count = self.number(field)?;
-        self.words(count, field)
+    /// A register dump, if the samples have the field; without an ABI there are no values.
+    fn registers(&mut self, mask: u64, field: SampleFields) -> Result<(), FieldError> {
+        if self.word(field)?.is_some_and(|abi| abi != 0) {
+            self.words(u64::from(mask.count_ones()), field)?;
+        }
+        Ok(())
     }
 
-    /// A register dump; without an ABI there are no values.
-    fn registers(&mut self, mask: u64, field: SampleField) -> Result<SampleRegisters<'a>, FieldError> {
-        let abi = self.number(field)?;
-        let count = if abi == 0 { 0 } else { mask.count_ones() };
-        Ok(SampleRegisters { abi, mask, values: self.words(u64::from(count), field)? })
-    }
-
-    fn short(&self, field: SampleField, needed: u64) -> FieldError {
+    fn short(&self, field: SampleFields, needed: u64) -> FieldError {
         FieldError::Short { field, offset: self.position, needed }
     }
 

@@ -13,7 +13,9 @@
 //! are passed over.
 
 use super::{Sample, SampleFields};
+use crate::data_source::Operation;
 use crate::perf_data::Attr;
+use std::collections::BTreeSet;
 
 /// Longest stretch between two branches in bytes. Compilers write no code with less than a branch in so much.
 const LONGEST: u64 = 1 << 12;
@@ -23,11 +25,10 @@ const LOOKED_AT: usize = 1 << 10;
 /// Bits of `branch_sample_type` (`enum perf_branch_sample_type_shift` of `include/uapi/linux/perf_event.h`).
 mod bit {
     pub(super) const ANY: u64 = 1 << 3;
-    pub(super) const IN_TX: u64 = 1 << 8;
-    pub(super) const NO_TX: u64 = 1 << 9;
-    pub(super) const CALL_STACK: u64 = 1 << 11;
-    /// Those that choose some branches and leave out others, with the words that `perf record -j` has for them.
-    pub(super) const KINDS: [(u64, &str); 8] = [
+    /// Those that keep some of the branches they chose, with the words that `perf record -j` has for them.
+    pub(super) const FILTERS: [(u64, &str); 3] = [(1 << 8, "in_tx"), (1 << 9, "no_tx"), (1 << 11, "stack")];
+    /// Those that choose some branches and leave out others.
+    pub(super) const KINDS: [(u64, &str); 7] = [
         (1 << 4, "any_call"),
         (1 << 5, "any_ret"),
         (1 << 6, "ind_call"),
@@ -35,7 +36,6 @@ mod bit {
         (1 << 10, "cond"),
         (1 << 12, "ind_jmp"),
         (1 << 13, "call"),
-        (1 << 11, "stack"),
     ];
 }
 
@@ -58,18 +58,18 @@ impl Stacks {
         if !attr.sample_type.contains(SampleFields::BRANCH_STACK) {
             return Self::Absent;
         }
-        let in_part = [(bit::IN_TX, "in_tx"), (bit::NO_TX, "no_tx"), (bit::CALL_STACK, "stack")];
-        let in_part: Vec<&str> =
-            in_part.iter().filter(|(bit, _)| chosen & bit != 0).map(|(_, word)| *word).collect();
-        if chosen & bit::ANY != 0 && in_part.is_empty() {
+        let words = |of: &'static [(u64, &str)]| {
+            of.iter().filter(move |(bit, _)| chosen & bit != 0).map(|(_, word)| *word)
+        };
+        let has_any = chosen & bit::ANY != 0;
+        let mut left_out: BTreeSet<&str> = words(&bit::FILTERS).collect();
+        if has_any && left_out.is_empty() {
             return Self::Whole;
         }
-        let kinds = bit::KINDS.iter().filter(|(bit, _)| chosen & bit != 0 && chosen & bit::ANY == 0);
-        let mut words: Vec<&str> = kinds.map(|(_, word)| *word).collect();
-        words.extend(in_part);
-        words.sort_unstable();
-        words.dedup();
-        Self::Filtered(words.join(","))
+        if !has_any {
+            left_out.extend(words(&bit::KINDS));
+        }
+        Self::Filtered(Vec::from_iter(left_out).join(","))
     }
 }
 
@@ -93,10 +93,10 @@ impl Run {
 
 /// The runs of a sample's branch stack, the youngest first. They may be impossible.
 pub fn runs<'a>(sample: &Sample<'a>) -> impl Iterator<Item = Run> + 'a {
-    let stack = sample.parts().branch_stack;
+    let stack = sample.branch_stack;
     let entries = move || {
         let entries = stack.into_iter().flat_map(|stack| stack.entries().take(LOOKED_AT));
-        entries.filter(|branch| !branch.is_of_wrong_path())
+        entries.filter(|branch| !branch.is_of_wrong_path)
     };
     entries().zip(entries().skip(1)).map(|(younger, older)| Run { begin: older.to, end: younger.from })
 }
@@ -104,9 +104,8 @@ pub fn runs<'a>(sample: &Sample<'a>) -> impl Iterator<Item = Run> + 'a {
 /// Whether the sample itself names an access: where it was, or what it did.
 #[must_use]
 pub fn names_access(sample: &Sample<'_>) -> bool {
-    let operation = sample.data_source.map(|source| source.operation());
-    sample.data_address().is_some()
-        || operation.is_some_and(|operation| operation.is_load() || operation.is_store())
+    let operates = |operation: Operation| operation.is_load() || operation.is_store();
+    sample.data_address().is_some() || sample.data_source.is_some_and(|source| operates(source.operation()))
 }
 
 /// Whether samples of an event may name an access.
@@ -121,6 +120,9 @@ mod tests {
     use crate::perf_data::{Endian, PerfFile, Record};
     use crate::writer::{RecordingWriter, SampleValues};
 
+    const NO_TX: u64 = 1 << 9;
+    const CALL_STACK: u64 = 1 << 11;
+
     fn attr(chosen: u64) -> Attr {
         let sample_type = SampleFields::IP | SampleFields::BRANCH_STACK;
         Attr { sample_type, branch_sample_type: chosen, ..Attr::default() }
@@ -133,9 +135,9 @@ mod tests {
         assert_eq!(Stacks::of(&attr(bit::ANY | 1)), Stacks::Whole);
         assert_eq!(Stacks::of(&attr(bit::ANY | 1 << 4 | 0xf_c007)), Stacks::Whole);
         assert_eq!(Stacks::of(&attr(1 << 4 | 1 << 5)), filtered("any_call,any_ret"));
-        assert_eq!(Stacks::of(&attr(bit::CALL_STACK | 1)), filtered("stack"));
-        assert_eq!(Stacks::of(&attr(bit::ANY | bit::CALL_STACK)), filtered("stack"));
-        assert_eq!(Stacks::of(&attr(bit::ANY | bit::NO_TX)), filtered("no_tx"));
+        assert_eq!(Stacks::of(&attr(CALL_STACK | 1)), filtered("stack"));
+        assert_eq!(Stacks::of(&attr(bit::ANY | CALL_STACK)), filtered("stack"));
+        assert_eq!(Stacks::of(&attr(bit::ANY | NO_TX)), filtered("no_tx"));
         assert_eq!(Stacks::of(&attr(0)), filtered(""));
         assert_eq!(Stacks::of(&Attr::default()), Stacks::Absent);
     }

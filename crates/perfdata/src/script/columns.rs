@@ -4,6 +4,7 @@
 //! of an event, so it is learnt from all of them: a symbol may look like a number, but not on every line.
 
 use super::sample_line::{NUMBERS, Numbers, SampleLine};
+use crate::sample::SampleFields;
 
 /// What the lines of one event have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,13 +44,13 @@ pub(crate) struct Roles {
 }
 
 /// The numbers of a line by their meaning.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Values<'l> {
     pub(crate) period: Option<&'l str>,
     pub(crate) addr: Option<&'l str>,
     pub(crate) data_source: Option<&'l str>,
-    /// Of the access, of the instruction, to retirement.
-    pub(crate) weights: [Option<&'l str>; 3],
+    /// The first weight.
+    pub(crate) latency: Option<&'l str>,
     /// Index of the instruction among [`SampleLine::numbers`], unless it stands in a call chain or nowhere.
     pub(crate) ip: Option<usize>,
 }
@@ -139,20 +140,15 @@ impl Columns {
 }
 
 impl Roles {
-    pub(crate) fn has_period(&self) -> bool {
-        self.period.is_some()
-    }
-
-    pub(crate) fn has_addr(&self) -> bool {
-        self.addr.is_some()
-    }
-
-    pub(crate) fn has_data_source(&self) -> bool {
-        self.data_source.is_some()
-    }
-
-    pub(crate) fn has_weight(&self) -> bool {
-        self.weights.0 < self.weights.1
+    /// The fields that samples have by their numbers.
+    pub(crate) fn fields(&self) -> SampleFields {
+        SampleFields::of([
+            (self.has_ip, SampleFields::IP),
+            (self.addr.is_some(), SampleFields::ADDR),
+            (self.data_source.is_some(), SampleFields::DATA_SRC),
+            (self.weights.0 < self.weights.1, SampleFields::WEIGHT),
+            (self.period.is_some(), SampleFields::PERIOD),
+        ])
     }
 
     /// The numbers of a line by their meaning; `None` if it has other numbers than its event's lines have.
@@ -163,17 +159,13 @@ impl Roles {
             Some(Slot::Number(index)) => line.numbers.get(index).map(Some),
         };
         let (first, ip) = self.weights;
-        let mut values = Values {
+        Some(Values {
             period: of_slot(self.period)?,
             addr: of_slot(self.addr)?,
             data_source: of_slot(self.data_source)?,
+            latency: line.numbers.get(first).filter(|_| first < ip),
             ip: (!has_frames && line.numbers.count() > ip).then_some(ip),
-            ..Values::default()
-        };
-        for (slot, index) in values.weights.iter_mut().zip(first..ip) {
-            *slot = line.numbers.get(index);
-        }
-        Some(values)
+        })
     }
 }
 
@@ -196,7 +188,7 @@ mod tests {
         let last = parsed.last().unwrap();
         let values = columns.roles().values(last, false).unwrap();
         let ip = values.ip.and_then(|index| last.numbers.get(index));
-        [values.addr, values.data_source, values.weights[0], ip].map(|word| word.map(str::to_owned))
+        [values.addr, values.data_source, values.latency, ip].map(|word| word.map(str::to_owned))
     }
 
     fn some(words: [&str; 4]) -> [Option<String>; 4] {

@@ -1,15 +1,15 @@
 //! The text as a recording: facts, records in the order of the lines.
 
-use super::columns::{Columns, Roles};
+use super::columns::Roles;
 use super::front::cpu_mode;
 use super::reader::Reader;
 use super::sample_line::{Line, SampleLine, address};
-use super::survey::Survey;
+use super::survey::{Survey, SurveyedEvent};
 use super::symbol::{AddressSpace, Landmark, Landmarks, Symbol};
 use super::{about, other};
 use crate::data_source::DataSource;
-use crate::perf_data::{Attr, Endian, Error, Event, EventIndex, Record, RecordingFacts, Source};
-use crate::sample::{Sample, SampleFields, SampleLayout, Weight};
+use crate::perf_data::{Attr, Error, Event, EventIndex, Record, RecordingFacts, Source};
+use crate::sample::{Sample, SampleFields};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -32,8 +32,6 @@ pub struct Script {
     has_short_times: bool,
     /// It doesn't tell which branches were recorded.
     has_untold_branches: bool,
-    /// How call chains and branches are kept for [`Sample::parts`].
-    layout: SampleLayout,
 }
 
 impl Script {
@@ -44,23 +42,21 @@ impl Script {
         while reader.advance()? {
             survey.note(&reader)?;
         }
-        let roles: Vec<Roles> = survey.columns.iter().map(Columns::roles).collect();
+        let roles: Vec<Roles> = survey.events.iter().map(|event| event.columns.roles()).collect();
         survey.check_ip(&roles)?;
         let mut facts = survey.facts;
         facts.is_finished = true;
-        let named = survey.names.iter().zip(&roles).zip(&survey.fields);
-        facts.events = named.map(|((name, roles), fields)| event(name, roles, *fields)).collect();
+        facts.events =
+            survey.events.iter().zip(&roles).map(|(event, roles)| described(event, roles)).collect();
         let has_untold_branches = about::choose_branches(&mut facts.events, &survey.branches);
-        let fields = SampleFields::CALLCHAIN | SampleFields::BRANCH_STACK;
         Ok(Self {
             facts,
-            events: survey.events,
+            events: survey.numbers,
             roles,
             landmarks: survey.landmarks,
             has_kernel_code: survey.has_kernel_code,
             has_short_times: survey.has_short_times,
             has_untold_branches,
-            layout: SampleLayout::new(&Attr { sample_type: fields, ..Attr::default() }, Endian::Little),
             source,
         })
     }
@@ -87,18 +83,15 @@ impl Script {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let lacks = |has: &dyn Fn(&Roles) -> bool| !self.roles.iter().any(has);
-        let mut fields: Vec<&str> = Vec::new();
-        for (is_absent, field) in [
-            (lacks(&Roles::has_addr), "addr"),
-            (lacks(&Roles::has_data_source), "data_src"),
-            (lacks(&Roles::has_weight), "weight"),
-            (!self.has_field(SampleFields::PERIOD), "period"),
-        ] {
-            if is_absent {
-                fields.push(field);
-            }
-        }
+        let wanted = [
+            (SampleFields::ADDR, "addr"),
+            (SampleFields::DATA_SRC, "data_src"),
+            (SampleFields::WEIGHT, "weight"),
+            (SampleFields::PERIOD, "period"),
+        ];
+        let has = |field| self.facts.events.iter().any(|event| event.attr.sample_type.contains(field));
+        let lacking = wanted.into_iter().filter(|(field, _)| !has(*field));
+        let fields: Vec<&str> = lacking.map(|(_, word)| word).collect();
         if !fields.is_empty() {
             let (fields, more) = (fields.join(", "), fields.join(",+"));
             notes.push(format!("the text has no {fields}; if recorded, perf script -F +{more} prints them"));
@@ -127,10 +120,6 @@ impl Script {
         notes
     }
 
-    fn has_field(&self, field: SampleFields) -> bool {
-        self.facts.events.iter().any(|event| event.attr.sample_type.contains(field))
-    }
-
     /// The sample in a line and the frames behind it.
     fn sample<'a>(&'a self, line: &SampleLine<'a>, reader: &'a Reader<'_>) -> Result<Sample<'a>, Error> {
         let wrong = |problem: String| Error::line(reader.number, problem);
@@ -146,12 +135,6 @@ impl Script {
             Some(index) => Symbol::parse(line.behind(&reader.line, index)),
             None => reader.first_symbol(),
         };
-        let [latency, instruction, retirement] = values.weights;
-        let weight = decimal(latency)?.map(|latency| Weight {
-            latency,
-            instruction_latency: instruction.and_then(|word| word.parse().ok()),
-            retirement_latency: retirement.and_then(|word| word.parse().ok()),
-        });
         Ok(Sample {
             event: EventIndex(u32::try_from(event).unwrap_or(u32::MAX)),
             cpu_mode: cpu_mode(&line.front, ip, symbol.dso),
@@ -162,35 +145,20 @@ impl Script {
             addr: hexadecimal(values.addr)?,
             cpu: line.front.cpu,
             period: line.period.or(decimal(values.period)?).unwrap_or(1),
-            weight,
+            callchain: Some(reader.callchain()),
+            branch_stack: Some(reader.branch_stack()),
+            latency: decimal(values.latency)?,
             data_source: hexadecimal(values.data_source)?.map(DataSource),
             dso: symbol.dso,
-            body: &reader.body,
-            layout: Some(&self.layout),
             ..Sample::default()
         })
     }
 }
 
-fn event(name: &str, roles: &Roles, mut fields: SampleFields) -> Event {
-    let has = [
-        (roles.has_ip, SampleFields::IP),
-        (roles.has_addr(), SampleFields::ADDR),
-        (roles.has_data_source(), SampleFields::DATA_SRC),
-        (roles.has_weight(), SampleFields::WEIGHT),
-        (roles.has_period(), SampleFields::PERIOD),
-    ];
-    for (has, field) in has {
-        if has {
-            fields = fields | field;
-        }
-    }
-    let name = if name.is_empty() { "samples" } else { name };
-    Event {
-        name: name.to_owned(),
-        attr: Attr { sample_type: fields, ..about::attr_of_name(name) },
-        ids: vec![],
-    }
+fn described(event: &SurveyedEvent, roles: &Roles) -> Event {
+    let name = if event.name.is_empty() { "samples" } else { &event.name };
+    let attr = Attr { sample_type: event.fields | roles.fields(), ..about::attr_of_name(name) };
+    Event { name: name.to_owned(), attr, ids: Vec::new() }
 }
 
 fn number(word: &str) -> Result<u64, String> {
@@ -219,13 +187,12 @@ impl ScriptRecords<'_> {
                 break;
             }
         }
-        let number = self.reader.number;
         match Line::parse(&self.reader.line) {
             Line::Sample(line) => {
                 self.file.sample(&line, &self.reader).map(|sample| Some(Record::Sample(sample)))
             }
             Line::Other(front, text) => {
-                let wrong = || Error::line(number, "is not of a form that perf script prints".into());
+                let wrong = || Error::line(self.reader.number, other::UNKNOWN_FORM.into());
                 other::record(front, text).map(Some).ok_or_else(wrong)
             }
             Line::Empty => Ok(Some(Record::Other { kind: 0 })),

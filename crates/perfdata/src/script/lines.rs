@@ -1,27 +1,21 @@
 //! Lines of a text, one at a time.
 
-use crate::perf_data::{Error, Source};
+use crate::perf_data::{Error, Source, Stream};
 
-/// Bytes held at once.
-const WINDOW: usize = 256 * 1024;
 /// No line of `perf script` comes near this; the longest hold a branch stack of some kilobytes.
 pub(crate) const LINE_LIMIT: usize = 64 * 1024;
+const WHAT: &str = "the text";
 
 /// Reads a source line by line through a window of fixed size.
 #[derive(Debug)]
 pub(crate) struct Lines<'s> {
-    source: &'s Source,
-    window: Vec<u8>,
-    start: usize,
-    end: usize,
-    /// Offset in the source of what is read next.
-    offset: u64,
+    stream: Stream<'s>,
     number: u64,
 }
 
 impl<'s> Lines<'s> {
     pub(crate) fn new(source: &'s Source) -> Self {
-        Self { source, window: Vec::new(), start: 0, end: 0, offset: 0, number: 0 }
+        Self { stream: Stream::new(source, 0, source.length()), number: 0 }
     }
 
     /// Number of the line read last, counted from 1.
@@ -37,50 +31,36 @@ impl<'s> Lines<'s> {
         if length > LINE_LIMIT {
             return Err(self.too_long());
         }
-        let bytes = self.window.get(self.start..self.start + length).unwrap_or_default();
+        let ready = self.stream.ready();
+        let (bytes, rest) = ready.split_at_checked(length).unwrap_or((ready, &[]));
         line.push_str(&String::from_utf8_lossy(bytes.strip_suffix(b"\r").unwrap_or(bytes)));
-        self.start = (self.start + length + 1).min(self.end);
+        self.stream.advance(length + rest.len().min(1));
         Ok(true)
     }
 
     /// The first byte of the next line.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, Error> {
-        if self.start == self.end {
-            self.refill()?;
-        }
-        Ok(self.window.get(self.start..self.end).and_then(|bytes| bytes.first().copied()))
+        let count = self.stream.remaining().min(1) as usize;
+        Ok(self.stream.peek(count, WHAT)?.first().copied())
     }
 
     /// Length of the next line, if there is one.
     fn find_end(&mut self) -> Result<Option<usize>, Error> {
         loop {
-            let bytes = self.window.get(self.start..self.end).unwrap_or_default();
-            if let Some(length) = memchr::memchr(b'\n', bytes) {
+            let ready = self.stream.ready();
+            if let Some(length) = memchr::memchr(b'\n', ready) {
                 return Ok(Some(length));
             }
-            let length = bytes.len();
+            let length = ready.len();
             if length > LINE_LIMIT {
                 self.number += 1;
                 return Err(self.too_long());
             }
-            if !self.refill()? {
+            if self.stream.remaining() == length as u64 {
                 return Ok((length > 0).then_some(length));
             }
+            self.stream.peek(length + 1, WHAT)?;
         }
-    }
-
-    /// Moves what is left to the front and reads on; `false` at the end of the source.
-    fn refill(&mut self) -> Result<bool, Error> {
-        self.window.resize(WINDOW, 0);
-        self.window.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
-        let left = self.source.length().saturating_sub(self.offset);
-        let count = (WINDOW - self.end).min(usize::try_from(left).unwrap_or(usize::MAX));
-        let room = self.window.get_mut(self.end..self.end + count).unwrap_or_default();
-        self.source.read_at(room, self.offset, "the text")?;
-        self.end += count;
-        self.offset += count as u64;
-        Ok(count > 0)
     }
 
     fn too_long(&self) -> Error {
@@ -121,7 +101,20 @@ mod tests {
     #[test]
     fn a_line_without_end_is_refused_with_its_number() {
         let mut text = b"short\n".to_vec();
-        text.extend(vec![b'x'; 10 * WINDOW]);
+        text.extend(vec![b'x'; 40 * LINE_LIMIT]);
         assert_eq!(lines(&text).unwrap_err().to_string(), "line 2: has more than 65536 bytes");
+    }
+
+    #[test]
+    fn the_next_line_is_seen_before_it_is_read() {
+        let source = Source::Memory(b"a\n\tb".to_vec());
+        let (mut lines, mut line) = (Lines::new(&source), String::new());
+        assert_eq!(lines.peek().unwrap(), Some(b'a'));
+        assert!(lines.next(&mut line).unwrap());
+        assert_eq!(lines.peek().unwrap(), Some(b'\t'));
+        assert!(lines.next(&mut line).unwrap());
+        assert_eq!(line, "\tb");
+        assert_eq!(lines.peek().unwrap(), None);
+        assert!(!lines.next(&mut line).unwrap());
     }
 }

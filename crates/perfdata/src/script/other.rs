@@ -1,9 +1,11 @@
 //! Lines that are no samples: what `--show-mmap-events` and `--show-lost-events` print.
 
 use super::front::Front;
-use crate::perf_data::{BuildId, Mmap, Record, SampleId};
+use crate::perf_data::{BuildId, Mmap, Record};
 use crate::sample::CpuMode;
 
+/// What is said of a line that should be understood and is not.
+pub(crate) const UNKNOWN_FORM: &str = "is not of a form that perf script prints";
 /// The pid of what the kernel maps.
 const KERNEL: u32 = u32::MAX;
 
@@ -43,7 +45,7 @@ fn mmap(front: Front, body: &str) -> Option<Mmap<'_>> {
         build_id: place.split_once('<').and_then(|(_, id)| build_id(id.strip_suffix('>')?)),
         cpu_mode: cpu_mode(pid, filename),
         is_data: !protection.contains('x'),
-        id: SampleId { time: front.time, cpu: front.cpu, ..SampleId::default() },
+        time: front.time,
     })
 }
 

@@ -2,7 +2,8 @@
 
 use super::lines::Lines;
 use super::symbol::Symbol;
-use crate::perf_data::{Error, Source};
+use crate::perf_data::{Endian, Error, Source};
+use crate::sample::{BranchStack, Words};
 
 /// More frames than perf records (`kernel.perf_event_max_stack` can be raised, though not this far).
 const FRAME_LIMIT: usize = 1 << 16;
@@ -16,17 +17,16 @@ pub(super) struct Reader<'s> {
     pub(super) number: u64,
     frame: String,
     first: String,
-    frames: usize,
-    branches: u64,
-    /// Call chain and branches as a perf.data's sample holds them.
-    pub(super) body: Vec<u8>,
+    /// Addresses of frames, and branches as a perf.data's sample holds them, numbers in little-endian order.
+    chain: Vec<u8>,
+    branches: Vec<u8>,
 }
 
 impl<'s> Reader<'s> {
     pub(super) fn new(source: &'s Source) -> Self {
         let lines = Lines::new(source);
-        let (line, frame, first) = Default::default();
-        Self { lines, line, number: 0, frame, first, frames: 0, branches: 0, body: Vec::new() }
+        let (line, frame, first, chain, branches) = Default::default();
+        Self { lines, line, number: 0, frame, first, chain, branches }
     }
 
     /// Reads the next line and its frames; `false` if there is none.
@@ -35,15 +35,11 @@ impl<'s> Reader<'s> {
             return Ok(false);
         }
         self.number = self.lines.number();
-        self.frames = 0;
-        self.body.clear();
-        self.body.extend([0; 8]);
+        self.chain.clear();
         while !self.line.is_empty() && self.lines.peek()? == Some(b'\t') {
             self.lines.next(&mut self.frame)?;
             self.note_frame()?;
         }
-        let count = (self.frames as u64).to_le_bytes();
-        self.body.iter_mut().zip(count).for_each(|(to, from)| *to = from);
         self.note_branches();
         Ok(true)
     }
@@ -54,41 +50,39 @@ impl<'s> Reader<'s> {
             return Ok(());
         }
         let ip = frame_address(&self.frame).map_err(|problem| Error::line(self.lines.number(), problem))?;
-        if self.frames == FRAME_LIMIT {
+        if self.chain.len() == 8 * FRAME_LIMIT {
             return Err(Error::line(self.lines.number(), format!("is a frame more than {FRAME_LIMIT}")));
         }
-        self.body.extend(ip.to_le_bytes());
-        self.frames += 1;
-        if self.frames == 1 {
+        if !self.has_frames() {
             std::mem::swap(&mut self.frame, &mut self.first);
         }
+        self.chain.extend(ip.to_le_bytes());
         Ok(())
     }
 
     /// Branches of the field `brstack`, `0xFROM/0xTO/…`, youngest first.
     fn note_branches(&mut self) {
-        let at = self.body.len();
-        self.body.extend([0; 8]);
-        let mut count = 0_u64;
-        self.branches = 0;
-        if memchr::memmem::find(self.line.as_bytes(), b"/0x").is_none() {
-            return;
+        self.branches.clear();
+        if memchr::memmem::find(self.line.as_bytes(), b"/0x").is_some() {
+            let branches = self.line.split_whitespace().filter_map(branch);
+            self.branches.extend(branches.flatten().flat_map(u64::to_le_bytes));
         }
-        for (from, to, flags) in self.line.split_whitespace().filter_map(branch) {
-            count += 1;
-            [from, to, flags].iter().for_each(|word: &u64| self.body.extend(word.to_le_bytes()));
-        }
-        self.branches = count;
-        let slot = self.body.get_mut(at..).into_iter().flatten();
-        slot.zip(count.to_le_bytes()).for_each(|(to, from)| *to = from);
+    }
+
+    pub(super) fn callchain(&self) -> Words<'_> {
+        Words { bytes: &self.chain, endian: Endian::Little }
+    }
+
+    pub(super) fn branch_stack(&self) -> BranchStack<'_> {
+        BranchStack(Words { bytes: &self.branches, endian: Endian::Little })
     }
 
     pub(super) fn has_branches(&self) -> bool {
-        self.branches > 0
+        !self.branches.is_empty()
     }
 
     pub(super) fn has_frames(&self) -> bool {
-        self.frames > 0
+        !self.chain.is_empty()
     }
 
     /// The instruction of a sample with frames.
@@ -97,9 +91,8 @@ impl<'s> Reader<'s> {
     }
 
     pub(super) fn first_symbol(&self) -> Symbol<'_> {
-        let text = self.first.trim_start();
-        let symbol = text.split_once(char::is_whitespace).map(|(_, symbol)| symbol);
-        if self.has_frames() { symbol.map(Symbol::parse).unwrap_or_default() } else { Symbol::default() }
+        let symbol = self.first.trim_start().split_once(char::is_whitespace);
+        symbol.filter(|_| self.has_frames()).map(|(_, symbol)| Symbol::parse(symbol)).unwrap_or_default()
     }
 }
 
@@ -112,10 +105,10 @@ fn frame_address(frame: &str) -> Result<u64, String> {
 /// `tools/perf/util/branch.c`).
 const WRONG_PATH: (u64, &str) = (1 << 24, "SPEC_WRONG_PATH");
 
-fn branch(word: &str) -> Option<(u64, u64, u64)> {
+fn branch(word: &str) -> Option<[u64; 3]> {
     let mut parts = word.strip_prefix("0x")?.split('/');
     let from = u64::from_str_radix(parts.next()?, 16).ok()?;
     let to = u64::from_str_radix(parts.next()?.strip_prefix("0x")?, 16).ok()?;
     let (flag, name) = WRONG_PATH;
-    Some((from, to, if parts.any(|part| part == name) { flag } else { 0 }))
+    Some([from, to, if parts.any(|part| part == name) { flag } else { 0 }])
 }

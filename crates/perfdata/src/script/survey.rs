@@ -19,10 +19,9 @@ const TELLING_DIGITS: usize = 6;
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) facts: RecordingFacts,
-    pub(super) events: FxHashMap<String, usize>,
-    pub(super) names: Vec<String>,
-    pub(super) columns: Vec<Columns>,
-    pub(super) fields: Vec<SampleFields>,
+    /// Numbers of events by name.
+    pub(super) numbers: FxHashMap<String, usize>,
+    pub(super) events: Vec<SurveyedEvent>,
     pub(super) landmarks: Landmarks,
     /// `branch_sample_type` of events by name, where comments tell.
     pub(super) branches: FxHashMap<String, u64>,
@@ -30,6 +29,14 @@ pub(super) struct Survey {
     first: Option<(u64, bool, bool)>,
     pub(super) has_kernel_code: bool,
     pub(super) has_short_times: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct SurveyedEvent {
+    pub(super) name: String,
+    pub(super) columns: Columns,
+    /// Fields besides those of the columns.
+    pub(super) fields: SampleFields,
 }
 
 impl Survey {
@@ -45,10 +52,7 @@ impl Survey {
             }
             Line::Other(front, text) => {
                 if other::record(front, text).is_none() {
-                    return Err(Error::line(
-                        reader.number,
-                        "is not of a form that perf script prints".into(),
-                    ));
+                    return Err(Error::line(reader.number, other::UNKNOWN_FORM.into()));
                 }
             }
             Line::Sample(line) => self.note_sample(&line, reader)?,
@@ -59,15 +63,10 @@ impl Survey {
     fn note_sample(&mut self, line: &SampleLine<'_>, reader: &Reader<'_>) -> Result<(), Error> {
         check_form(line, reader)?;
         self.check_front(line, reader.number)?;
-        let event = self.event(line.event.unwrap_or_default(), reader.number)?;
-        if let Some(columns) = self.columns.get_mut(event) {
-            columns.note(line, reader.has_frames());
-        }
-        if let Some(fields) = self.fields.get_mut(event) {
-            *fields = *fields | front_fields(line);
-            if reader.has_branches() {
-                *fields = *fields | SampleFields::BRANCH_STACK;
-            }
+        let number = self.number(line.event.unwrap_or_default(), reader.number)?;
+        if let Some(event) = self.events.get_mut(number) {
+            event.columns.note(line, reader.has_frames());
+            event.fields = event.fields | other_fields(line, reader);
         }
         self.has_short_times |= line.front.has_short_time;
         self.note_place(line, reader)
@@ -85,29 +84,26 @@ impl Survey {
         let Some(ip) = ip else { return Ok(()) };
         let mode = cpu_mode(&line.front, Some(ip), symbol.dso);
         self.has_kernel_code |= mode == CpuMode::Kernel;
+        let pid = line.front.pid.or(line.front.tid).unwrap_or(0);
         match mode {
             CpuMode::Kernel => self.landmarks.note(None, ip, &symbol),
-            CpuMode::User => {
-                self.landmarks.note(Some(line.front.pid.or(line.front.tid).unwrap_or(0)), ip, &symbol);
-            }
+            CpuMode::User => self.landmarks.note(Some(pid), ip, &symbol),
             _ => {}
         }
         Ok(())
     }
 
-    fn event(&mut self, name: &str, line: u64) -> Result<usize, Error> {
-        if let Some(known) = self.events.get(name) {
+    fn number(&mut self, name: &str, line: u64) -> Result<usize, Error> {
+        if let Some(known) = self.numbers.get(name) {
             return Ok(*known);
         }
-        let index = self.names.len();
-        if index == EVENT_LIMIT {
+        let number = self.events.len();
+        if number == EVENT_LIMIT {
             return Err(Error::line(line, format!("has one event more than {EVENT_LIMIT}")));
         }
-        self.events.insert(name.to_owned(), index);
-        self.names.push(name.to_owned());
-        self.columns.push(Columns::default());
-        self.fields.push(SampleFields::default());
-        Ok(index)
+        self.numbers.insert(name.to_owned(), number);
+        self.events.push(SurveyedEvent { name: name.to_owned(), ..SurveyedEvent::default() });
+        Ok(number)
     }
 
     /// All lines of a text have a time or none has, and the same for the event.
@@ -149,14 +145,14 @@ fn check_form(line: &SampleLine<'_>, reader: &Reader<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn front_fields(line: &SampleLine<'_>) -> SampleFields {
+/// The fields that a sample has besides its numbers.
+fn other_fields(line: &SampleLine<'_>, reader: &Reader<'_>) -> SampleFields {
     let front = &line.front;
-    let has = [
+    SampleFields::of([
         (front.tid.is_some(), SampleFields::TID),
         (front.time.is_some(), SampleFields::TIME),
         (front.cpu.is_some(), SampleFields::CPU),
         (line.period.is_some(), SampleFields::PERIOD),
-    ];
-    let fields = has.iter().filter(|(has, _)| *has).map(|(_, field)| *field);
-    fields.fold(SampleFields::default(), |all, field| all | field)
+        (reader.has_branches(), SampleFields::BRANCH_STACK),
+    ])
 }

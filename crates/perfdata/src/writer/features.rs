@@ -22,6 +22,14 @@ impl RecordingWriter {
         self.feature(number, section.into_vec());
     }
 
+    /// A section of items behind their number.
+    fn list_feature<T>(&mut self, number: u32, items: &[T], mut put: impl FnMut(&mut Bytes, &T)) {
+        let mut section = self.bytes();
+        section.u32(u32::try_from(items.len()).unwrap_or(u32::MAX));
+        items.iter().for_each(|item| put(&mut section, item));
+        self.feature(number, section.into_vec());
+    }
+
     /// Name of the machine.
     pub fn hostname(&mut self, name: &str) {
         self.string_feature(feature::HOSTNAME, name);
@@ -49,22 +57,16 @@ impl RecordingWriter {
 
     /// Numbers and names of its PMUs.
     pub fn pmus(&mut self, pmus: &[(u32, &str)]) {
-        let mut section = self.bytes();
-        section.u32(u32::try_from(pmus.len()).unwrap_or(u32::MAX));
-        for (number, name) in pmus {
+        self.list_feature(feature::PMU_MAPPINGS, pmus, |section, (number, name)| {
             section.u32(*number).string(name);
-        }
-        self.feature(feature::PMU_MAPPINGS, section.into_vec());
+        });
     }
 
     /// The kinds of cores: PMU and list of CPUs.
     pub fn hybrid_cpus(&mut self, kinds: &[(&str, &str)]) {
-        let mut section = self.bytes();
-        section.u32(u32::try_from(kinds.len()).unwrap_or(u32::MAX));
-        for (pmu, cpus) in kinds {
+        self.list_feature(feature::HYBRID_TOPOLOGY, kinds, |section, (pmu, cpus)| {
             section.string(pmu).string(cpus);
-        }
-        self.feature(feature::HYBRID_TOPOLOGY, section.into_vec());
+        });
     }
 
     /// A capability of a PMU; the last call counts.
@@ -83,12 +85,9 @@ impl RecordingWriter {
 
     /// The command that recorded.
     pub fn command_line(&mut self, words: &[&str]) {
-        let mut section = self.bytes();
-        section.u32(u32::try_from(words.len()).unwrap_or(u32::MAX));
-        for word in words {
+        self.list_feature(feature::CMDLINE, words, |section, word| {
             section.string(word);
-        }
-        self.feature(feature::CMDLINE, section.into_vec());
+        });
     }
 
     /// One first-level data cache with this size of lines.
@@ -101,17 +100,10 @@ impl RecordingWriter {
 
     /// The build id of an object, by its file name or the kernel's name in brackets.
     pub fn build_id(&mut self, filename: &str, cpu_mode: CpuMode, build_id: BuildId) {
-        let mut id = [0; 24];
-        for (to, from) in id.iter_mut().zip(build_id.as_bytes()) {
-            *to = *from;
-        }
-        if let Some(length) = id.get_mut(20) {
-            *length = build_id.as_bytes().len() as u8;
-        }
         let mut body = self.bytes();
-        body.u32(u32::MAX).bytes(&id).bytes(filename.as_bytes()).bytes(&[0]).pad(4);
+        body.u32(u32::MAX).bytes(&build_id.bytes).bytes(&[build_id.length, 0, 0, 0]);
         // Header and body together end on eight bytes.
-        body.pad(8);
+        body.name(filename);
         let mut out = self.bytes();
         out.record(kind::HEADER_BUILD_ID, cpu_mode as u16 | MISC_BUILD_ID_SIZE, &body.into_vec());
         self.build_ids.extend(out.into_vec());
@@ -141,11 +133,6 @@ impl RecordingWriter {
         }
         sections.sort_by_key(|(number, _)| *number);
         sections
-    }
-
-    /// In pipe mode, the records that stand for the build id section.
-    pub(super) fn build_id_records(&self) -> Vec<u8> {
-        self.build_ids.clone()
     }
 
     fn event_descriptions(&self) -> Vec<u8> {

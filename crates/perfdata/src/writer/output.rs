@@ -60,7 +60,8 @@ impl RecordingWriter {
             out.record(kind::HEADER_FEATURE, 0, &body.into_vec());
         }
         out.bytes(&self.data());
-        out.bytes(&self.build_id_records());
+        // Records that stand for the build id section.
+        out.bytes(&self.build_ids);
         out.into_vec()
     }
 

@@ -78,8 +78,7 @@ impl RecordingWriter {
         out.u32(attr.kind).u32(self.written_attr_size()).u64(attr.config).u64(attr.period_or_frequency);
         out.u64(attr.sample_type.0).u64(attr.read_format).u64(flag_word(attr.flags, self.endian));
         out.u32(0).u32(attr.breakpoint_kind).u64(attr.config1).u64(attr.config2).u64(attr.branch_sample_type);
-        out.u64(attr.user_registers).u32(attr.user_stack).u32(0).u64(attr.interrupt_registers);
-        out.u64(0).u64(0).u64(0).u64(attr.config3);
+        out.u64(attr.user_registers).u64(0).u64(attr.interrupt_registers);
         let mut bytes = out.into_vec();
         bytes.resize(self.written_attr_size() as usize, 0);
         bytes

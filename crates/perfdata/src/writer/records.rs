@@ -101,12 +101,8 @@ impl RecordingWriter {
 
     /// A `PERF_RECORD_MMAP2` with a build id.
     pub fn mmap_with_build_id(&mut self, mapping: &Mapping<'_>, build_id: BuildId) {
-        let mut id = [0; 20];
-        for (to, from) in id.iter_mut().zip(build_id.as_bytes()) {
-            *to = *from;
-        }
         let mut body = self.mapping_start(mapping);
-        body.bytes(&[build_id.as_bytes().len() as u8, 0, 0, 0]).bytes(&id);
+        body.bytes(&[build_id.length, 0, 0, 0]).bytes(&build_id.bytes);
         body.u32(5).u32(2).name(mapping.filename); // PROT_READ | PROT_EXEC, MAP_PRIVATE
         self.record(kind::MMAP2, mapping.cpu_mode as u16 | 1 << 14, &body.into_vec());
     }
@@ -120,16 +116,18 @@ impl RecordingWriter {
 
     /// A thread's name.
     pub fn comm(&mut self, pid: u32, tid: u32, name: &str) {
-        let mut body = self.bytes();
-        body.u32(pid).u32(tid).name(name);
-        self.record(kind::COMM, 0, &body.into_vec());
+        self.name_record(pid, tid, name, 0);
     }
 
     /// A process that executed another program, by its new name.
     pub fn exec(&mut self, pid: u32, name: &str) {
+        self.name_record(pid, pid, name, MISC_COMM_EXEC);
+    }
+
+    fn name_record(&mut self, pid: u32, tid: u32, name: &str, misc: u16) {
         let mut body = self.bytes();
-        body.u32(pid).u32(pid).name(name);
-        self.record(kind::COMM, MISC_COMM_EXEC, &body.into_vec());
+        body.u32(pid).u32(tid).name(name);
+        self.record(kind::COMM, misc, &body.into_vec());
     }
 
     /// A thread or a process that began.
@@ -155,23 +153,23 @@ impl RecordingWriter {
 
     /// Records that did not fit the buffer.
     pub fn lost(&mut self, id: u64, count: u64) {
-        let mut body = self.bytes();
-        body.u64(id).u64(count);
-        self.record(kind::LOST, 0, &body.into_vec());
+        self.words_record(kind::LOST, &[id, count]);
     }
 
     /// Samples that were lost.
     pub fn lost_samples(&mut self, count: u64) {
-        let mut body = self.bytes();
-        body.u64(count);
-        self.record(kind::LOST_SAMPLES, 0, &body.into_vec());
+        self.words_record(kind::LOST_SAMPLES, &[count]);
     }
 
     /// The kernel paused an event.
     pub fn throttle(&mut self, id: u64) {
+        self.words_record(kind::THROTTLE, &[0, id, id]);
+    }
+
+    fn words_record(&mut self, kind: u32, words: &[u64]) {
         let mut body = self.bytes();
-        body.u64(0).u64(id).u64(id);
-        self.record(kind::THROTTLE, 0, &body.into_vec());
+        body.words(words);
+        self.record(kind, 0, &body.into_vec());
     }
 
     /// The end of a round over the buffers.
@@ -182,7 +180,7 @@ impl RecordingWriter {
     /// Hardware trace data, which follows its record.
     pub fn aux_trace(&mut self, data: &[u8]) {
         let mut body = self.bytes();
-        body.u64(data.len() as u64).u64(0).u64(0).u32(0).u32(0).u32(0).u32(0);
+        body.words(&[data.len() as u64, 0, 0, 0, 0]);
         let mut out = self.bytes();
         out.record(kind::AUXTRACE, 0, &body.into_vec()).bytes(data);
         self.push(out, false);

@@ -4,6 +4,7 @@
 use crate::random::Random;
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, Error, PerfFile, RecordTally};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::writer::{Packing, RecordingWriter, SampleValues};
 
 /// A recording in the manner of `perf mem record`: two events, the kernel's map and build id.
@@ -59,7 +60,7 @@ fn forms(samples: u64) -> Vec<Vec<u8>> {
 
 /// Reads all there is.
 fn read(bytes: Vec<u8>) -> Result<RecordTally, Error> {
-    PerfFile::of_bytes(bytes)?.tally()
+    SampleFile::from(PerfFile::of_bytes(bytes)?).tally()
 }
 
 /// The numbers of a message, which must lie within the file or its decompressed records.
@@ -180,7 +181,7 @@ fn a_recording_that_perf_did_not_finish_is_read_to_its_end() {
     let data_size = u64::from_le_bytes(bytes[48..56].try_into().unwrap());
     bytes.truncate((data_offset + data_size) as usize);
     bytes[48..56].fill(0);
-    let file = PerfFile::of_bytes(bytes).unwrap();
+    let file = SampleFile::of_bytes(bytes).unwrap();
     assert_eq!(file.tally().unwrap().samples(), 5);
     assert!(!file.facts().is_finished);
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::rows::{self, COLUMNS, common_fields, our_rows};
 use fieldline_perfdata::perf_data::{Attr, Endian, PerfFile};
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
-use fieldline_perfdata::writer::{CounterValues, Packing, RecordingWriter, SampleValues};
+use fieldline_perfdata::writer::{Packing, RecordingWriter, SampleValues};
 
 /// A row of `perf script` in our form: name first, times in nanoseconds, the data source in figures only.
 fn row_of_perf(line: &str, fields: SampleFields) -> String {
@@ -79,14 +79,16 @@ fn compare(root: &Path, path: &Path) -> usize {
 fn recording(endian: Endian, weight: SampleFields) -> RecordingWriter {
     let mut recording = RecordingWriter::new(endian);
     let columns = COLUMNS.iter().fold(0, |all, (field, _)| all | field.0) & !SampleFields::WEIGHT.0;
-    let others = SampleFields::IDENTIFIER | SampleFields::CALLCHAIN | SampleFields::READ;
-    let others = others | SampleFields::BRANCH_STACK | SampleFields::REGS_INTR | SampleFields::TRANSACTION;
+    let others = SampleFields::IDENTIFIER
+        | SampleFields::CALLCHAIN
+        | SampleFields::BRANCH_STACK
+        | SampleFields::REGS_INTR
+        | SampleFields::TRANSACTION;
     let sample_type = SampleFields(columns) | others | weight;
     let attr = Attr {
         kind: 4,
         config: 0x1cd,
         sample_type,
-        read_format: 0b0_0100,
         branch_sample_type: 1 << 17 | 1 << 3,
         interrupt_registers: 0b11,
         flags: 1 << 18 | 2 << 15,
@@ -97,18 +99,11 @@ fn recording(endian: Endian, weight: SampleFields) -> RecordingWriter {
     let stores = recording.event("stores", Attr { config: 0x82d0, sample_type, ..attr }, &[12]);
     recording.kernel_map(0xffff_ffff_8100_0000, 0x100_0000, "_text", 0xffff_ffff_8100_0000);
     recording.comm(41, 42, "worker");
-    let mut totals = [0, 0];
     for index in 0..500 {
         let callchain: Vec<u64> = (0..index % 5).map(|frame| 0xffff_ffff_8100_1000 + frame).collect();
         let branches: Vec<[u64; 3]> = (0..index % 3).map(|branch| [branch, branch + 1, 1]).collect();
-        // perf delivers a sample with counters to the event that the counter names, and takes what the
-        // counter grew by for the period.
-        let (event, id) = if index % 3 == 0 { (stores, 12) } else { (loads, 11) };
-        let total = &mut totals[usize::from(id == 12)];
-        *total += 200 + index;
-        let counters = [(*total, id, 0)];
+        let event = if index % 3 == 0 { stores } else { loads };
         let values = SampleValues {
-            read: CounterValues { counters: &counters, ..CounterValues::default() },
             cpu_mode: CpuMode::Kernel,
             ip: 0xffff_ffff_8100_0000 + index,
             pid: 41,
@@ -121,7 +116,6 @@ fn recording(endian: Endian, weight: SampleFields) -> RecordingWriter {
             branches: &branches,
             weight: 7 + index,
             data_source: if index % 2 == 0 { 0x2_2810_0142 } else { 0x6_2880_0844 },
-            interrupt_registers: &[1, 2],
             physical_address: 0x1_0000 + index,
             ..SampleValues::default()
         };

@@ -39,7 +39,7 @@ fn our_row(facts: &RecordingFacts, fields: SampleFields, sample: &Sample<'_>) ->
         format!("{}", sample.period),
         format!("{:x}", number(sample.addr)),
         format!("{:x}", sample.data_source.map_or(0, |DataSource(word)| word)),
-        format!("{}", number(sample.latency())),
+        format!("{}", number(sample.latency)),
         format!("{:x}", number(sample.ip)),
         format!("{:x}", number(sample.physical_address)),
     ];

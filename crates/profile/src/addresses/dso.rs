@@ -98,7 +98,6 @@ impl Dsos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_perfdata::perf_data::SampleId;
 
     fn mmap(pid: u32, address: u64, name: &'static str, cpu_mode: CpuMode) -> Mmap<'static> {
         Mmap {
@@ -111,7 +110,7 @@ mod tests {
             build_id: None,
             cpu_mode,
             is_data: false,
-            id: SampleId::default(),
+            time: None,
         }
     }
 

@@ -107,7 +107,7 @@ impl Linker {
             What::Program { segments, spaces } if !mmap.is_kernel() => {
                 let slide = if is_ours { slide_of(segments, mmap) } else { None };
                 let map = Map { begin: mmap.address, end, slide };
-                spaces.map(mmap.pid, mmap.id.time.unwrap_or(0), map);
+                spaces.map(mmap.pid, mmap.time.unwrap_or(0), map);
             }
             _ => {}
         }
@@ -223,7 +223,7 @@ mod tests {
             build_id: None,
             cpu_mode: CpuMode::User,
             is_data: false,
-            id: fieldline_perfdata::perf_data::SampleId::default(),
+            time: None,
         };
         assert_eq!(slide_of(&[rodata, text], &mmap), Some(0x5500_0000_0000));
         assert_eq!(slide_of(&[rodata], &mmap), Some(0x5500_0000_1000));

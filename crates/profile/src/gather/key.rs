@@ -280,7 +280,7 @@ pub(crate) struct One {
 
 impl One {
     pub(crate) fn of(sample: &Sample<'_>, at: u64) -> Self {
-        let latency = sample.latency().unwrap_or(0);
+        let latency = sample.latency.unwrap_or(0);
         Self { time: sample.time, cpu: sample.cpu, period: sample.period, latency, at }
     }
 }

@@ -4,7 +4,7 @@
 //! themselves are known.
 
 use crate::addresses::Linker;
-use fieldline_perfdata::sample::{Parts, Sample};
+use fieldline_perfdata::sample::Sample;
 use fieldline_typeflow::operands::Answers;
 
 /// From here on an entry of a call chain is a marker (`PERF_CONTEXT_MAX`, include/uapi/linux/perf_event.h).
@@ -24,10 +24,9 @@ pub(super) struct SampleContext {
 impl SampleContext {
     /// Reads the context of a sample in function `own`.
     pub(super) fn of(sample: &Sample<'_>, own: Option<u32>, linker: &Linker, answers: &Answers) -> Self {
-        let parts = sample.parts();
-        let mut addresses = callers(&parts);
+        let mut addresses = callers(sample);
         let has_callchain = !addresses.is_empty();
-        let branches: Vec<u64> = branches(&parts);
+        let branches: Vec<u64> = branches(sample);
         let has_branches = !branches.is_empty();
         addresses.extend(branches);
         let function = |address: u64| {
@@ -42,16 +41,16 @@ impl SampleContext {
 }
 
 /// Return addresses, each less one, so that a call at the end of a function is still its own.
-fn callers(parts: &Parts<'_>) -> Vec<u64> {
-    let chain = parts.callchain.iter().flat_map(|chain| chain.iter());
+fn callers(sample: &Sample<'_>) -> Vec<u64> {
+    let chain = sample.callchain.iter().flat_map(|chain| chain.iter());
     // The first entry is the sampled instruction.
     let frames = chain.filter(|address| *address < MARKERS).skip(1).take(LOOKED_AT);
     frames.map(|address| address.saturating_sub(1)).collect()
 }
 
-fn branches(parts: &Parts<'_>) -> Vec<u64> {
-    let entries = parts.branch_stack.iter().flat_map(|stack| stack.entries());
-    let entries = entries.filter(|branch| !branch.is_of_wrong_path()).take(LOOKED_AT);
+fn branches(sample: &Sample<'_>) -> Vec<u64> {
+    let entries = sample.branch_stack.iter().flat_map(|stack| stack.entries());
+    let entries = entries.filter(|branch| !branch.is_of_wrong_path).take(LOOKED_AT);
     entries.flat_map(|branch| [branch.from, branch.to]).collect()
 }
 
@@ -82,8 +81,8 @@ mod tests {
         let mut records = file.records();
         while let Some(record) = records.next_record().unwrap() {
             if let Record::Sample(sample) = record {
-                assert_eq!(callers(&sample.parts()), [204, 300]);
-                assert_eq!(branches(&sample.parts()), [90, 96, 80, 88]);
+                assert_eq!(callers(&sample), [204, 300]);
+                assert_eq!(branches(&sample), [90, 96, 80, 88]);
                 return;
             }
         }

@@ -118,7 +118,7 @@ fn printed(file: &SampleFile, form: Form) -> String {
             time % 1_000_000_000,
             sample.period,
             sample.addr.unwrap(),
-            sample.latency().unwrap(),
+            sample.latency.unwrap(),
         );
         let ip = sample.ip.unwrap();
         let symbol = match functions.range(..=ip).next_back().filter(|(from, (_, size))| ip - **from < *size)

@@ -99,22 +99,16 @@ impl Journal {
     }
 
     pub(crate) fn sample(&mut self, event: EventIndex, caught: &Caught) {
-        let time = caught.time.unwrap_or_else(|| self.time());
         let values = SampleValues {
             cpu_mode: if caught.in_kernel { CpuMode::Kernel } else { CpuMode::User },
             exact_ip: caught.is_exact,
             ip: caught.ip,
-            pid: caught.who.pid,
-            tid: caught.who.tid,
-            time,
             addr: caught.address,
-            cpu: caught.who.number,
             period: caught.period,
             data_source: caught.data_source,
             ..SampleValues::default()
         };
-        self.recording.sample(event, &values);
-        self.samples += 1;
+        self.write(event, caught.who, caught.time, values);
     }
 
     /// Adds a sample of branches, the youngest first.
@@ -126,18 +120,18 @@ impl Journal {
         period: u64,
         branches: &[[u64; 3]],
     ) {
-        let time = self.time();
-        let values = SampleValues {
-            cpu_mode: CpuMode::User,
-            ip,
-            pid: who.pid,
-            tid: who.tid,
-            time,
-            cpu: who.number,
-            period,
-            branches,
-            ..SampleValues::default()
-        };
+        let cpu_mode = CpuMode::User;
+        self.write(
+            event,
+            who,
+            None,
+            SampleValues { cpu_mode, ip, period, branches, ..SampleValues::default() },
+        );
+    }
+
+    fn write(&mut self, event: EventIndex, who: Who, time: Option<u64>, values: SampleValues<'_>) {
+        let time = time.unwrap_or_else(|| self.time());
+        let values = SampleValues { pid: who.pid, tid: who.tid, cpu: who.number, time, ..values };
         self.recording.sample(event, &values);
         self.samples += 1;
     }

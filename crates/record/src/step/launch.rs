@@ -43,13 +43,10 @@ pub(crate) fn start(holder: &[OsString], program: &OsStr, args: &[OsString]) -> 
     let seized = seize_stopped(pid);
     if seized.is_err() {
         // What stands still would stand for ever.
-        kill(pid, Signal::SIGKILL).and_then(|()| waitpid(pid, None)).ok();
+        end(child.id());
     }
     seized?;
-    run_up(pid).map_err(|error| match error {
-        Ended::With(number) => cannot(io::Error::from_raw_os_error(number)),
-        Ended::By(source) => Error::Call { call: "waitpid", source: source.into() },
-    })
+    run_up(pid, cannot)
 }
 
 /// Ends a process that was started here, and waits for it.
@@ -65,28 +62,18 @@ fn seize_stopped(pid: Pid) -> Result<(), Error> {
     kill(pid, Signal::SIGCONT).map_err(refused)
 }
 
-enum Ended {
-    With(i32),
-    By(nix::Error),
-}
-
-impl From<nix::Error> for Ended {
-    fn from(error: nix::Error) -> Self {
-        Self::By(error)
-    }
-}
-
 /// Lets the holder run until it is the program.
-fn run_up(pid: Pid) -> Result<Pid, Ended> {
+fn run_up(pid: Pid, cannot: impl Fn(io::Error) -> Error) -> Result<Pid, Error> {
+    let failed = |source: nix::Error| Error::Call { call: "waitpid", source: source.into() };
     loop {
-        match waitpid(pid, Some(WaitPidFlag::__WALL))? {
+        match waitpid(pid, Some(WaitPidFlag::__WALL)).map_err(failed)? {
             WaitStatus::PtraceEvent(_, _, event) if event == ptrace::Event::PTRACE_EVENT_EXEC as i32 => {
                 return Ok(pid);
             }
-            WaitStatus::Stopped(_, signal) => ptrace::cont(pid, signal)?,
-            WaitStatus::Exited(_, number) => return Err(Ended::With(number)),
-            WaitStatus::Signaled(..) => return Err(Ended::By(nix::Error::ECHILD)),
-            _ => ptrace::cont(pid, None)?,
+            WaitStatus::Stopped(_, signal) => ptrace::cont(pid, signal).map_err(failed)?,
+            WaitStatus::Exited(_, number) => return Err(cannot(io::Error::from_raw_os_error(number))),
+            WaitStatus::Signaled(..) => return Err(failed(nix::Error::ECHILD)),
+            _ => ptrace::cont(pid, None).map_err(failed)?,
         }
     }
 }

@@ -27,12 +27,6 @@ pub(super) struct Pending {
     pub(super) operands: [Option<(u64, AccessKind)>; 2],
 }
 
-impl Pending {
-    pub(super) fn take(&mut self) -> Self {
-        std::mem::take(self)
-    }
-}
-
 /// A thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thread {
@@ -48,8 +42,9 @@ pub(super) struct Threads {
     /// Numbers in use: each thread has the smallest that was free when it began.
     numbers: BTreeSet<u32>,
     /// Threads that stopped before the news of their birth.
-    early: FxHashSet<u32>,
-    seen: u64,
+    pub(super) early: FxHashSet<u32>,
+    /// How many there ever were.
+    pub(super) seen: u64,
 }
 
 impl Threads {
@@ -114,20 +109,6 @@ impl Threads {
         let is_stepped = |thread: &Thread| matches!(thread.state, State::Stepping { .. });
         self.all.values().any(|thread| is_stepped(thread) && thread.pending.is_prompt)
     }
-
-    /// Notes a thread that stopped before the news of its birth.
-    pub(super) fn keep_early(&mut self, tid: u32) {
-        self.early.insert(tid);
-    }
-
-    /// Whether a thread that is born has stopped already.
-    pub(super) fn take_early(&mut self, tid: u32) -> bool {
-        self.early.remove(&tid)
-    }
-
-    pub(super) fn seen(&self) -> u64 {
-        self.seen
-    }
 }
 
 /// Registers in the order of instruction encodings.
@@ -154,7 +135,7 @@ mod tests {
         threads.remove(11);
         assert_eq!(threads.add(20, 10, State::Free).number, 1);
         assert_eq!(threads.add(21, 10, State::Free).number, 3);
-        assert_eq!(threads.seen(), 5);
+        assert_eq!(threads.seen, 5);
     }
 
     #[test]
@@ -168,7 +149,9 @@ mod tests {
         assert_eq!(threads.free().map(|who| who.tid).collect::<Vec<_>>(), [11]);
         threads.set(12, State::Stepping { left: 3 });
         assert_eq!(threads.stepped().collect::<Vec<_>>(), [12]);
-        threads.keep_early(13);
-        assert!(threads.take_early(13) && !threads.take_early(13));
+        threads.early.insert(12);
+        assert_eq!(threads.remove(12).map(|who| who.tid), Some(12));
+        assert!(threads.early.is_empty() && threads.remove(12).is_none());
+        assert_eq!(threads.all().map(|who| who.tid).collect::<Vec<_>>(), [11]);
     }
 }

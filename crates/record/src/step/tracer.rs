@@ -32,7 +32,7 @@ const SEEDS: (u64, u64) = (0x5eed, 0xb0257);
 /// `PERF_TYPE_RAW`: perf takes any number there, and needs no PMU to print the event.
 const RAW: u32 = 4;
 /// exclude_kernel and precise_ip = 3 (`struct perf_event_attr` of `include/uapi/linux/perf_event.h`).
-const FLAGS: u64 = 1 << 5 | PRECISE;
+const FLAGS: u64 = 1 << 5;
 const PRECISE: u64 = 3 << 15;
 /// `PERF_SAMPLE_BRANCH_ANY` and `PERF_SAMPLE_BRANCH_USER` of the same file.
 const ANY_USER_BRANCH: u64 = 1 << 3 | 1;
@@ -122,20 +122,14 @@ impl Tracer {
         let now = Instant::now();
         let every = options.every.max(1);
         let mut journal = Journal::new();
+        let attr = Attr { kind: RAW, period_or_frequency: every, flags: FLAGS, ..Attr::default() };
         let events = match options.branches {
             None => [("step-loads", LOAD), ("step-stores", STORE)].map(|(name, config)| {
-                let attr =
-                    Attr { kind: RAW, config, period_or_frequency: every, flags: FLAGS, ..Attr::default() };
+                let attr = Attr { config, flags: FLAGS | PRECISE, ..attr.clone() };
                 journal.event(name, &attr, SampleFields::ADDR | SampleFields::DATA_SRC)
             }),
             Some(_) => {
-                let attr = Attr {
-                    kind: RAW,
-                    period_or_frequency: every,
-                    flags: FLAGS & !PRECISE,
-                    branch_sample_type: ANY_USER_BRANCH,
-                    ..Attr::default()
-                };
+                let attr = Attr { branch_sample_type: ANY_USER_BRANCH, ..attr };
                 [journal.event("step-branches", &attr, SampleFields::BRANCH_STACK); 2]
             }
         };
@@ -163,6 +157,9 @@ impl Tracer {
         };
         tracer.skip = tracer.skips.draw();
         tracer.plan_burst();
+        if tracer.steps_all() {
+            (tracer.bursts, tracer.burst) = (1, Some(tracer.begin));
+        }
         match is_ours {
             true => tracer.adopt_started(),
             false => tracer.seize_all(signals)?,
@@ -186,9 +183,6 @@ impl Tracer {
     /// The program stands in front of its first instruction.
     fn adopt_started(&mut self) {
         let who = self.threads.add(self.main, self.main, self.idle_state());
-        if self.steps_all() {
-            (self.bursts, self.burst) = (1, Some(self.begin));
-        }
         self.journal.executed(who);
         self.journal.look(who);
         self.go_on(self.main, None);
@@ -207,13 +201,9 @@ impl Tracer {
                 }
             }
             if !is_new || signals.is_interrupted() {
-                break;
+                return Ok(());
             }
         }
-        if self.steps_all() {
-            (self.bursts, self.burst) = (1, Some(self.begin));
-        }
-        Ok(())
     }
 
     fn seize(&mut self, tid: u32) -> Result<bool, Error> {
@@ -251,21 +241,18 @@ impl Tracer {
             bursts: self.bursts,
             steps: self.steps,
             accesses: self.accesses,
-            threads: self.threads.seen(),
+            threads: self.threads.seen,
         })
     }
 
     fn check_limits(&mut self, signals: &Signals) {
         let limits = self.options.limits;
-        let end = if signals.is_interrupted() {
-            Some(End::Interrupted)
-        } else if self.journal.samples() >= limits.samples {
-            Some(End::Samples)
-        } else if self.begin.elapsed() >= limits.time {
-            Some(End::Time)
-        } else {
-            None
-        };
+        let ends = [
+            (signals.is_interrupted(), End::Interrupted),
+            (self.journal.samples() >= limits.samples, End::Samples),
+            (self.begin.elapsed() >= limits.time, End::Time),
+        ];
+        let end = ends.into_iter().find(|(is_over, _)| *is_over).map(|(_, end)| end);
         self.end = self.end.take().or(end);
     }
 

@@ -66,10 +66,7 @@ struct Open {
 }
 
 /// A sample as the kernel wrote it.
-struct Seen {
-    event: EventIndex,
-    caught: journal::Caught,
-}
+type Seen = (EventIndex, journal::Caught);
 
 impl<'r> Recorder<'r> {
     fn new(
@@ -211,13 +208,10 @@ impl<'r> Recorder<'r> {
             let in_kernel = record.misc() & MODE_MASK == IN_KERNEL;
             match record.parse_record() {
                 Ok(data::Record::Sample(sample)) => {
-                    let who = Who {
-                        pid: sample.pid().unwrap_or(0),
-                        tid: sample.tid().unwrap_or(0),
-                        number: sample.cpu().unwrap_or(0),
-                    };
+                    let [pid, tid, cpu] =
+                        [sample.pid(), sample.tid(), sample.cpu()].map(Option::unwrap_or_default);
                     let caught = journal::Caught {
-                        who,
+                        who: Who { pid, tid, number: cpu },
                         time: sample.time(),
                         ip: sample.ip().unwrap_or(0),
                         is_exact: false,
@@ -226,7 +220,7 @@ impl<'r> Recorder<'r> {
                         period: self.options.every.saturating_mul(self.rotation.weight()),
                         data_source: 0,
                     };
-                    seen.push(Seen { event, caught });
+                    seen.push((event, caught));
                 }
                 Ok(data::Record::Lost(lost)) => self.lost = self.lost.saturating_add(lost.lost),
                 Ok(data::Record::Throttle(_)) => self.paused += 1,
@@ -237,8 +231,8 @@ impl<'r> Recorder<'r> {
 
     /// Writes a round's samples, which several buffers held, in order of time.
     fn write(&mut self, mut seen: Vec<Seen>) {
-        seen.sort_by_key(|seen| (seen.caught.time, seen.caught.who.tid, seen.event));
-        for Seen { event, caught } in seen {
+        seen.sort_by_key(|(event, caught)| (caught.time, caught.who.tid, *event));
+        for (event, caught) in seen {
             self.name(caught.who);
             self.journal.sample(event, &caught);
         }

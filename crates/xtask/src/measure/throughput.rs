@@ -5,7 +5,7 @@ use crate::tools::cost::{Cost, watch};
 use crate::tools::shell::{self, say};
 use crate::tools::{debian, inputs};
 use anyhow::{Context, Result};
-use fieldline_perfdata::perf_data::PerfFile;
+use fieldline_perfdata::sample_file::SampleFile;
 use std::path::Path;
 use std::process::Command;
 
@@ -64,5 +64,5 @@ fn peer(recording: &Path, samples: u64) -> Result<()> {
 }
 
 fn samples(recording: &Path) -> Result<u64> {
-    Ok(PerfFile::open(recording)?.tally()?.samples())
+    Ok(SampleFile::open(recording)?.tally()?.samples())
 }

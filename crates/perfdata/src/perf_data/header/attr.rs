@@ -6,6 +6,8 @@ use crate::sample::SampleFields;
 
 /// Bytes of the first published `perf_event_attr` (`PERF_ATTR_SIZE_VER0`); every file has these.
 const SIZE_VER0: usize = 64;
+/// Bytes of it that are read: up to `sample_regs_intr`.
+const READ: usize = 104;
 /// No kernel's attribute comes near this; a larger one is garbage.
 const SIZE_LIMIT: usize = 4096;
 
@@ -38,12 +40,8 @@ pub struct Attr {
     pub branch_sample_type: u64,
     /// `sample_regs_user`: one bit per user register in a sample.
     pub user_registers: u64,
-    /// `sample_stack_user`: bytes of user stack in a sample.
-    pub user_stack: u32,
     /// `sample_regs_intr`: one bit per register at the interrupt.
     pub interrupt_registers: u64,
-    /// `config3`.
-    pub config3: u64,
 }
 
 /// Positions of the flags read here, as the header file lists them.
@@ -64,7 +62,7 @@ impl Attr {
     /// this reader does not know, so cannot step over.
     pub(crate) fn parse(bytes: &[u8], endian: Endian, place: BytePlace) -> Result<Self, Error> {
         let size = stated_size(bytes, endian, place)?;
-        let mut padded = [0; 136];
+        let mut padded = [0; READ];
         for (to, from) in padded.iter_mut().zip(bytes.iter().take(size)) {
             *to = *from;
         }
@@ -87,11 +85,8 @@ impl Attr {
         attr.config2 = at.u64()?;
         attr.branch_sample_type = at.u64()?;
         attr.user_registers = at.u64()?;
-        attr.user_stack = at.u32()?;
-        at.take(4)?; // clockid
+        at.take(8)?; // sample_stack_user, clockid
         attr.interrupt_registers = at.u64()?;
-        at.take(24)?; // aux_watermark, sample_max_stack, aux_sample_size, aux_action, sig_data
-        attr.config3 = at.u64()?;
         Ok(attr)
     }
 
@@ -222,13 +217,13 @@ mod tests {
         let attr =
             Attr::parse(&bytes(72, 136, Endian::Little), Endian::Little, BytePlace::default()).unwrap();
         assert_eq!((attr.size, attr.config2), (72, 0xeeee_eeee_eeee_eeee));
-        assert_eq!((attr.branch_sample_type, attr.config3), (0, 0));
+        assert_eq!((attr.branch_sample_type, attr.interrupt_registers), (0, 0));
     }
 
     #[test]
     fn a_longer_attribute_is_read_as_far_as_it_is_known() {
         let attr = Attr::parse(&bytes(160, 160, Endian::Big), Endian::Big, BytePlace::default()).unwrap();
-        assert_eq!((attr.kind, attr.size, attr.config3), (4, 160, 0xeeee_eeee_eeee_eeee));
+        assert_eq!((attr.kind, attr.size, attr.interrupt_registers), (4, 160, 0xeeee_eeee_eeee_eeee));
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::sample::{SampleFields, SampleLayout};
 #[derive(Debug)]
 pub(crate) struct EventTable {
     layouts: Vec<SampleLayout>,
-    trailers: Vec<Trailer>,
+    /// Fields of the `struct sample_id` that records end in which are no samples.
+    trailers: Vec<SampleFields>,
     of_id: FxHashMap<u64, EventIndex>,
     id_place: IdPlace,
     endian: Endian,
@@ -27,32 +28,13 @@ enum IdPlace {
     FromFront(usize),
 }
 
-/// What a record that is no sample ends in: `struct sample_id`, read from the end.
-#[derive(Debug, Clone, Copy, Default)]
-struct Trailer {
-    fields: SampleFields,
-}
-
-/// Who and when, at the end of a record that is no sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SampleId {
-    /// Process.
-    pub pid: Option<u32>,
-    /// Thread.
-    pub tid: Option<u32>,
-    /// Time in nanoseconds of the recording's clock.
-    pub time: Option<u64>,
-    /// CPU.
-    pub cpu: Option<u32>,
-    /// Identity of the event.
-    pub id: Option<u64>,
-}
-
 impl EventTable {
     /// The table of `events`.
     pub(crate) fn new(events: &[Event], endian: Endian) -> Result<Self, Error> {
         let layouts = events.iter().map(|event| SampleLayout::new(&event.attr, endian)).collect();
-        let trailers = events.iter().map(|event| Trailer::of(&event.attr)).collect();
+        let trailer =
+            |attr: &Attr| Some(attr.sample_type).filter(|_| attr.has_sample_id_all()).unwrap_or_default();
+        let trailers = events.iter().map(|event| trailer(&event.attr)).collect();
         let mut of_id = FxHashMap::default();
         for (index, event) in events.iter().enumerate() {
             let index = EventIndex(u32::try_from(index).unwrap_or(u32::MAX));
@@ -84,62 +66,21 @@ impl EventTable {
         }
     }
 
-    /// The identity at the end of a record that is no sample.
-    pub(crate) fn sample_id(&self, body: &[u8]) -> SampleId {
+    /// When a record was written that is no sample, by the identity at its end; one too short for that has none.
+    pub(crate) fn time(&self, body: &[u8]) -> Option<u64> {
         let first = self.trailers.first().copied().unwrap_or_default();
-        let trailer = match body.last_chunk() {
-            Some(&word) if first.fields.contains(SampleFields::IDENTIFIER) => {
+        let fields = match body.last_chunk() {
+            Some(&word) if first.contains(SampleFields::IDENTIFIER) => {
                 let event = self.event_of_id(self.endian.u64(word));
                 event.and_then(|event| self.trailers.get(event.index()).copied()).unwrap_or(first)
             }
             _ => first,
         };
-        trailer.parse(body, self.endian)
-    }
-}
-
-impl Trailer {
-    fn of(attr: &Attr) -> Self {
-        let fields = if attr.has_sample_id_all() { attr.sample_type } else { SampleFields::default() };
-        Self { fields }
-    }
-
-    fn parse(self, body: &[u8], endian: Endian) -> SampleId {
-        let mut at = BackWalk { rest: body, fields: self.fields, endian };
-        let identifier = at.word(SampleFields::IDENTIFIER);
-        let cpu = at.half_words(SampleFields::CPU).map(|(cpu, _reserved)| cpu);
-        at.word(SampleFields::STREAM_ID);
-        let id = at.word(SampleFields::ID);
-        let time = at.word(SampleFields::TIME);
-        let task = at.half_words(SampleFields::TID);
-        SampleId { pid: task.map(|t| t.0), tid: task.map(|t| t.1), time, cpu, id: identifier.or(id) }
-    }
-}
-
-/// Reads words from the end; a record too short for its trailer has none.
-struct BackWalk<'a> {
-    rest: &'a [u8],
-    fields: SampleFields,
-    endian: Endian,
-}
-
-impl BackWalk<'_> {
-    fn last(&mut self, field: SampleFields) -> Option<[u8; 8]> {
-        if !self.fields.contains(field) {
-            return None;
-        }
-        let (head, word) = self.rest.split_last_chunk::<8>()?;
-        self.rest = head;
-        Some(*word)
-    }
-
-    fn word(&mut self, field: SampleFields) -> Option<u64> {
-        self.last(field).map(|word| self.endian.u64(word))
-    }
-
-    fn half_words(&mut self, field: SampleFields) -> Option<(u32, u32)> {
-        let [a, b, c, d, e, f, g, h] = self.last(field)?;
-        Some((self.endian.u32([a, b, c, d]), self.endian.u32([e, f, g, h])))
+        let behind =
+            SampleFields::ID | SampleFields::STREAM_ID | SampleFields::CPU | SampleFields::IDENTIFIER;
+        let words = 1 + (fields.0 & behind.0).count_ones() as usize;
+        let at = body.len().checked_sub(8 * words).filter(|_| fields.contains(SampleFields::TIME))?;
+        body.get(at..)?.first_chunk().map(|&word| self.endian.u64(word))
     }
 }
 
@@ -241,9 +182,8 @@ mod tests {
         assert_eq!(table.event_of_sample(&words(&[99, 5])), Err(Some(99)));
         assert_eq!(table.event_of_sample(&[1, 2]), Err(None));
         // The trailer is that of the event the last word names.
-        let id = table.sample_id(&words(&[700, 3, 21]));
-        assert_eq!((id.time, id.cpu, id.id), (Some(700), Some(3), Some(21)));
-        assert_eq!(table.sample_id(&words(&[700, 3, 11])).time, None);
+        assert_eq!(table.time(&words(&[700, 3, 21])), Some(700));
+        assert_eq!(table.time(&words(&[700, 3, 11])), None);
     }
 
     #[test]
@@ -263,12 +203,9 @@ mod tests {
         let fields = SampleFields::TID | SampleFields::TIME | SampleFields::ID | SampleFields::CPU;
         let table = EventTable::new(&[event(fields, &[])], Endian::Little).unwrap();
         let body = [b"a record's own bytes".to_vec(), words(&[5 | 6 << 32, 700, 44, 3])].concat();
-        let id = table.sample_id(&body);
-        assert_eq!(
-            (id.pid, id.tid, id.time, id.cpu, id.id),
-            (Some(5), Some(6), Some(700), Some(3), Some(44))
-        );
-        assert_eq!(table.sample_id(&[0; 4]), SampleId::default());
+        assert_eq!(table.time(&body), Some(700));
+        assert_eq!(table.time(&body[body.len() - 24..]), Some(700));
+        assert_eq!((table.time(&body[body.len() - 23..]), table.time(&[0; 4])), (None, None));
     }
 
     #[test]

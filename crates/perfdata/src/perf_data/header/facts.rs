@@ -9,8 +9,6 @@ use crate::sample::CpuMode;
 /// Everything outside the records.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecordingFacts {
-    /// A file with an index, or a stream.
-    pub mode: Mode,
     /// Byte order of the machine that recorded.
     pub endian: Endian,
     /// `perf record` came to its end and wrote the sizes and features; if not, features are missing.
@@ -41,8 +39,6 @@ pub struct RecordingFacts {
     pub pmu_caps: Vec<PmuCaps>,
     /// Each kind of core on a machine with several: its PMU and its CPUs, as in `0-15,32`.
     pub hybrid_cpus: Vec<(String, String)>,
-    /// Records are compressed.
-    pub is_compressed: bool,
     /// Hardware trace data lies beside the records; only `perf` can make samples of it.
     pub has_aux_trace: bool,
 }
@@ -54,16 +50,6 @@ pub struct PmuCaps {
     pub pmu: String,
     /// Name and value of each.
     pub caps: Vec<(String, String)>,
-}
-
-/// How the recording was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// To a file, by `perf record -o FILE`.
-    #[default]
-    File,
-    /// To a pipe, by `perf record -o -`.
-    Pipe,
 }
 
 /// Counts of CPUs.
@@ -101,8 +87,9 @@ pub struct Event {
 /// A build id: 20 bytes as a rule, 16 by some linkers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BuildId {
-    bytes: [u8; 20],
-    length: u8,
+    /// Zeros behind the id.
+    pub(crate) bytes: [u8; 20],
+    pub(crate) length: u8,
 }
 
 impl BuildId {
@@ -179,22 +166,12 @@ impl RecordingFacts {
         self.pmus.iter().find(|(pmu, _)| *pmu == number).map(|(_, name)| name.as_str())
     }
 
-    /// The value of a PMU's capability.
-    #[must_use]
-    pub fn pmu_cap(&self, pmu: &str, name: &str) -> Option<&str> {
-        let mut caps = self.pmu_caps.iter().filter(|of| of.pmu == pmu).flat_map(|of| &of.caps);
-        caps.find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-
     /// Names the events that the recording left without.
     pub(crate) fn name_events(&mut self) {
-        let names: Vec<_> =
-            self.events.iter().map(|event| event_name(&event.attr, self.pmu_name(event.attr.kind))).collect();
-        for (event, name) in self.events.iter_mut().zip(names) {
-            if event.name.is_empty() {
-                event.name = name;
-            }
-        }
+        let name = |event: &Event| event_name(&event.attr, self.pmu_name(event.attr.kind));
+        let names: Vec<_> = self.events.iter().map(name).collect();
+        let nameless = self.events.iter_mut().zip(names).filter(|(event, _)| event.name.is_empty());
+        nameless.for_each(|(event, name)| event.name = name);
     }
 }
 

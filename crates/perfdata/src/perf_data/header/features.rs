@@ -36,14 +36,13 @@ const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
 /// `PATH_MAX`: no name of a file is longer.
 const PATH_LIMIT: usize = 4096;
 
-/// Features of which nothing is read but that they are there.
+/// Whether more of a feature is read than that it is there.
 pub(crate) fn is_read(number: u32) -> bool {
-    use feature as f;
+    use feature::*;
+    let texts = matches!(number, HOSTNAME | OSRELEASE | ARCH | CPUDESC | CPUID);
     let lists =
-        [f::CMDLINE, f::EVENT_DESC, f::PMU_MAPPINGS, f::CPU_PMU_CAPS, f::HYBRID_TOPOLOGY, f::PMU_CAPS];
-    let texts = [f::HOSTNAME, f::OSRELEASE, f::ARCH, f::CPUDESC, f::CPUID];
-    let others = [f::BUILD_ID, f::NRCPUS, f::CACHE];
-    [&lists[..], &texts, &others].iter().any(|of| of.contains(&number))
+        matches!(number, CMDLINE | EVENT_DESC | PMU_MAPPINGS | CPU_PMU_CAPS | HYBRID_TOPOLOGY | PMU_CAPS);
+    texts || lists || matches!(number, BUILD_ID | NRCPUS | CACHE)
 }
 
 /// What the sections say that is not a fact yet.
@@ -83,7 +82,6 @@ impl Features {
             feature::PMU_CAPS => facts.pmu_caps.extend(pmu_caps(at("pmu capabilities"))?),
             feature::HYBRID_TOPOLOGY => facts.hybrid_cpus = pairs(&mut at("hybrid topology"))?,
             feature::AUXTRACE => facts.has_aux_trace = true,
-            feature::COMPRESSED => facts.is_compressed = true,
             feature::DIR_FORMAT => {
                 let problem = "the records are in other files of a directory (perf record --threads)";
                 return Err(Error::unsupported("recording", place, problem));
@@ -222,10 +220,14 @@ mod tests {
         let count = |count: u32| count.to_le_bytes();
         let one = section(&[&count(1), &text("ldlat"), &text("1")]);
         let facts = read(feature::CPU_PMU_CAPS, &one).unwrap();
-        assert_eq!(facts.pmu_cap("cpu", "ldlat"), Some("1"));
+        let caps = |pmu: &str, caps: &[(&str, &str)]| PmuCaps {
+            pmu: pmu.to_owned(),
+            caps: caps.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        };
+        assert_eq!(facts.pmu_caps, [caps("cpu", &[("ldlat", "1")])]);
         let bytes = section(&[&count(2), &one, &text("ibs_op"), &count(0), &text("cpu_atom")]);
         let facts = read(feature::PMU_CAPS, &bytes).unwrap();
-        assert_eq!((facts.pmu_cap("ibs_op", "ldlat"), facts.pmu_cap("cpu_atom", "ldlat")), (Some("1"), None));
+        assert_eq!(facts.pmu_caps, [caps("ibs_op", &[("ldlat", "1")]), caps("cpu_atom", &[])]);
         let bytes = section(&[&count(1), &text("cpu_core"), &text("0-15")]);
         let facts = read(feature::HYBRID_TOPOLOGY, &bytes).unwrap();
         assert_eq!(facts.hybrid_cpus, [("cpu_core".to_owned(), "0-15".to_owned())]);

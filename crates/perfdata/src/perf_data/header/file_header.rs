@@ -4,7 +4,7 @@ use crate::perf_data::bytes::{Cursor, Endian};
 use crate::perf_data::error::{BytePlace, Error};
 use crate::perf_data::header::attr::Attr;
 use crate::perf_data::header::event_table::apply_descriptions;
-use crate::perf_data::header::facts::{Event, Mode, RecordingFacts};
+use crate::perf_data::header::facts::{Event, RecordingFacts};
 use crate::perf_data::header::features::{self, Features, feature};
 use crate::perf_data::stream::source::Source;
 
@@ -12,8 +12,8 @@ use crate::perf_data::stream::source::Source;
 const MAGIC: [u8; 8] = *b"PERFILE2";
 /// The magic of recordings before Linux 2.6.36.
 const OLD_MAGIC: [u8; 8] = *b"PERFFILE";
-/// `sizeof(struct perf_pipe_file_header)`.
-const PIPE_HEADER_SIZE: u64 = 16;
+/// `sizeof(struct perf_pipe_file_header)`, behind which the records of a stream begin.
+pub(crate) const PIPE_HEADER_SIZE: u64 = 16;
 /// `sizeof(struct perf_file_header)`.
 const FILE_HEADER_SIZE: u64 = 104;
 /// The same without the feature bitmap, as very old files have it.
@@ -26,10 +26,10 @@ const EVENT_LIMIT: u64 = 1 << 16;
 const ID_LIMIT: u64 = 4 << 20;
 
 /// `struct perf_file_section`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Section {
-    pub(crate) offset: u64,
-    pub(crate) size: u64,
+#[derive(Debug, Clone, Copy)]
+struct Section {
+    offset: u64,
+    size: u64,
 }
 
 impl Section {
@@ -44,32 +44,18 @@ impl Section {
     }
 }
 
-/// What the first bytes say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Opening {
-    pub(crate) mode: Mode,
-    pub(crate) endian: Endian,
-}
-
-impl Opening {
-    pub(crate) fn read(source: &Source) -> Result<Self, Error> {
-        let mut magic = [0; 8];
-        let length = source.length().min(8) as usize;
-        source.read_at(magic.get_mut(..length).unwrap_or_default(), 0, "the magic")?;
-        if length == 0 {
-            return Err(Error::Empty);
-        }
-        let endian = endian_of(magic)?;
-        let size = source.bytes(8, 8, 8, "the file header")?;
-        let size = Cursor::new(&size, endian, "the file header", BytePlace::in_file(8)).u64()?;
-        let mode = if size == PIPE_HEADER_SIZE { Mode::Pipe } else { Mode::File };
-        Ok(Self { mode, endian })
+/// What the first bytes say: the byte order, and whether the recording is a stream.
+pub(crate) fn opening(source: &Source) -> Result<(Endian, bool), Error> {
+    let mut magic = [0; 8];
+    let length = source.length().min(8) as usize;
+    source.read_at(magic.get_mut(..length).unwrap_or_default(), 0, "the magic")?;
+    if length == 0 {
+        return Err(Error::Empty);
     }
-
-    /// Offset of the first record of a recording in pipe mode.
-    pub(crate) fn first_pipe_record() -> u64 {
-        PIPE_HEADER_SIZE
-    }
+    let endian = endian_of(magic)?;
+    let size = source.bytes(8, 8, 8, "the file header")?;
+    let size = Cursor::new(&size, endian, "the file header", BytePlace::in_file(8)).u64()?;
+    Ok((endian, size == PIPE_HEADER_SIZE))
 }
 
 fn endian_of(magic: [u8; 8]) -> Result<Endian, Error> {
@@ -131,9 +117,8 @@ impl FileHeader {
     }
 
     pub(crate) fn read_facts(&self, source: &Source, endian: Endian) -> Result<RecordingFacts, Error> {
-        let mut facts = RecordingFacts { mode: Mode::File, endian, ..RecordingFacts::default() };
-        facts.is_finished = self.is_finished();
-        facts.events = self.read_events(source, endian)?;
+        let (events, is_finished) = (self.read_events(source, endian)?, self.is_finished());
+        let mut facts = RecordingFacts { endian, is_finished, events, ..RecordingFacts::default() };
         if facts.is_finished {
             self.read_features(source, &mut facts)?;
         }
@@ -152,12 +137,9 @@ impl FileHeader {
             source.bytes(self.attrs.offset, self.attrs.size, SECTION_LIMIT, "the attribute section")?;
         let entry_size = usize::try_from(self.entry_size).unwrap_or(usize::MAX);
         let mut ids_left = ID_LIMIT;
-        let entries = bytes.chunks_exact(entry_size).enumerate();
-        entries
-            .map(|(index, entry)| {
-                read_event(source, entry, endian, place.plus(index as u64 * self.entry_size), &mut ids_left)
-            })
-            .collect()
+        let places = (0..).map(|index: u64| place.plus(index * self.entry_size));
+        let entries = bytes.chunks_exact(entry_size).zip(places);
+        entries.map(|(entry, place)| read_event(source, entry, endian, place, &mut ids_left)).collect()
     }
 
     /// Reads the table of feature sections, which follows the data, and the sections.

@@ -4,7 +4,7 @@ use crate::perf_data::bytes::{Cursor, Endian, until_nul};
 use crate::perf_data::error::{BytePlace, Error};
 use crate::perf_data::header::attr::Attr;
 use crate::perf_data::header::event_table::{EventDescription, apply_descriptions};
-use crate::perf_data::header::facts::{Event, Mode, RecordingFacts};
+use crate::perf_data::header::facts::{Event, RecordingFacts};
 use crate::perf_data::header::features::{self, Features};
 use crate::perf_data::stream::record::{HEADER_SIZE, RawRecord, kind};
 use crate::perf_data::stream::records::FileRecords;
@@ -19,7 +19,7 @@ const ID_LIMIT: usize = 4 << 20;
 /// Walks over all records of the file and reads those that state facts. Build ids may come last, so
 /// there is no stopping early; bodies of other records are only stepped over.
 pub(crate) fn read_facts(mut records: FileRecords<'_>, endian: Endian) -> Result<RecordingFacts, Error> {
-    let facts = RecordingFacts { mode: Mode::Pipe, endian, is_finished: true, ..RecordingFacts::default() };
+    let facts = RecordingFacts { endian, is_finished: true, ..RecordingFacts::default() };
     let mut reader = Reader { facts, ..Reader::default() };
     while let Some(raw) = records.next()? {
         reader.read(raw)?;
@@ -59,7 +59,6 @@ impl Reader {
                 self.updates.extend(new_name(raw, self.facts.endian)?);
                 self.check_counts(raw.place)?;
             }
-            kind::COMPRESSED | kind::COMPRESSED2 => self.facts.is_compressed = true,
             kind::AUXTRACE => self.facts.has_aux_trace = true,
             _ => {}
         }

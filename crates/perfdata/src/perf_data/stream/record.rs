@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::perf_data::bytes::{Cursor, Endian, bytes_until_nul};
 use crate::perf_data::error::{BytePlace, Error};
-use crate::perf_data::header::event_table::{EventTable, SampleId};
+use crate::perf_data::header::event_table::EventTable;
 use crate::perf_data::header::facts::{BuildId, DsoBuildId, is_kernel_image};
 use crate::perf_data::header::features;
 use crate::sample::{CpuMode, FieldError, Sample};
@@ -156,8 +156,8 @@ pub struct Mmap<'a> {
     pub cpu_mode: CpuMode,
     /// It was mapped as data, not as code.
     pub is_data: bool,
-    /// When and by whom.
-    pub id: SampleId,
+    /// When, in nanoseconds, if it was recorded.
+    pub time: Option<u64>,
 }
 
 impl Mmap<'_> {
@@ -210,15 +210,18 @@ fn parse_other<'a>(raw: RawRecord<'a>, events: &EventTable, endian: Endian) -> R
         kind::COMM => comm(raw, at("comm record"), events)?,
         kind::FORK => Record::Fork(task(at("fork record"))?),
         kind::EXIT => Record::Exit(task(at("exit record"))?),
-        kind::LOST => lost(at("lost record"))?,
+        // Behind the event's id.
+        kind::LOST => Record::Lost { count: second(at("lost record"))? },
         kind::LOST_SAMPLES => {
             let by_filter = raw.misc & MISC_LOST_TO_FILTER != 0;
             Record::LostSamples { count: at("lost samples record").u64()?, by_filter }
         }
         kind::THROTTLE | kind::UNTHROTTLE => Record::Throttle { is_start: raw.kind == kind::THROTTLE },
-        kind::AUX => aux(at("aux record"))?,
+        // Behind the offset.
+        kind::AUX => Record::Aux { size: second(at("aux record"))? },
         kind::AUXTRACE => Record::AuxTrace { size: at("auxtrace record").u64()? },
-        kind::HEADER_BUILD_ID => build_id(raw)?,
+        kind::HEADER_BUILD_ID => features::build_id(raw.misc, raw.body, raw.place)?
+            .map_or(Record::Other { kind: raw.kind }, Record::BuildId),
         kind::FINISHED_ROUND => Record::FinishedRound,
         kind => Record::Other { kind },
     })
@@ -292,7 +295,7 @@ fn mmap<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Resu
         build_id,
         cpu_mode: CpuMode::from_misc(raw.misc),
         is_data: raw.misc & MISC_DATA_OR_EXEC != 0,
-        id: events.sample_id(raw.body),
+        time: events.time(raw.body),
     })
 }
 
@@ -308,7 +311,7 @@ fn mmap2_build_id(misc: u16, at: &mut Cursor<'_>) -> Result<Option<BuildId>, Err
 
 fn comm<'a>(raw: RawRecord<'a>, mut at: Cursor<'a>, events: &EventTable) -> Result<Record<'a>, Error> {
     let (pid, tid) = (at.u32()?, at.u32()?);
-    let (is_exec, time) = (raw.misc & MISC_DATA_OR_EXEC != 0, events.sample_id(raw.body).time);
+    let (is_exec, time) = (raw.misc & MISC_DATA_OR_EXEC != 0, events.time(raw.body));
     Ok(Record::Comm { pid, tid, name: name(at.rest()), is_exec, time })
 }
 
@@ -316,19 +319,10 @@ fn task(mut at: Cursor<'_>) -> Result<Task, Error> {
     Ok(Task { pid: at.u32()?, parent_pid: at.u32()?, tid: at.u32()?, parent_tid: at.u32()?, time: at.u64()? })
 }
 
-fn lost<'a>(mut at: Cursor<'_>) -> Result<Record<'a>, Error> {
-    at.u64()?; // id of the event
-    Ok(Record::Lost { count: at.u64()? })
-}
-
-fn aux<'a>(mut at: Cursor<'_>) -> Result<Record<'a>, Error> {
-    at.u64()?; // offset
-    Ok(Record::Aux { size: at.u64()? })
-}
-
-fn build_id(raw: RawRecord<'_>) -> Result<Record<'_>, Error> {
-    let entry = features::build_id(raw.misc, raw.body, raw.place)?;
-    Ok(entry.map_or(Record::Other { kind: raw.kind }, Record::BuildId))
+/// The second word of a body.
+fn second(mut at: Cursor<'_>) -> Result<u64, Error> {
+    at.u64()?;
+    at.u64()
 }
 
 fn name(bytes: &[u8]) -> Cow<'_, str> {

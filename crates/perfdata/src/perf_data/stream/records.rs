@@ -2,10 +2,12 @@
 
 use crate::perf_data::bytes::{Cursor, Endian};
 use crate::perf_data::error::{BytePlace, Error};
-use crate::perf_data::stream::block::{BLOCK, Block, whole_records};
 use crate::perf_data::stream::inflate::Inflate;
 use crate::perf_data::stream::record::{HEADER_SIZE, RawRecord, kind};
 use crate::perf_data::stream::source::{Source, Stream};
+
+/// Bytes of a block: enough that handing it over costs nothing, little enough to stay in cache.
+const BLOCK: usize = 512 * 1024;
 
 /// The header of a record.
 #[derive(Debug, Clone, Copy)]
@@ -101,12 +103,6 @@ pub(crate) struct AllRecords<'s> {
     inflate: Option<Box<Inflate>>,
 }
 
-/// Where the record that was found last has its bytes.
-enum Found {
-    InFile(Header, BytePlace),
-    Inflated(Header, BytePlace),
-}
-
 impl<'s> AllRecords<'s> {
     pub(crate) fn new(file: FileRecords<'s>) -> Self {
         Self { endian: file.endian, file, inflate: None }
@@ -117,14 +113,15 @@ impl<'s> AllRecords<'s> {
     pub(crate) fn next(&mut self) -> Result<Option<RawRecord<'_>>, Error> {
         loop {
             let found = match self.next_inflated()? {
-                Some((header, place)) => Some(Found::Inflated(header, place)),
+                Some(found) => Some(found),
                 None => self.next_in_file()?,
             };
-            return Ok(match found {
-                Some(found) => Some(self.raw(&found)),
-                None if self.finish()? => continue,
-                None => None,
-            });
+            if let Some((header, place)) = found {
+                return Ok(Some(header.raw(self.behind(header.size, place), place)));
+            }
+            if !self.finish()? {
+                return Ok(None);
+            }
         }
     }
 
@@ -145,29 +142,27 @@ impl<'s> AllRecords<'s> {
         Ok(())
     }
 
-    fn raw(&self, found: &Found) -> RawRecord<'_> {
-        match found {
-            Found::InFile(header, place) => header.raw(self.file.stream.behind(header.size), *place),
-            Found::Inflated(header, place) => {
-                let bytes = self.inflate.as_ref().map(|inflate| inflate.behind(header.size));
-                header.raw(bytes.unwrap_or_default(), *place)
-            }
+    /// The bytes of the record that was found last.
+    fn behind(&self, size: usize, place: BytePlace) -> &[u8] {
+        match &self.inflate {
+            Some(inflate) if place.decompressed => inflate.behind(size),
+            _ => self.file.stream.behind(size),
         }
     }
 
     /// The next record of the file that is not a compressed one; these are fed to the decoder until it
     /// has a record to give.
-    fn next_in_file(&mut self) -> Result<Option<Found>, Error> {
+    fn next_in_file(&mut self) -> Result<Option<(Header, BytePlace)>, Error> {
         loop {
             let Some(raw) = self.file.next()? else { return Ok(None) };
             if !is_compressed(raw.kind) {
                 let header = Header { kind: raw.kind, misc: raw.misc, size: raw.body.len() + HEADER_SIZE };
-                return Ok(Some(Found::InFile(header, raw.place)));
+                return Ok(Some((header, raw.place)));
             }
             let payload = compressed_payload(raw, self.endian)?;
             self.inflate.get_or_insert_default().feed(payload);
-            if let Some((header, place)) = self.next_inflated()? {
-                return Ok(Some(Found::Inflated(header, place)));
+            if let Some(found) = self.next_inflated()? {
+                return Ok(Some(found));
             }
         }
     }
@@ -204,6 +199,43 @@ impl<'s> AllRecords<'s> {
     }
 }
 
+/// Whole records of a recording, one after the other, so that several threads can read one.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    pub(crate) bytes: Vec<u8>,
+    /// Where the first record stands.
+    pub(crate) place: BytePlace,
+    /// Where each record stands, unless they stand in the file as they do here.
+    pub(crate) places: Vec<BytePlace>,
+}
+
+impl Block {
+    fn push(&mut self, raw: RawRecord<'_>, endian: Endian) {
+        let size = (raw.body.len() + HEADER_SIZE) as u16;
+        let (kind, misc, size) = match endian {
+            Endian::Little => (raw.kind.to_le_bytes(), raw.misc.to_le_bytes(), size.to_le_bytes()),
+            Endian::Big => (raw.kind.to_be_bytes(), raw.misc.to_be_bytes(), size.to_be_bytes()),
+        };
+        [&kind[..], &misc, &size, raw.body].iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.places.push(raw.place);
+    }
+}
+
+/// How many of the bytes are whole records that nothing but records follows.
+fn whole_records(bytes: &[u8], endian: Endian) -> usize {
+    let mut at = 0;
+    while let Some(header) = bytes.get(at..).and_then(|rest| rest.first_chunk::<HEADER_SIZE>()) {
+        let [a, b, c, d, _, _, low, high] = *header;
+        let (kind, size) = (endian.u32([a, b, c, d]), usize::from(endian.u16([low, high])));
+        let is_followed_by_data = is_compressed(kind) || has_data_behind(kind);
+        if size < HEADER_SIZE || is_followed_by_data || at + size > bytes.len() {
+            break;
+        }
+        at += size;
+    }
+    at
+}
+
 /// The records of a recording in blocks, in file order.
 #[derive(Debug)]
 pub(crate) struct Blocks<'f> {
@@ -227,11 +259,12 @@ impl<'f> Blocks<'f> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        match self.found.fill(block) {
-            Ok(()) => {}
-            // What was found record by record in front of the error.
-            Err(error) if !block.places.is_empty() => self.error = Some(error),
-            Err(error) => return Err(error),
+        if let Err(error) = self.found.fill(block) {
+            // What was found record by record in front of the error comes first.
+            if block.places.is_empty() {
+                return Err(error);
+            }
+            self.error = Some(error);
         }
         Ok(!block.bytes.is_empty())
     }
@@ -239,6 +272,10 @@ impl<'f> Blocks<'f> {
 
 fn is_compressed(kind: u32) -> bool {
     matches!(kind, kind::COMPRESSED | kind::COMPRESSED2)
+}
+
+fn has_data_behind(kind: u32) -> bool {
+    matches!(kind, kind::AUXTRACE | kind::HEADER_TRACING_DATA)
 }
 
 /// The zstd bytes of a compressed record; the second kind states how many, since it is padded.
@@ -258,7 +295,7 @@ fn whole_record(inflate: &Inflate, endian: Endian) -> Result<Option<(Header, Byt
     let Some(bytes) = ready.get(..HEADER_SIZE) else { return Ok(None) };
     let place = inflate.place();
     let header = Header::parse(bytes, endian, place)?;
-    if is_compressed(header.kind) || matches!(header.kind, kind::AUXTRACE | kind::HEADER_TRACING_DATA) {
+    if is_compressed(header.kind) || has_data_behind(header.kind) {
         let problem = format!("a record of kind {} cannot stand inside a compressed one", header.kind);
         return Err(Error::malformed("compressed records", place, problem));
     }

@@ -126,6 +126,11 @@ impl<'s> Stream<'s> {
         Ok(self.window.get(self.start..self.start + count).unwrap_or_default())
     }
 
+    /// The next bytes as far as they are in the window.
+    pub(crate) fn ready(&self) -> &[u8] {
+        self.window.get(self.start..self.end).unwrap_or_default()
+    }
+
     /// Moves on by bytes that were peeked at.
     pub(crate) fn advance(&mut self, count: usize) {
         self.start += count;

@@ -42,7 +42,7 @@ impl Tracer {
         match (thread.state, signal) {
             (State::Stepping { left }, Signal::SIGTRAP) => {
                 thread.state = if left <= 1 { State::Free } else { State::Stepping { left: left - 1 } };
-                let (who, pending) = (thread.who, thread.pending.take());
+                let (who, pending) = (thread.who, std::mem::take(&mut thread.pending));
                 self.steps += 1;
                 self.commit(who, pending);
                 self.go_on(tid, None);
@@ -81,7 +81,7 @@ impl Tracer {
             self.executed(tid);
         } else if self.threads.get(tid).is_none() {
             // Born, and faster than the news of it.
-            self.threads.keep_early(tid);
+            self.threads.early.insert(tid);
             return;
         }
         if let Some(thread) = self.threads.get_mut(tid) {
@@ -100,7 +100,7 @@ impl Tracer {
         let process = tasks::process_of(tid).unwrap_or(tid);
         let who = self.threads.add(tid, process, self.idle_state());
         self.journal.began(who, parent);
-        if self.threads.take_early(tid) {
+        if self.threads.early.remove(&tid) {
             self.go_on(tid, None);
         }
     }

@@ -1,5 +1,6 @@
 use super::*;
-use fieldline_perfdata::perf_data::{Attr, Endian, PerfFile};
+use fieldline_perfdata::perf_data::{Attr, Endian};
+use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::writer::{RecordingWriter, SampleValues};
 
 const MEMORY: SampleFields = SampleFields(
@@ -45,13 +46,23 @@ fn recording(name: &str, attr: Attr, samples: &[SampleValues<'_>]) -> RecordingW
     recording
 }
 
-fn found(recording: &RecordingWriter) -> Vec<BlindSpot> {
-    let file = PerfFile::of_bytes(recording.to_file()).unwrap();
-    blind_spots(file.facts(), &file.tally().unwrap())
+fn found(recording: &RecordingWriter) -> Vec<DoctorFinding> {
+    let file = SampleFile::of_bytes(recording.to_file()).unwrap();
+    blind_spots(file.facts(), &file.tally().unwrap(), None)
 }
 
-fn keys(recording: &RecordingWriter) -> Vec<&'static str> {
-    found(recording).iter().map(BlindSpot::key).collect()
+fn keys_of(spots: &[DoctorFinding]) -> Vec<&str> {
+    spots.iter().map(|spot| spot.key.as_str()).collect()
+}
+
+fn keys(recording: &RecordingWriter) -> Vec<String> {
+    found(recording).into_iter().map(|spot| spot.key).collect()
+}
+
+/// The key of the only spot, and whether its sentence and its evidence say something.
+fn assert_only(spots: &[DoctorFinding], key: &str, what: &str, why: &str) {
+    assert_eq!(keys_of(spots), [key]);
+    assert!(spots[0].what.contains(what) && spots[0].why.contains(why), "{spots:?}");
 }
 
 fn good_samples() -> [SampleValues<'static>; 3] {
@@ -74,10 +85,9 @@ fn a_clock_is_blind_to_code_with_interrupts_off() {
         let attr = Attr { kind: 1, config, sample_type, ..Attr::default() };
         let samples = [access(0, 0, CpuMode::Kernel), access(0, 0, CpuMode::User)];
         let spots = found(&recording(name, attr.clone(), &samples));
-        assert_eq!(spots.first(), Some(&BlindSpot::ClockEvent { event: name.to_owned() }));
-        assert!(
-            spots[0].to_string().contains("interrupts are off") && spots[0].remedy().contains("perf mem")
-        );
+        assert_eq!((spots[0].key.as_str(), spots[0].severity), ("clock-event", Severity::CannotAnswer));
+        assert!(spots[0].what.starts_with(name) && spots[0].why.contains(&format!("config {config};")));
+        assert!(spots[0].what.contains("interrupts are off") && spots[0].remedy.contains("perf mem"));
         // A clock that leaves the kernel out is not blind to it by being a clock.
         let user = Attr { flags: EXCLUDE_KERNEL, ..attr };
         let keys = keys(&recording(name, user, &samples[1..]));
@@ -88,17 +98,20 @@ fn a_clock_is_blind_to_code_with_interrupts_off() {
 #[test]
 fn other_software_events_are_no_clocks() {
     let attr = Attr { kind: 1, config: 2, sample_type: MEMORY, ..Attr::default() };
-    assert!(!keys(&recording("page-faults", attr, &good_samples())).contains(&"clock-event"));
+    assert!(!keys(&recording("page-faults", attr, &good_samples())).contains(&"clock-event".to_owned()));
 }
 
 #[test]
 fn a_load_threshold_is_said_with_its_cycles() {
     let samples = [access(LOAD_L3, 40, CpuMode::Kernel), access(STORE_L1, 0, CpuMode::User)];
     let spots = found(&recording("mem-loads", loads(30), &samples));
-    let threshold =
-        BlindSpot::LoadThreshold { event: "mem-loads".to_owned(), cycles: 30, is_asked_for: true };
-    assert_eq!(spots, [threshold]);
-    assert!(spots[0].to_string().contains("30 cycles"));
+    assert_only(
+        &spots,
+        "load-threshold",
+        "mem-loads samples only loads that take 30 cycles",
+        "asks for 30 cycles",
+    );
+    assert_eq!(spots[0].severity, Severity::CannotAnswer, "none hit the nearest cache");
 }
 
 #[test]
@@ -106,9 +119,7 @@ fn a_threshold_that_no_attribute_tells_is_seen_in_the_loads() {
     let attr = Attr { kind: 11, config: 0, ..loads(0) };
     let samples = [access(LOAD_L3, 40, CpuMode::Kernel), access(STORE_L1, 0, CpuMode::User)];
     let spots = found(&recording("ibs_op//", attr, &samples));
-    let threshold =
-        BlindSpot::LoadThreshold { event: "ibs_op//".to_owned(), cycles: 40, is_asked_for: false };
-    assert_eq!(spots, [threshold]);
+    assert_only(&spots, "load-threshold", "no load of ibs_op// took fewer than 40", "less than 40 cycles");
 }
 
 #[test]
@@ -116,10 +127,10 @@ fn addresses_missing_for_either_reason() {
     let without = SampleFields(MEMORY.0 & !SampleFields::ADDR.0);
     let attr = Attr { sample_type: without, ..loads(3) };
     let spots = found(&recording("mem", attr, &good_samples()));
-    assert_eq!(spots, [BlindSpot::NoAddresses { event: "mem".to_owned(), asked_for: false }]);
+    assert_only(&spots, "no-addresses", "samples of mem have no data address", "0 of 300 samples of mem");
     let zeros = good_samples().map(|values| SampleValues { addr: 0, ..values });
     let spots = found(&recording("mem", loads(3), &zeros));
-    assert_eq!(spots, [BlindSpot::NoAddresses { event: "mem".to_owned(), asked_for: true }]);
+    assert_only(&spots, "no-addresses", "mem asked for data addresses", "0 of 300 samples of mem");
 }
 
 #[test]
@@ -127,18 +138,19 @@ fn fields_missing_that_visits_need() {
     let without = SampleFields(MEMORY.0 & !SampleFields::CPU.0 & !SampleFields::TIME.0);
     let attr = Attr { sample_type: without, ..loads(3) };
     let spots = found(&recording("mem", attr, &good_samples()));
-    let missing = |field| BlindSpot::NoField { event: "mem".to_owned(), field };
-    assert_eq!(spots, [missing("time"), missing("cpu")]);
+    assert_eq!(keys_of(&spots), ["no-field"; 2]);
+    assert!(spots[0].what.contains("have no time,") && spots[1].what.contains("have no cpu,"), "{spots:?}");
 }
 
 #[test]
 fn code_that_is_excluded_or_was_not_met() {
     let attr = Attr { flags: PRECISE | EXCLUDE_USER, ..loads(3) };
     let kernel = recording("mem", attr, &good_samples()[..2]);
-    assert_eq!(found(&kernel), [BlindSpot::NoUserCode { is_excluded: true }]);
+    assert_only(&found(&kernel), "no-user-code", "was excluded", "exclude_user is set");
     let user = [access(LOAD_L1, 5, CpuMode::User), access(STORE_L1, 0, CpuMode::User)];
     let spots = found(&recording("mem", loads(3), &user));
-    assert_eq!(spots, [BlindSpot::NoKernelCode { is_excluded: false }]);
+    assert_only(&spots, "no-kernel-code", "no sample is of kernel code", "0 of 200 samples");
+    assert_eq!(spots[0].severity, Severity::Limits);
 }
 
 #[test]
@@ -151,9 +163,9 @@ fn guests_only() {
 #[test]
 fn one_sided_operations() {
     let [load, store, user_load] = good_samples();
-    assert_eq!(found(&recording("mem", loads(3), &[load, user_load])), [BlindSpot::NoStores]);
+    assert_eq!(keys(&recording("mem", loads(3), &[load, user_load])), ["no-stores"]);
     let user_store = SampleValues { cpu_mode: CpuMode::User, ..store };
-    assert_eq!(found(&recording("mem", loads(3), &[store, user_store])), [BlindSpot::NoLoads]);
+    assert_eq!(keys(&recording("mem", loads(3), &[store, user_store])), ["no-loads"]);
 }
 
 #[test]
@@ -163,8 +175,10 @@ fn losses_count_once_and_little_is_nothing() {
     lossy.lost_samples(90);
     lossy.throttle(7);
     let spots = found(&lossy);
-    assert_eq!(spots, [BlindSpot::Lost { count: 100, share: 0.25 }, BlindSpot::Throttled { times: 1 }]);
-    assert!(spots[0].to_string().contains("100 samples were lost (25.0 %)"));
+    assert_eq!(keys_of(&spots), ["lost", "throttled"]);
+    assert!(
+        spots[0].what.contains("100 samples were lost (25.0 %)") && spots[1].why.starts_with("1 THROTTLE")
+    );
 
     let mut samples = Vec::new();
     (0..40).for_each(|_| samples.extend(good_samples()));
@@ -178,8 +192,8 @@ fn a_trace_that_is_not_decoded() {
     let mut trace = recording("mem", loads(3), &[]);
     trace.aux_trace(&[0; 64]);
     let spots = found(&trace);
-    assert_eq!(spots, [BlindSpot::AuxTrace { bytes: 64 }, BlindSpot::NoSamples]);
-    assert!(spots[0].remedy().contains("perf inject"));
+    assert_eq!(keys_of(&spots), ["aux-trace", "no-samples"]);
+    assert!(spots[0].what.starts_with("64 bytes") && spots[0].remedy.contains("perf inject"));
 }
 
 #[test]
@@ -187,7 +201,7 @@ fn skid_of_events_that_are_not_precise() {
     let attr = Attr { kind: 0, config: 1, config1: 0, flags: 0, ..loads(0) };
     assert_eq!(keys(&recording("instructions", attr.clone(), &good_samples())), ["skid"]);
     let exact = good_samples().map(|values| SampleValues { exact_ip: true, ..values });
-    assert_eq!(keys(&recording("instructions", attr, &exact)), [""; 0]);
+    assert_eq!(keys(&recording("instructions", attr, &exact)), Vec::<String>::new());
 }
 
 #[test]
@@ -195,34 +209,67 @@ fn samples_of_events_that_are_not_described() {
     let mut strange = recording("mem", loads(3), &good_samples());
     let other = strange.event("mem-stores", loads(3), &[8]);
     strange.sample(other, &SampleValues { id: Some(99), ..good_samples()[0] });
-    assert_eq!(found(&strange), [BlindSpot::UnknownEvents { samples: 1 }]);
+    assert_only(&found(&strange), "unknown-events", "1 samples belong to events", "1 samples carry an id");
+}
+
+#[test]
+fn what_is_wanted_of_a_program_weighs_more() {
+    let file =
+        SampleFile::of_bytes(recording("mem", loads(3), &[access(LOAD_L1, 5, CpuMode::GuestUser)]).to_file());
+    let file = file.unwrap();
+    let severities = |program: Option<bool>| {
+        let program = program.map(|is_kernel| ExaminedProgram { is_kernel, text: Vec::new() });
+        let spots = blind_spots(file.facts(), &file.tally().unwrap(), program.as_ref());
+        assert_eq!(keys_of(&spots), ["no-kernel-code", "no-user-code", "guests", "no-stores"]);
+        [spots[0].severity, spots[1].severity, spots[2].severity]
+    };
+    let (grave, limits, note) = (Severity::CannotAnswer, Severity::Limits, Severity::Note);
+    assert_eq!(severities(None), [limits, note, grave]);
+    assert_eq!(severities(Some(true)), [grave, note, grave]);
+    assert_eq!(severities(Some(false)), [note, grave, grave]);
 }
 
 #[test]
 fn every_sentence_has_a_remedy_and_a_key_of_its_own() {
-    let event = || "e".to_owned();
-    let spots = [
-        BlindSpot::NoSamples,
-        BlindSpot::Unfinished,
-        BlindSpot::ClockEvent { event: event() },
-        BlindSpot::LoadThreshold { event: event(), cycles: 30, is_asked_for: false },
-        BlindSpot::NoAddresses { event: event(), asked_for: true },
-        BlindSpot::NoDataSource { event: event() },
-        BlindSpot::Skid { event: event() },
-        BlindSpot::NoField { event: event(), field: "cpu" },
-        BlindSpot::NoKernelCode { is_excluded: true },
-        BlindSpot::NoUserCode { is_excluded: true },
-        BlindSpot::Guests { share: 0.5 },
-        BlindSpot::NoStores,
-        BlindSpot::NoLoads,
-        BlindSpot::Lost { count: 1, share: 0.1 },
-        BlindSpot::Throttled { times: 1 },
-        BlindSpot::AuxTrace { bytes: 1 },
-        BlindSpot::UnknownEvents { samples: 1 },
-    ];
-    let mut keys: Vec<_> = spots.iter().map(BlindSpot::key).collect();
+    // Everything that can be wrong at once, of two events.
+    let facts = RecordingFacts {
+        events: vec![
+            Event { name: "clock".to_owned(), attr: Attr { kind: 1, ..Attr::default() }, ids: Vec::new() },
+            Event { name: "mem".to_owned(), attr: loads(30), ids: Vec::new() },
+            Event { name: "one".to_owned(), attr: Attr { kind: 4, ..Attr::default() }, ids: Vec::new() },
+        ],
+        ..RecordingFacts::default()
+    };
+    let counts = EventTally { samples: 100, ..EventTally::default() };
+    let loading = EventTally { loads: 100, ..counts.clone() };
+    let mut tally = RecordTally { events: vec![counts.clone(), loading, counts], ..RecordTally::default() };
+    (tally.unknown_samples, tally.lost_samples, tally.throttles, tally.aux_bytes) = (1, 100, 1, 1);
+    for event in &mut tally.events {
+        event.by_cpu_mode[CpuMode::GuestUser as usize] = 100;
+    }
+    let all = blind_spots(&facts, &tally, None);
+    let mut keys = keys_of(&all);
     keys.sort_unstable();
     keys.dedup();
-    assert_eq!(keys.len(), spots.len());
-    assert!(spots.iter().all(|spot| !spot.to_string().is_empty() && !spot.remedy().is_empty()));
+    let wanted = [
+        "aux-trace",
+        "clock-event",
+        "guests",
+        "load-threshold",
+        "lost",
+        "no-addresses",
+        "no-data-source",
+        "no-field",
+        "no-kernel-code",
+        "no-stores",
+        "no-user-code",
+        "skid",
+        "throttled",
+        "unfinished",
+        "unknown-events",
+    ];
+    assert_eq!(keys, wanted);
+    let is_whole = |spot: &DoctorFinding| ![&spot.what, &spot.why, &spot.remedy].contains(&&String::new());
+    assert!(all.iter().all(is_whole));
+    assert_eq!(sentences(&facts, &tally).len(), all.len());
 }

@@ -61,7 +61,7 @@ pub fn with_types<T>(
         return with_btf(&file, file.bytes(), base, work);
     }
     let elf = Elf::parse(&file)?;
-    let has_dwarf = elf.has_section(".debug_info") || elf.has_section(".zdebug_info");
+    let has_dwarf = elf.has_dwarf();
     let use_btf = match format {
         Some(format) => format == Format::Btf,
         None => !has_dwarf && elf.has_section(".BTF"),
@@ -94,9 +94,8 @@ fn with_btf<T>(
     work: impl FnOnce(&Types<'_, '_>) -> Result<T>,
 ) -> Result<T> {
     let name = file.path().display().to_string();
-    let parse = |name: &str, error| anyhow::Error::new(error).context(name.to_owned());
     let Some(base) = base else {
-        let btf = btf::parse(bytes, None).map_err(|error| parse(&name, error))?;
+        let btf = btf::parse(bytes, None).with_context(|| name.clone())?;
         return work(&Types::Btf { btf: &btf, file: &name });
     };
     let base_name = base.display().to_string();
@@ -104,12 +103,11 @@ fn with_btf<T>(
     let base_bytes = if is_raw_btf(base_file.bytes()) {
         Cow::Borrowed(base_file.bytes())
     } else {
-        Elf::parse(&base_file)?
-            .section(".BTF")?
-            .with_context(|| format!("{base_name}: no BTF in this file"))?
+        let section = Elf::parse(&base_file)?.section(".BTF")?;
+        section.with_context(|| format!("{base_name}: no BTF in this file"))?
     };
-    let base_btf = btf::parse(&base_bytes, None).map_err(|error| parse(&base_name, error))?;
-    let btf = btf::parse(bytes, Some(&base_btf)).map_err(|error| parse(&name, error))?;
+    let base_btf = btf::parse(&base_bytes, None).with_context(|| base_name.clone())?;
+    let btf = btf::parse(bytes, Some(&base_btf)).with_context(|| name.clone())?;
     work(&Types::Btf { btf: &btf, file: &name })
 }
 

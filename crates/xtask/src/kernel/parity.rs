@@ -22,10 +22,7 @@ const MAX_SHOWN: usize = 20;
 
 /// `cargo xtask parity [FILE]`: whether all differences are listed ones.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
-    let file = match args.first() {
-        Some(file) => PathBuf::from(file),
-        None => inputs::vmlinux()?,
-    };
+    let file = args.first().map_or_else(inputs::vmlinux, |file| Ok(PathBuf::from(file)))?;
     let fieldline = shell::fieldline()?;
     let peer = Peer::find(&file)?;
     let listed = listed(&shell::root().join("docs").join("PARITY.md"))?;
@@ -35,7 +32,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     }
     let mut fine = true;
     for format in formats {
-        let theirs = Texts::split(&peer.all(format)?);
+        let theirs = Texts::split(&peer.text(format, None)?);
         let ours = Texts::split(&shell::output(&mut ours(&fieldline, &file, format))?);
         fine &= compare(&peer, format, &ours, &theirs, &listed)?;
     }
@@ -55,12 +52,8 @@ fn formats(file: &Path) -> Result<Vec<&'static str>> {
         return Ok(vec!["btf"]);
     }
     let elf = Elf::parse(&bytes)?;
-    let sections = [("dwarf", ".debug_info"), ("btf", ".BTF")];
-    Ok(sections
-        .into_iter()
-        .filter(|(_, section)| elf.has_section(section))
-        .map(|(format, _)| format)
-        .collect())
+    let sections = [("dwarf", ".debug_info"), ("btf", ".BTF")].into_iter();
+    Ok(sections.filter(|(_, section)| elf.has_section(section)).map(|(format, _)| format).collect())
 }
 
 /// pahole of the release we follow: the host's, or one in a root made for it.
@@ -93,14 +86,10 @@ impl Peer {
         }
     }
 
-    /// The text of every type.
-    fn all(&self, format: &str) -> Result<String> {
-        shell::output(self.command().args(["-F", format, &self.file]))
-    }
-
-    /// The text of one type.
-    fn one(&self, format: &str, name: &str) -> Result<String> {
-        shell::output(self.command().args(["-F", format, "-C", name, &self.file]))
+    /// The text of every type, or of one.
+    fn text(&self, format: &str, name: Option<&str>) -> Result<String> {
+        let only = name.map(|name| ["-C", name]);
+        shell::output(self.command().args(["-F", format]).args(only.iter().flatten()).arg(&self.file))
     }
 }
 
@@ -211,7 +200,7 @@ fn contradictions<'t>(
     let (mut contradicted, mut real) = (Vec::new(), Vec::new());
     for (index, difference) in differing.into_iter().enumerate() {
         let tag = difference.name.split_once(' ').map_or(difference.name, |(_, tag)| tag);
-        let again = if index < MAX_ASKED_AGAIN { peer.one(format, tag)? } else { String::new() };
+        let again = if index < MAX_ASKED_AGAIN { peer.text(format, Some(tag))? } else { String::new() };
         let agrees = Texts::split(&again).0.values().flatten().any(|text| ours.has(difference.name, text));
         if agrees {
             contradicted.push(difference.name);

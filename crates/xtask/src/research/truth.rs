@@ -21,7 +21,7 @@ use fieldline_plan::cost::Model;
 use objects::Objects;
 use score::Score;
 use sharing::busiest;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use table::{Bound, Table};
 
@@ -36,15 +36,12 @@ const BY_CODE: [(&str, f64); 5] =
 
 /// `cargo xtask truth [STRUCT…]`: a table for each recording with a known truth; `true` if all bounds hold.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
-    let fieldline = shell::fieldline()?;
-    let vmlinux = inputs::vmlinux()?;
-    let mut structs: Vec<&str> = args.iter().map(String::as_str).collect();
-    if structs.is_empty() {
-        structs = TARGETS.to_vec();
-    }
+    let (fieldline, vmlinux) = (shell::fieldline()?, inputs::vmlinux()?);
+    let given: Vec<&str> = args.iter().map(String::as_str).collect();
+    let structs = if given.is_empty() { &TARGETS } else { &given[..] };
     let mut holds = true;
     for truth in inputs::truths()? {
-        let judge = Judge { fieldline: &fieldline, vmlinux: &vmlinux, truth: &truth, structs: &structs };
+        let judge = Judge { fieldline: &fieldline, vmlinux: &vmlinux, truth: &truth, structs };
         let table = judge.table()?;
         say(&format!("\n{}\n{}", truth.name, table.text()));
         holds &= table.holds();
@@ -68,11 +65,8 @@ impl Judge<'_> {
         let profile = self.profile()?;
         for name in self.structs {
             let of = busiest(&profile, name).with_context(|| format!("no samples of struct {name}"))?;
-            table.add(
-                format!("member heat, rank correlation: {name}"),
-                heat::correlation(of, name, &self.truth.instructions)?,
-                Bound::AtLeast(0.99),
-            );
+            let alike = heat::correlation(of, name, &self.truth.instructions)?;
+            table.add(format!("member heat, rank correlation: {name}"), alike, Bound::AtLeast(0.99));
         }
         for name in self.structs {
             self.add_visits(&mut table, &profile, &objects, name)?;
@@ -137,10 +131,9 @@ impl Judge<'_> {
 
     fn add_time(&self, table: &mut Table) -> Result<()> {
         // No caches of ours: an empty home.
-        let home: PathBuf = std::env::temp_dir().join("fieldline-truth-home");
+        let home = std::env::temp_dir().join("fieldline-truth-home");
         std::fs::create_dir_all(&home)?;
-        let mut seconds: Vec<f64> = Vec::new();
-        let mut memory: f64 = 0.0;
+        let (mut seconds, mut memory) = (Vec::new(), 0.0_f64);
         for _ in 0..RUNS {
             let mut command = self.command("profile", &[]);
             let cost = watch(command.env("HOME", &home).env("XDG_CACHE_HOME", &home))?;

@@ -44,20 +44,13 @@ pub(crate) struct Seen<'u> {
 }
 
 impl<'s> UnitScan<'s> {
-    /// Prepares a unit.
-    ///
-    /// # Errors
-    /// If its abbreviations are broken.
+    /// Prepares a unit. Fails if its abbreviations are broken.
     pub(crate) fn new(dwarf: &Dwarf<'s>, unit: u32) -> Result<Self> {
         let entry = dwarf.entry(unit)?;
         let (section, start, encoding) = dwarf.abbreviation_bytes(entry);
-        let table = Table::parse(section, start, encoding);
-        let table = table.ok_or_else(|| {
-            dwarf.error(
-                ".debug_abbrev",
-                start,
-                &gimli::Error::UnexpectedEof(gimli::ReaderOffsetId(start as u64)),
-            )
+        let table = Table::parse(section, start, encoding).ok_or_else(|| {
+            let end = gimli::Error::UnexpectedEof(gimli::ReaderOffsetId(start as u64));
+            dwarf.error(".debug_abbrev", start, &end)
         })?;
         let (root, little) = (entry.header.root_offset().0, !dwarf.target.big_endian);
         Ok(Self { bytes: dwarf.unit_bytes(entry), root, encoding, little, table })
@@ -118,6 +111,20 @@ impl<'s> UnitScan<'s> {
     pub(crate) fn numbers<'u>(&'u self, seen: Seen<'u>) -> impl Iterator<Item = (Attr, u64)> + 'u {
         let numbers = seen.shape.numbers();
         numbers.filter_map(move |attr| self.number(seen, attr).map(|number| (attr, number)))
+    }
+
+    /// The children of a DIE with their offsets, up to one that can't be stepped over.
+    pub(crate) fn children<'u>(
+        &'u self,
+        parent: Seen<'_>,
+    ) -> impl Iterator<Item = (usize, Seen<'u>)> + use<'u, 's> {
+        let mut next = if parent.shape.has_children { self.end(parent) } else { None };
+        std::iter::from_fn(move || {
+            let at = next?;
+            let seen = self.die(at)?;
+            next = self.next_sibling(seen);
+            Some((at, seen))
+        })
     }
 
     /// Offset behind a DIE and all its descendants.

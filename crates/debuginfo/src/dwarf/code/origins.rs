@@ -43,28 +43,18 @@ impl<'s> Dwarf<'s> {
 
     /// Types of a function's parameters, in order; `None` for one without.
     pub fn parameter_types(&self, function: DieRef) -> Vec<Option<DieRef>> {
-        let mut die = function;
-        for _ in 0..=MAX_ORIGINS {
-            let parameters = self.parameters(die).unwrap_or_default();
-            if !parameters.is_empty() {
-                return parameters.into_iter().map(|parameter| self.type_die(parameter)).collect();
-            }
-            let origin = self.die(die).ok().and_then(|entry| self.origin(die, &entry));
-            match origin {
-                Some(origin) => die = origin,
-                None => break,
-            }
-        }
-        Vec::new()
+        let types = self.along_origins(function, |entry, unit| {
+            let parameters = self.parameters(DieRef { unit, offset: entry.offset().0 }).ok()?;
+            let types = parameters.into_iter().map(|parameter| self.type_die(parameter));
+            Some(types.collect::<Vec<_>>()).filter(|types| !types.is_empty())
+        });
+        types.unwrap_or_default()
     }
 
     /// The parameters of a function, which stand in front of all else in it.
     fn parameters(&self, function: DieRef) -> Result<Vec<DieRef>> {
-        let abbreviations = self.abbreviations(function.unit)?;
-        let header = &self.entry(function.unit)?.header;
+        let mut entries = self.entries_from(function)?;
         let error = |error| self.error_at(function, &error);
-        let mut entries =
-            header.entries_raw(abbreviations, Some(gimli::UnitOffset(function.offset))).map_err(error)?;
         let mut entry = gimli::DebuggingInformationEntry::null();
         entries.read_entry(&mut entry).map_err(error)?;
         let mut parameters = Vec::new();

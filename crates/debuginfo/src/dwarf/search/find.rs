@@ -23,18 +23,8 @@ use std::rc::Rc;
 /// How many units a thread searches in one go.
 const CHUNK: usize = 32;
 
-/// All distinct definitions of a name, in order of their first occurrence; none if there is none.
-///
-/// # Errors
-/// If a unit that may hold one is broken.
-pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<DwarfDefinition>> {
-    Ok(find_many(dwarf, &[name])?.pop().unwrap_or_default())
-}
-
-/// What [`find`] tells of each of some names, in fewer passes.
-///
-/// # Errors
-/// As [`find`].
+/// All distinct definitions of each of some names, in order of their first occurrence; none of a name that has none. Fails if a
+/// unit that may hold one is broken.
 pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefinition>>> {
     let (distinct, places) = distinct(names);
     let spellings = Spellings::new(dwarf, &distinct);
@@ -62,19 +52,8 @@ pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefin
     Ok(places.into_iter().map(|place| found[place].clone()).collect())
 }
 
-/// The first definition of a name in file order, `units` counting itself only. For callers that know there is one
-/// definition and want no proof: most kernel structs stand in the first of thousands of units.
-///
-/// # Errors
-/// If a unit that may hold one is broken.
-pub fn find_first(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<DwarfDefinition>> {
-    Ok(find_first_many(dwarf, &[name])?.pop().flatten())
-}
-
-/// What [`find_first`] tells of each of some names, in fewer passes.
-///
-/// # Errors
-/// As [`find_first`].
+/// The first definition of each of some names in file order, `units` counting itself only. For callers that know there is one
+/// definition and want no proof: most kernel structs stand in the first of thousands of units. Fails as [`find_many`] does.
 pub fn find_first_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<DwarfDefinition>>> {
     let (distinct, places) = distinct(names);
     let spellings = Spellings::new(dwarf, &distinct);
@@ -262,34 +241,22 @@ impl<'s> Open<'_, 's, '_> {
         self.walk(&mut signer, found)
     }
 
-    /// Walks the DIEs of the unit: all of them, or only as far as needed to tell which candidates are DIEs.
     fn walk(&self, signer: &mut Signer<'_, 's>, found: &mut [Vec<DwarfDefinition>]) -> Result<()> {
         let (dwarf, unit) = (self.dwarf, self.unit);
         let scan = Rc::clone(&signer.scan);
-        let candidates = self.candidates.as_deref();
-        let past = candidates.map(|candidates| candidates.last().map_or(0, |last| last + 1));
-        let mut at = scan.root;
-        while !scan.is_end(at) && past.is_none_or(|past| at < past) {
-            let Some(seen) = scan.die(at) else {
-                at = scan.null_end(at).ok_or_else(|| dwarf.broken(unit, at))?;
-                continue;
-            };
+        walk(dwarf, unit, &scan, self.candidates.as_deref(), |offset, seen| {
             if let Some(kind) = defined_kind(&scan, seen)
                 && let Some(index) = name_of(dwarf, unit, &scan, seen, self.wanted)
                 && self.names.binary_search(&index).is_ok()
                 && let Some(spelling) = self.wanted.spellings.get(index)
             {
-                let signature = signer.sign(at).ok_or_else(|| dwarf.broken(unit, at))?;
-                let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
-                let name = String::from_utf8_lossy(spelling.name).into_owned().into_boxed_str();
-                let (die, units, is_nested) = (DieRef { unit, offset: at }, 1, false);
-                let definition = DwarfDefinition { name, kind, is_typedef, die, units, signature, is_nested };
+                let signature = signer.sign(offset).ok_or_else(|| dwarf.broken(unit, offset))?;
+                let die = DieRef { unit, offset };
+                let definition = DwarfDefinition::new(spelling.name, kind, seen.shape.tag, die, signature);
                 add(&mut found[index as usize], definition);
             }
-            let next = next_to_look_at(&scan, seen, at, candidates);
-            at = next.ok_or_else(|| dwarf.broken(unit, at))?;
-        }
-        Ok(())
+            Ok(true)
+        })
     }
 }
 
@@ -343,8 +310,31 @@ fn is_plain_typedef(scan: &UnitScan<'_>, offset: usize) -> bool {
     typedef.is_some_and(|seen| defined_kind(scan, seen).is_none())
 }
 
+/// Walks the DIEs of a unit: all of them, or only as far as needed to tell which candidates are DIEs, until told to end.
+pub(super) fn walk(
+    dwarf: &Dwarf<'_>,
+    unit: u32,
+    scan: &UnitScan<'_>,
+    candidates: Option<&[usize]>,
+    mut look: impl FnMut(usize, Seen<'_>) -> Result<bool>,
+) -> Result<()> {
+    let past = candidates.map(|candidates| candidates.last().map_or(0, |last| last + 1));
+    let (mut at, mut goes_on) = (scan.root, true);
+    while goes_on && !scan.is_end(at) && past.is_none_or(|past| at < past) {
+        let next = match scan.die(at) {
+            Some(seen) => {
+                goes_on = look(at, seen)?;
+                next_to_look_at(scan, seen, at, candidates)
+            }
+            None => scan.null_end(at),
+        };
+        at = next.ok_or_else(|| dwarf.broken(unit, at))?;
+    }
+    Ok(())
+}
+
 /// Behind the DIE's attributes, or behind its descendants if no candidate is among them.
-pub(super) fn next_to_look_at(
+fn next_to_look_at(
     scan: &UnitScan<'_>,
     seen: Seen<'_>,
     at: usize,

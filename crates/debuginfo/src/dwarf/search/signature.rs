@@ -36,19 +36,13 @@ pub(crate) struct Signer<'a, 's> {
 }
 
 impl<'a, 's> Signer<'a, 's> {
-    /// For the types of one unit.
-    ///
-    /// # Errors
-    /// If its abbreviations are broken.
+    /// For the types of one unit. Fails if its abbreviations are broken.
     pub(crate) fn new(dwarf: &'a Dwarf<'s>, unit: u32) -> Result<Self> {
         Self::with(dwarf, unit, false)
     }
 
-    /// For the types of one unit, with numbers that are equal only if names stand at equal offsets: equal numbers
-    /// mean equal layouts as ever, but equal layouts may have several numbers.
-    ///
-    /// # Errors
-    /// If its abbreviations are broken.
+    /// The same with numbers that are equal only if names stand at equal offsets: equal numbers mean equal layouts as ever,
+    /// but equal layouts may have several numbers.
     pub(crate) fn quick(dwarf: &'a Dwarf<'s>, unit: u32) -> Result<Self> {
         Self::with(dwarf, unit, true)
     }

@@ -62,17 +62,13 @@ impl<'a, 's> TypeReader<'a, 's> {
     }
 
     /// Reads a type and all it holds by value.
-    ///
-    /// # Errors
-    /// If a DIE on the way is broken.
+    /// Fails if a DIE on the way is broken.
     pub fn read(&mut self, die: DieRef) -> Result<TypeId> {
         self.read_type(die, Want::Whole, MAX_DEPTH)
     }
 
     /// Reads a type, a named struct only as its name and size.
-    ///
-    /// # Errors
-    /// If a DIE on the way is broken.
+    /// Fails if a DIE on the way is broken.
     pub fn read_name(&mut self, die: DieRef) -> Result<TypeId> {
         self.read_type(die, Want::Name, MAX_DEPTH)
     }

@@ -1,6 +1,6 @@
 //! How often members were touched by branch stacks, against how often they were.
 
-use super::score::Object;
+use super::score::{Object, object_at};
 use super::trace::Trace;
 use crate::research::rank;
 use crate::tools::shell::say;
@@ -37,9 +37,7 @@ impl Counts {
         let mut places: BTreeMap<Place, [u64; 4]> = BTreeMap::new();
         let code = trace.code(program)?;
         for [_, address, ..] in trace.accesses().filter(|row| code.contains(&row[0])) {
-            let past = objects.partition_point(|object| object.begin <= address);
-            let object = past.checked_sub(1).and_then(|index| objects.get(index));
-            if let Some(object) = object.filter(|object| address - object.begin < object.size) {
+            if let Some(object) = object_at(objects, address) {
                 places.entry((object.ty.clone(), address - object.begin)).or_default()[THERE] += 1;
             }
         }

@@ -20,21 +20,16 @@ const FEW: u64 = 250;
 type Place = (String, u64);
 
 /// Adds what share of the members is found, and what share of those named has no false sharing.
-pub(crate) fn add(table: &mut Table, profile: &AccessProfile, coherence: &Path) -> Result<()> {
+pub(super) fn add(table: &mut Table, profile: &AccessProfile, coherence: &Path) -> Result<()> {
     let truth = truth(coherence)?;
     let types: BTreeSet<&str> = truth.keys().map(|(name, _)| name.as_str()).collect();
     let named: Vec<Place> = types.iter().flat_map(|name| named(profile, name, &types)).collect();
     let many: Vec<&Place> = truth.iter().filter(|row| *row.1 >= MANY).map(|row| row.0).collect();
-    let found = many.iter().filter(|place| named.contains(place)).count();
+    let (found, missed): (Vec<&Place>, Vec<&Place>) = many.iter().partition(|place| named.contains(place));
     let wrong = named.iter().filter(|place| truth.get(place).copied().unwrap_or(0) < FEW).count();
-    let missed: Vec<String> = many
-        .iter()
-        .filter(|place| !named.contains(place))
-        .map(|place| format!("{}+{}", place.0, place.1))
-        .collect();
     table.add(
         format!("falsely shared members found %, of {}", many.len()),
-        percent(found as u64, many.len() as u64),
+        percent(found.len() as u64, many.len() as u64),
         Bound::AtLeast(90.0),
     );
     table.add(
@@ -43,6 +38,7 @@ pub(crate) fn add(table: &mut Table, profile: &AccessProfile, coherence: &Path) 
         Bound::AtMost(10.0),
     );
     if !missed.is_empty() {
+        let missed: Vec<String> = missed.iter().map(|(name, offset)| format!("{name}+{offset}")).collect();
         table.note(format!("falsely shared but not named: {}", missed.join(", ")));
     }
     Ok(())

@@ -48,7 +48,6 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     Ok(true)
 }
 
-/// Where seeds are written.
 struct Seeds {
     corpus: PathBuf,
 }
@@ -225,7 +224,6 @@ fn documents(seeds: &Seeds, demo: &Path) -> Result<()> {
     Ok(fs::remove_dir_all(folder)?)
 }
 
-/// Cuts lists.
 fn shorten(value: &mut Value, rows: usize) {
     match value {
         Value::Array(list) => {

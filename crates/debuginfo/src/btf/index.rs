@@ -112,7 +112,6 @@ impl<'d> Btf<'d> {
         Some(Record { id, bytes, offset: self.types.offset + start as u64, big_endian: self.big_endian })
     }
 
-    /// The highest id.
     pub(super) fn last_id(&self) -> BtfTypeId {
         BtfTypeId(self.end_id().unwrap_or(1).saturating_sub(1))
     }

@@ -13,12 +13,10 @@ use rustc_hash::FxHashMap;
 /// How many typedefs, qualifiers or array dimensions are followed in one go; more is a cycle.
 const MAX_CHAIN: usize = 64;
 
-/// How much of a type is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     /// Its name and kind: it stands behind a pointer.
     Named,
-    /// All of it.
     Full,
 }
 
@@ -215,7 +213,6 @@ impl Conversion<'_, '_> {
     }
 }
 
-/// Checks that a type refers to a type.
 fn check_reference(btf: &Btf<'_>, from: &Record<'_>, to: u32) -> Result<u32, BtfError> {
     match btf.record(BtfTypeId(to)) {
         _ if to == 0 => Ok(to),

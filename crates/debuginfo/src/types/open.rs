@@ -17,21 +17,12 @@ pub enum Format {
 }
 
 /// Debug info of a file, of either format.
+#[expect(missing_docs, reason = "the words of each variant say what its fields are")]
 pub enum Types<'a, 's> {
-    /// DWARF.
-    Dwarf {
-        /// The units read so far.
-        dwarf: &'a Opened<'s>,
-        /// BTF of the same file, if it tells how many definitions a name has.
-        census: Option<&'a Btf<'a>>,
-    },
-    /// BTF.
-    Btf {
-        /// The section.
-        btf: &'a Btf<'s>,
-        /// The file's name, for messages.
-        file: &'a str,
-    },
+    /// DWARF: the units read so far, and BTF of the same file, if it tells how many definitions a name has.
+    Dwarf { dwarf: &'a Opened<'s>, census: Option<&'a Btf<'a>> },
+    /// BTF: the section, and the file's name for messages.
+    Btf { btf: &'a Btf<'s>, file: &'a str },
 }
 
 impl Types<'_, '_> {

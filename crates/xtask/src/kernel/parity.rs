@@ -17,7 +17,6 @@ const VERSION: &str = "v1.30";
 /// How many differing types pahole is asked for again by name; reading DWARF takes it a second each time.
 const MAX_ASKED_AGAIN: usize = 100;
 
-/// How many differences are shown in full.
 const MAX_SHOWN: usize = 20;
 
 /// `cargo xtask parity [FILE]`: whether all differences are listed ones.
@@ -45,7 +44,6 @@ fn ours(fieldline: &Path, file: &Path, format: &str) -> Command {
     command
 }
 
-/// The formats a file has.
 fn formats(file: &Path) -> Result<Vec<&'static str>> {
     let bytes = FileBytes::open(file)?;
     if !bytes.bytes().starts_with(b"\x7fELF") {
@@ -211,7 +209,6 @@ fn contradictions<'t>(
     Ok((contradicted, real))
 }
 
-/// The first lines that differ.
 fn first_difference(difference: &Difference<'_>) -> String {
     let pairs = difference.ours.lines().zip(difference.theirs.lines());
     let at = pairs.take_while(|(ours, theirs)| ours == theirs).count();

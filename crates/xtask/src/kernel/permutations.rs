@@ -17,7 +17,6 @@ use std::process::Command;
 const FEW: &[&str] = &["arch/x86/kernel/asm-offsets.s", "kernel/sched/core.o"];
 const MORE: &[&str] =
     &["mm/memory.o", "fs/namei.o", "net/ipv4/tcp.o", "block/blk-mq.o", "kernel/cgroup/cgroup.o"];
-/// How many structs are reordered.
 const SOME: usize = 100;
 const ALL: usize = 500;
 /// Most structs whose declaration can't be edited, in percent.

@@ -224,7 +224,6 @@ fn at_line(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMem
     expected.iter().enumerate().filter(is_there).count()
 }
 
-/// What kind of refusal it is.
 fn reason(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Ambiguous { .. } => "several definitions",

@@ -11,10 +11,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// How often each side runs.
 const ROUNDS: usize = 5;
 
-/// A row of the table.
 struct Work {
     name: &'static str,
     /// What the issue of the work allows, for the reader.

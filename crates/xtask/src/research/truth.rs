@@ -27,7 +27,6 @@ use table::{Bound, Table};
 
 /// Cacheline size in bytes that visits are judged at.
 const LINE: u64 = 64;
-/// How often time is measured.
 const RUNS: usize = 3;
 /// Least recall by code alone, in percent, of types whose instructions often touch others too: an oracle with one answer
 /// for each instruction stays below 100.

@@ -59,7 +59,6 @@ fn attr(name: DwAt) -> Option<Attr> {
     })
 }
 
-/// One attribute of a shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spec {
     pub(super) form: DwForm,
@@ -73,7 +72,6 @@ pub(super) struct Spec {
 pub(crate) struct Shape {
     pub(crate) tag: DwTag,
     pub(crate) has_children: bool,
-    /// Its attributes in order.
     pub(super) specs: Box<[Spec]>,
     /// Total size if every form has a fixed one.
     pub(super) fixed: Option<usize>,
@@ -148,7 +146,6 @@ impl Shape {
         })
     }
 
-    /// Whether the abbreviation has the attribute.
     pub(crate) fn has(&self, attr: Attr) -> bool {
         self.places[attr as usize].0 != 0
     }
@@ -219,7 +216,6 @@ impl<'s> Table<'s> {
         Some(Self { section, encoding, dense, sparse })
     }
 
-    /// The shape of a code.
     pub(crate) fn shape(&self, code: u64) -> Option<&Shape> {
         let index = usize::try_from(code).ok()?.checked_sub(1)?;
         let (start, shape) = self.dense.get(index).or_else(|| self.sparse.get(&code))?;

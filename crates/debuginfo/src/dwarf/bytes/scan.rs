@@ -11,7 +11,6 @@ use gimli::{DwForm, Encoding};
 /// An attribute's value as it stands in the section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Raw<'s> {
-    /// Not there.
     None,
     /// A constant or flag.
     Number(u64),
@@ -62,7 +61,6 @@ impl<'s> UnitScan<'s> {
         Some(Seen { shape: self.table.shape(code)?, attrs })
     }
 
-    /// Bytes of the unit.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -80,7 +78,6 @@ impl<'s> UnitScan<'s> {
         Some(at)
     }
 
-    /// An attribute of a DIE.
     pub(crate) fn get(&self, seen: Seen<'_>, attr: Attr) -> Raw<'s> {
         self.find(seen, attr).unwrap_or(Raw::None)
     }
@@ -99,7 +96,6 @@ impl<'s> UnitScan<'s> {
         self.value(spec, at).map(|(raw, _)| raw)
     }
 
-    /// A constant attribute.
     pub(crate) fn number(&self, seen: Seen<'_>, attr: Attr) -> Option<u64> {
         match self.get(seen, attr) {
             Raw::Number(number) => Some(number),
@@ -160,7 +156,6 @@ impl<'s> UnitScan<'s> {
         (code == 0).then_some(end)
     }
 
-    /// Whether an offset is the end of the unit.
     pub(crate) fn is_end(&self, offset: usize) -> bool {
         offset >= self.bytes.len()
     }

@@ -144,7 +144,6 @@ impl<'s> Dwarf<'s> {
         self.wrong(format!("{section}+{offset:#x}"), self.inner.format_error(*source))
     }
 
-    /// An error at a DIE.
     pub(crate) fn error_at(&self, die: DieRef, source: &gimli::Error) -> Error {
         self.wrong(self.place_in_unit(die), self.inner.format_error(*source))
     }

@@ -8,33 +8,18 @@ use std::ops::Range;
 
 /// Where a variable is, or what its value is (DWARF 5 section 2.6). Registers have DWARF numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words of each variant say what its fields are")]
 pub enum VariablePlace {
     /// Its value is a register's plus a constant (DW_OP_regN; DW_OP_bregN c, DW_OP_stack_value).
-    Value {
-        /// The register.
-        register: u16,
-        /// The constant.
-        offset: i64,
-    },
+    Value { register: u16, offset: i64 },
     /// It lies in memory at a register's value plus a constant (DW_OP_bregN c).
-    Memory {
-        /// The register.
-        register: u16,
-        /// The constant.
-        offset: i64,
-    },
+    Memory { register: u16, offset: i64 },
     /// It lies in memory at a distance from the canonical frame address (DWARF 5 section 6.4).
-    Frame {
-        /// The distance.
-        offset: i64,
-    },
+    Frame { offset: i64 },
     /// Its value is an address in the frame.
     FrameValue,
-    /// It lies in memory at a fixed address.
-    Static {
-        /// The address as linked.
-        address: u64,
-    },
+    /// It lies in memory at a fixed address, as linked.
+    Static { address: u64 },
     /// Its value is a constant.
     Constant,
 }
@@ -57,7 +42,6 @@ pub(crate) enum FrameBase {
     Cfa,
     /// A register, as clang has it.
     Register(u16),
-    /// Something that is not understood.
     Unknown,
 }
 

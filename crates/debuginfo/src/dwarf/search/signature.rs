@@ -16,7 +16,6 @@ const MAX_DEPTH: u32 = 96;
 /// How much of a type counts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Mode {
-    /// All of it.
     Whole,
     /// Its name if it has one.
     Name,
@@ -25,7 +24,7 @@ enum Mode {
 /// Computes signatures of the types of a unit, and of others that it refers to.
 pub(crate) struct Signer<'a, 's> {
     dwarf: &'a Dwarf<'s>,
-    unit: u32,
+    pub(crate) unit: u32,
     pub(crate) scan: Rc<UnitScan<'s>>,
     /// Take a string's offset for the string: fast, but linkers may keep a string twice.
     by_offset: bool,

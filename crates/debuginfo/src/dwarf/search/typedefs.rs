@@ -1,6 +1,6 @@
 //! Typedefs by name, found as `find` finds definitions.
 
-use super::find::{Wanted, candidates, distinct, find_firsts, name_of, open, unit_definers, walk};
+use super::find::{Wanted, distinct, find_firsts, joined, name_of, open, supposed, walk};
 use super::spelling::{MAX_ATTEMPTS, Spellings};
 use crate::dwarf::bytes::scan::UnitScan;
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
@@ -35,7 +35,7 @@ fn in_units(
     let mut found: Vec<(u32, DieRef)> = Vec::new();
     for &unit in units {
         let (mut names, places) = match is_supposed {
-            true => suspects(dwarf, unit, wanted)?,
+            true => joined(supposed(dwarf, unit, wanted, |_| true)?),
             false => (wanted.names.clone(), None),
         };
         names.retain(|name| !found.iter().any(|(known, _)| known == name));
@@ -55,26 +55,4 @@ fn in_units(
         })?;
     }
     Ok(found)
-}
-
-/// Names that a unit may have, and where; `None`: anywhere.
-fn suspects(dwarf: &Dwarf<'_>, unit: u32, wanted: &Wanted<'_, '_>) -> Result<(Vec<u32>, Option<Vec<usize>>)> {
-    let hits = wanted.needles.hits(dwarf, dwarf.entry(unit)?);
-    let (mut names, mut places) = (Vec::new(), Some(Vec::new()));
-    if hits.is_empty() {
-        return Ok((names, places));
-    }
-    let definers = unit_definers(dwarf, unit);
-    for hits in hits.chunk_by(|one, other| one.name == other.name) {
-        let here = candidates(dwarf, unit, definers.as_deref(), hits);
-        if here.as_ref().is_some_and(Vec::is_empty) {
-            continue;
-        }
-        names.extend(hits.first().map(|hit| hit.name));
-        places = places.zip(here).map(|(all, here)| [all, here].concat());
-    }
-    if let Some(places) = &mut places {
-        places.sort_unstable();
-    }
-    Ok((names, places))
 }

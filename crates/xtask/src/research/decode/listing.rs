@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-/// An instruction.
 pub(super) struct Line {
     pub(super) address: u64,
     pub(super) mnemonic: String,

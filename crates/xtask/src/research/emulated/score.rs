@@ -39,7 +39,6 @@ pub(super) fn object_at(objects: &[Object], address: u64) -> Option<&Object> {
     (address - object.begin < object.size).then_some(object)
 }
 
-/// What came of the samples.
 pub(super) struct Score<'o> {
     objects: &'o [Object],
     names: BTreeSet<&'o str>,
@@ -59,7 +58,6 @@ impl<'o> Score<'o> {
         Self { objects, names, samples: 0, inside: 0, right: 0, wrong: 0, missed: BTreeMap::new() }
     }
 
-    /// Counts a sample of an address.
     pub(super) fn add(&mut self, address: u64, found: &Attributed, answers: &Answers) {
         if found.ip.is_none() {
             return;

@@ -18,9 +18,7 @@ const PAGE: u64 = 4096;
 /// Words of 8 bytes that an access takes.
 const WORDS: usize = 4;
 
-/// What the plugin wrote down.
 pub(super) struct Trace {
-    /// Where the program's code was loaded.
     loaded: u64,
     /// Four words each.
     rows: Vec<[u64; WORDS]>,

@@ -43,12 +43,10 @@ impl Objects {
         types
     }
 
-    /// The objects of a type in order of address.
     pub(super) fn of(&self, name: &str) -> &[Span] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an object of a type begins at an address.
     pub(super) fn begins(&self, name: &str, base: u64) -> bool {
         self.of(name).binary_search_by_key(&base, |span| span.base).is_ok()
     }

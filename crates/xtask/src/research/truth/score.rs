@@ -8,7 +8,6 @@ use super::objects::{Objects, at};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 
-/// Samples of one run, counted.
 #[derive(Default)]
 pub(super) struct Score {
     /// By the innermost listed type: samples that touched it, and those of them with a right claim.

@@ -16,7 +16,7 @@ mod trace;
 use crate::tools::shell::{self, root, say};
 use anyhow::{Context, Result, ensure};
 use fieldline_debuginfo::{Elf, FileBytes};
-use recording::Program;
+use recording::{Program, address};
 use sampling::{Marks, Sample, Sampler};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -107,9 +107,7 @@ fn trace(sampler: &mut Sampler) -> Result<String> {
 fn marks(program: &Path) -> Result<Marks> {
     let file = FileBytes::open(program)?;
     let elf = Elf::parse(&file)?;
-    let find = |name: &str| elf.symbols().find(|symbol| symbol.name == name).map(|symbol| symbol.address);
-    let turns = find("turn_of").context("no symbol turn_of")?;
-    let recording = find("recording").context("no symbol recording")?;
+    let (turns, recording) = (address(&elf, "turn_of")?, address(&elf, "recording")?);
     Ok(Marks { turns, recording })
 }
 

@@ -8,6 +8,7 @@ use crate::tools::{debian, inputs};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use std::collections::BTreeMap;
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -168,14 +169,12 @@ fn compare(
         missing.len(),
         extra.len()
     ));
-    for name in &contradicted {
-        say(&format!("{format}: {name}: pahole agrees when asked for it by name (docs/PARITY.md)"));
-    }
-    for name in &missing {
-        say(&format!("{format}: {name}: missing here"));
-    }
-    for name in &extra {
-        say(&format!("{format}: {name}: not in pahole's list"));
+    let contradicted =
+        contradicted.into_iter().zip(repeat("pahole agrees when asked for it by name (docs/PARITY.md)"));
+    let absent = missing.iter().map(|name| (name.as_str(), "missing here"));
+    let more = extra.iter().map(|name| (name.as_str(), "not in pahole's list"));
+    for (name, remark) in contradicted.chain(absent).chain(more) {
+        say(&format!("{format}: {name}: {remark}"));
     }
     for difference in real.iter().take(MAX_SHOWN) {
         let remark = if is_listed(difference.name) { " (listed)" } else { "" };

@@ -76,10 +76,9 @@ pub(crate) struct Truth {
 /// The data folder's recordings with a known truth, unpacked, by name.
 pub(crate) fn truths() -> Result<Vec<Truth>> {
     let data = data().context("FIELDLINE_DATA is no folder with recordings")?;
-    let mut names: Vec<String> = fs::read_dir(&data)?
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
-        .filter_map(|name| Some(name.strip_suffix(".objects.tsv.zst")?.to_owned()))
-        .collect();
+    let files = fs::read_dir(&data)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names = files.filter_map(|name| Some(name.strip_suffix(".objects.tsv.zst")?.to_owned()));
+    let mut names: Vec<String> = names.collect();
     names.sort();
     let truth = |name: String| {
         let file = |rest: &str| unpacked(&only(&data, |other| other == format!("{name}.{rest}.zst"))?);

@@ -271,23 +271,13 @@ pub(crate) fn refers_elsewhere(section: &[u8], start: usize) -> Option<bool> {
     let mut refers = false;
     each(section, start, |_, _, _, attributes| {
         while let Some((_, form, _)) = attributes.next()? {
-            refers |= is_reference_elsewhere(form);
+            use gimli::constants as dw;
+            refers |= matches!(form, dw::DW_FORM_ref_addr | dw::DW_FORM_ref_sig8 | dw::DW_FORM_indirect)
+                || matches!(form, dw::DW_FORM_ref_sup4 | dw::DW_FORM_ref_sup8 | dw::DW_FORM_GNU_ref_alt);
         }
         Some(())
     })?;
     Some(refers)
-}
-
-fn is_reference_elsewhere(form: DwForm) -> bool {
-    matches!(
-        form,
-        gimli::DW_FORM_ref_addr
-            | gimli::DW_FORM_ref_sig8
-            | gimli::DW_FORM_ref_sup4
-            | gimli::DW_FORM_ref_sup8
-            | gimli::DW_FORM_GNU_ref_alt
-            | gimli::DW_FORM_indirect
-    )
 }
 
 /// What an abbreviation defines, if it has a name and is no declaration.

@@ -175,56 +175,53 @@ impl<'s> UnitScan<'s> {
     /// The value of a form at an offset, and the offset behind it.
     fn value(&self, spec: &Spec, at: usize) -> Option<(Raw<'s>, usize)> {
         use gimli::constants as dw;
-        let number = |size| self.uint(at, size).map(|value| (Raw::Number(value), at + size));
-        let offset_size = usize::from(self.encoding.format.word_size());
+        let sized = || {
+            let size = usize::from(spec.size?);
+            Some((self.uint(at, size)?, at + size))
+        };
+        let leb = || uleb(self.bytes, at);
         match spec.form {
             dw::DW_FORM_implicit_const => Some((Raw::Number(spec.implicit as u64), at)),
             dw::DW_FORM_flag_present => Some((Raw::Number(1), at)),
-            dw::DW_FORM_udata => uleb(self.bytes, at).map(|(value, end)| (Raw::Number(value), end)),
+            dw::DW_FORM_udata => leb().map(|(value, end)| (Raw::Number(value), end)),
+            dw::DW_FORM_addrx | dw::DW_FORM_GNU_addr_index | dw::DW_FORM_loclistx | dw::DW_FORM_rnglistx => {
+                leb().map(|(value, end)| (Raw::Number(value), end))
+            }
             dw::DW_FORM_sdata => sleb(self.bytes, at).map(|(value, end)| (Raw::Number(value as u64), end)),
             dw::DW_FORM_string => self.inline(at),
             dw::DW_FORM_ref1 | dw::DW_FORM_ref2 | dw::DW_FORM_ref4 | dw::DW_FORM_ref8 => {
-                let size = usize::from(spec.size?);
-                self.uint(at, size).map(|value| (Raw::Local(value), at + size))
+                sized().map(|(value, end)| (Raw::Local(value), end))
             }
-            dw::DW_FORM_ref_udata => uleb(self.bytes, at).map(|(value, end)| (Raw::Local(value), end)),
+            dw::DW_FORM_ref_udata => leb().map(|(value, end)| (Raw::Local(value), end)),
             dw::DW_FORM_ref_addr
             | dw::DW_FORM_ref_sig8
             | dw::DW_FORM_GNU_ref_alt
             | dw::DW_FORM_ref_sup4
-            | dw::DW_FORM_ref_sup8 => {
-                let size = usize::from(spec.size?);
-                self.uint(at, size).map(|value| (Raw::Foreign(spec.form, value), at + size))
-            }
-            dw::DW_FORM_strp | dw::DW_FORM_line_strp | dw::DW_FORM_GNU_strp_alt | dw::DW_FORM_strp_sup => {
-                self.uint(at, offset_size).map(|value| (Raw::Str(spec.form, value), at + offset_size))
-            }
+            | dw::DW_FORM_ref_sup8 => sized().map(|(value, end)| (Raw::Foreign(spec.form, value), end)),
+            dw::DW_FORM_strp
+            | dw::DW_FORM_line_strp
+            | dw::DW_FORM_GNU_strp_alt
+            | dw::DW_FORM_strp_sup
+            | dw::DW_FORM_strx1
+            | dw::DW_FORM_strx2
+            | dw::DW_FORM_strx3
+            | dw::DW_FORM_strx4 => sized().map(|(value, end)| (Raw::Str(spec.form, value), end)),
             dw::DW_FORM_strx | dw::DW_FORM_GNU_str_index => {
-                uleb(self.bytes, at).map(|(value, end)| (Raw::Str(spec.form, value), end))
+                leb().map(|(value, end)| (Raw::Str(spec.form, value), end))
             }
-            dw::DW_FORM_strx1 | dw::DW_FORM_strx2 | dw::DW_FORM_strx3 | dw::DW_FORM_strx4 => {
-                let size = usize::from(spec.size?);
-                self.uint(at, size).map(|value| (Raw::Str(spec.form, value), at + size))
-            }
-            dw::DW_FORM_exprloc | dw::DW_FORM_block => {
-                let (len, start) = uleb(self.bytes, at)?;
-                self.block(start, len)
-            }
+            dw::DW_FORM_exprloc | dw::DW_FORM_block => leb().and_then(|(len, start)| self.block(start, len)),
             dw::DW_FORM_block1 => self.uint(at, 1).and_then(|len| self.block(at + 1, len)),
             dw::DW_FORM_block2 => self.uint(at, 2).and_then(|len| self.block(at + 2, len)),
             dw::DW_FORM_block4 => self.uint(at, 4).and_then(|len| self.block(at + 4, len)),
-            dw::DW_FORM_addrx | dw::DW_FORM_GNU_addr_index | dw::DW_FORM_loclistx | dw::DW_FORM_rnglistx => {
-                uleb(self.bytes, at).map(|(value, end)| (Raw::Number(value), end))
-            }
             dw::DW_FORM_indirect => {
-                let (form, end) = uleb(self.bytes, at)?;
+                let (form, end) = leb()?;
                 let form = DwForm(u16::try_from(form).ok()?);
                 let size = fixed_size(form, self.encoding).and_then(|size| u8::try_from(size).ok());
                 let spec = Spec { form, size, ..*spec };
                 (form != dw::DW_FORM_indirect).then(|| self.value(&spec, end))?
             }
             dw::DW_FORM_data16 => self.bytes.get(at..at + 16).map(|_| (Raw::None, at + 16)),
-            _ => number(usize::from(spec.size?)),
+            _ => sized().map(|(value, end)| (Raw::Number(value), end)),
         }
     }
 

@@ -23,9 +23,7 @@ enum Bytes {
 }
 
 impl FileBytes {
-    /// Maps a regular file; reads one that has no size (`/sys/kernel/btf/vmlinux`).
-    /// Maps a regular file; reads one that has no size (`/sys/kernel/btf/vmlinux`). Fails if it cannot be opened or is not
-    /// a regular file.
+    /// Maps a regular file; reads one that has no size (`/sys/kernel/btf/vmlinux`). Fails if it can't be opened or is none.
     pub fn open(path: &Path) -> Result<Self> {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(io)?;
@@ -383,8 +381,7 @@ impl<'d> Elf<'d> {
         words.collect()
     }
 
-    /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment, and that alignment. `None` if
-    /// there is none.
+    /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment, and that alignment.
     pub fn thread_local(&self) -> Option<(u64, u64)> {
         let sections = self.file.sections().filter(|section| has_flag(section, object::elf::SHF_TLS));
         let ranges = sections.map(|section| {

@@ -250,8 +250,7 @@ pub struct Instruction {
     /// Of a branch: whether it is taken where the comparison, its own (`cbz`) or the one before, found zero (`je`), or
     /// where it did not (`jne`).
     pub taken_if_zero: Option<bool>,
-    /// A register that moves on by some bytes once the rest is done: the base of AArch64's pre- and post-indexed
-    /// operands.
+    /// A register that moves on by some bytes in the end: the base of AArch64's pre- and post-indexed operands.
     pub moves_on: Option<(Register, i64)>,
     /// General-purpose registers it writes, the stack pointer left out where the effect says what happens to it, and
     /// what moves on.
@@ -299,8 +298,7 @@ impl Instruction {
         self.memory.sort_by_key(|memory| memory.is_none_or(|memory| memory.is_implicit));
     }
 
-    /// The operand a sample of a load, or of a store, means: one that does so, written in the instruction rather
-    /// than implicit. Without knowing which, the first.
+    /// The operand a sample of a load or store means, rather a written than an implicit one; the first if it says neither.
     pub fn sampled(&self, is_store: Option<bool>) -> Option<&Memory> {
         let fits = |memory: &&Memory| match is_store {
             Some(true) => memory.access.is_write(),

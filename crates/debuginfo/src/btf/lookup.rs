@@ -22,8 +22,7 @@ pub struct BtfDefinition<'d> {
 }
 
 impl<'d> Btf<'d> {
-    /// The structs and unions of a name, and typedefs of a struct or union, in the order of their ids; those of
-    /// the base come first.
+    /// The structs and unions of a name, and typedefs of one, in the order of their ids; those of the base come first.
     pub fn find(&self, name: &str) -> Vec<BtfTypeId> {
         self.find_many(&[name]).pop().unwrap_or_default()
     }
@@ -50,8 +49,7 @@ impl<'d> Btf<'d> {
         found
     }
 
-    /// All named structs and unions, and typedefs of them, in the order of their ids; those of the base are left
-    /// out.
+    /// All named structs and unions, and typedefs of them, without those of the base, in the order of their ids.
     pub fn definitions(&self) -> impl Iterator<Item = BtfDefinition<'d>> {
         self.ids().filter_map(|id| {
             let record = self.record(id)?;

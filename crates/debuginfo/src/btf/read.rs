@@ -26,8 +26,7 @@ enum Extent {
 pub struct Reader<'b, 'd> {
     btf: &'b Btf<'d>,
     known: FxHashMap<u32, (TypeId, Extent)>,
-    /// Types with an id in the table whose content is still missing. A list instead of recursion: a chain of a
-    /// million typedefs would exhaust the stack.
+    /// Types in the table without content so far. Recursion would exhaust the stack on a chain of a million typedefs.
     pending: Vec<(u32, Extent)>,
 }
 
@@ -37,8 +36,7 @@ impl<'b, 'd> Reader<'b, 'd> {
         Self { btf, known: FxHashMap::default(), pending: Vec::new() }
     }
 
-    /// Copies a type and what it needs; gives its id in the table.
-    /// Fails if the type, or one it needs, is broken.
+    /// Copies a type and what it needs; gives its id in the table. Fails if one of them is broken.
     pub fn read(&mut self, id: BtfTypeId, table: &mut TypeTable) -> Result<TypeId, BtfError> {
         self.btf.type_record(id)?;
         let root = self.intern(id.0, Extent::Full, table);

@@ -1,8 +1,7 @@
 //! What attribution, visits and false sharing reach on recordings whose truth is known.
 //!
 //! A recording `NAME.mem.perf.data` comes with the objects of the machine, what each instruction really touched, what
-//! caches really lost, and the beginning of the full trace. Everything is judged by what the tool says of the
-//! recording alone.
+//! caches really lost, and the beginning of the full trace. The tool is given the recording alone.
 
 mod heat;
 mod objects;

@@ -162,8 +162,7 @@ pub(crate) fn tree(vmlinux: &Path) -> Result<PathBuf> {
     if !tree.join("drivers/Kconfig").exists() {
         debian::unpack(package, "*.tar.xz", &folder)?;
         let packed = find_file(&folder, "linux-source-", "").context("no source in the package")?;
-        // Only what defines structs the tests touch, and what configures and prepares a build: whole trees take gigabytes
-        // and minutes.
+        // Only what defines structs the tests touch, and what builds need: whole trees take gigabytes and minutes.
         shell::run(Command::new("tar").arg("-xf").arg(&packed).arg("-C").arg(&folder).args([
             "--exclude=*/drivers/*.[chS]",
             "--exclude=*/sound/*.[ch]",

@@ -65,8 +65,7 @@ impl<'s> UnitScan<'s> {
         self.bytes.len()
     }
 
-    /// Offset behind a DIE's attributes: of its first child or next sibling. `None` if it runs out of the unit or has a form
-    /// whose size is unknown.
+    /// Offset behind a DIE's attributes. `None` if it runs out of the unit or has a form whose size is unknown.
     pub(crate) fn end(&self, seen: Seen<'_>) -> Option<usize> {
         if let Some(size) = seen.shape.fixed {
             return seen.attrs.checked_add(size).filter(|end| *end <= self.bytes.len());

@@ -19,8 +19,7 @@ pub struct DebugSections<'d> {
 }
 
 impl<'d> DebugSections<'d> {
-    /// Loads the sections. `sup` is the file named by .gnu_debugaltlink, from [`open_alt_link`]. Fails if there is no
-    /// .debug_info, or a section is broken.
+    /// Loads the sections; `sup` is from [`open_alt_link`]. Fails if there is no .debug_info, or a section is broken.
     pub fn load(elf: &Elf<'d>, sup: Option<&Elf<'d>>) -> Result<Self> {
         if !elf.has_dwarf() {
             return Err(missing(elf));

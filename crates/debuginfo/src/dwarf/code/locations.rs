@@ -137,8 +137,7 @@ fn value(base: Base, offset: i64) -> VariablePlace {
 }
 
 impl<'s> Dwarf<'s> {
-    /// The ranges of code of a DIE (DWARF 5 section 2.17): those that aren't empty. Fails if its addresses or its list of
-    /// ranges can't be read.
+    /// The ranges of code of a DIE (DWARF 5 section 2.17) that aren't empty. Fails if they can't be read.
     pub(super) fn code_ranges(
         &self,
         unit: u32,

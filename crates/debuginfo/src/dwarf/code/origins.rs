@@ -32,8 +32,7 @@ impl<'s> Dwarf<'s> {
         self.resolve(die.unit, &value)
     }
 
-    /// The type of a DIE or of the DIE it stems from: of a variable its type, of a function what it returns.
-    /// `None` for void.
+    /// The type of a variable, or what a function returns, by its DIE or the one it stems from; `None` for void.
     pub fn type_die(&self, die: DieRef) -> Option<DieRef> {
         self.along_origins(die, |entry, unit| {
             let value = entry.attr_value(gimli::DW_AT_type)?;

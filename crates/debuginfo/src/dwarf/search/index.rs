@@ -25,8 +25,7 @@ pub struct DwarfDefinition {
     pub units: u32,
     /// Tells definitions of one name apart: equal for equal layouts.
     pub signature: u64,
-    /// Whether every unit has it inside a function, class or namespace. Only [`index`] looks;
-    /// `find` says no.
+    /// Whether every unit has it inside a function, class or namespace. Only [`index`] looks.
     pub is_nested: bool,
 }
 

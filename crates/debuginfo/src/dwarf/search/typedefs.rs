@@ -6,8 +6,7 @@ use crate::dwarf::bytes::scan::UnitScan;
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 
-/// The first typedef of each of some names, of whatever it is one; `None` for a name that has none. Fails if a unit that may
-/// hold one is broken.
+/// The first typedef of each of some names, of whatever it is one. Fails if a unit that may hold one is broken.
 pub fn find_typedefs(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<DieRef>>> {
     let (distinct, places) = distinct(names);
     let spellings = Spellings::new(dwarf, &distinct);

@@ -1,7 +1,6 @@
 //! Namespaces and classes around types: `fleet` of `fleet::Bus`.
 //!
-//! A DIE does not say what it stands in, so the first question about a unit walks it. Units of C have no such scopes and
-//! are not walked.
+//! A DIE does not say what it stands in, so the first question about a unit walks it, unless it is of C.
 
 use crate::dwarf::bytes::abbrev::Attr;
 use crate::dwarf::bytes::scan::{Seen, UnitScan};

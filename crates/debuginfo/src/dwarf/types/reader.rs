@@ -62,14 +62,12 @@ impl<'a, 's> TypeReader<'a, 's> {
         self.table
     }
 
-    /// Reads a type and all it holds by value.
-    /// Fails if a DIE on the way is broken.
+    /// Reads a type and all it holds by value. Fails if a DIE on the way is broken.
     pub fn read(&mut self, die: DieRef) -> Result<TypeId> {
         self.read_type(die, Want::Whole, MAX_DEPTH)
     }
 
-    /// Reads a type, a named struct only as its name and size.
-    /// Fails if a DIE on the way is broken.
+    /// Reads a type, a named struct only as its name and size. Fails if a DIE on the way is broken.
     pub fn read_name(&mut self, die: DieRef) -> Result<TypeId> {
         self.read_type(die, Want::Name, MAX_DEPTH)
     }

@@ -14,8 +14,7 @@ use std::path::Path;
 /// A struct and the offset of what was touched in it.
 type Place = (String, u64);
 
-/// Columns of counts: accesses that there were, those that the code alone types, those that stacks show, and what these
-/// stand for.
+/// Columns of counts: all accesses, those that the code alone types, those that stacks show, and what these stand for.
 pub(super) const THERE: usize = 0;
 pub(super) const TYPED: usize = 1;
 const SEEN: usize = 2;

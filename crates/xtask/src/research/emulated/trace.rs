@@ -83,8 +83,7 @@ impl Trace {
         Ok(recording.to_file())
     }
 
-    /// The bytes of a perf.data file with stacks of the last `depth` branches, one for so many taken on average as `every`
-    /// says.
+    /// The bytes of a perf.data file with stacks of the last `depth` branches, one for `every` so many on average.
     pub(super) fn branch_stacks(&self, program: &Path, depth: usize, every: u64) -> Result<Vec<u8>> {
         let (mut recording, events) = self.begin(program, &[("branches", branch_attr(every))])?;
         let mut chance = Chance(0x2545_f491_4f6c_dd1d);

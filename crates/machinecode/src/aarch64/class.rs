@@ -117,14 +117,11 @@ fn updated(opcode: Opcode) -> Option<Option<u16>> {
 /// (FEAT_MTE) are none of it, and neither is what is only fetched early.
 fn is_idle(opcode: Opcode) -> bool {
     use Opcode as O;
-    match opcode {
-        O::B | O::Bcc(_) | O::CBZ | O::CBNZ | O::TBZ | O::TBNZ | O::BR | O::BLR | O::RET | O::ERET => true,
-        O::BRAA | O::BRAB | O::BRAAZ | O::BRABZ | O::BLRAA | O::BLRAB | O::BLRAAZ | O::BLRABZ => true,
-        O::CCMP | O::CCMN | O::MSR | O::SYS(_) | O::HINT | O::ISB | O::DSB(_) | O::DMB(_) => true,
-        O::BRK | O::HLT | O::UDF => true,
-        O::PRFM | O::PRFUM | O::STG | O::ST2G | O::STGM | O::STZGM => true,
-        _ => false,
-    }
+    matches!(opcode, O::B | O::Bcc(_) | O::CBZ | O::CBNZ | O::TBZ | O::TBNZ | O::BR | O::BLR | O::RET)
+        || matches!(opcode, O::BRAA | O::BRAB | O::BRAAZ | O::BRABZ | O::BLRAA | O::BLRAB | O::BLRAAZ)
+        || matches!(opcode, O::BLRABZ | O::ERET | O::CCMP | O::CCMN | O::MSR | O::SYS(_) | O::HINT | O::ISB)
+        || matches!(opcode, O::DSB(_) | O::DMB(_) | O::BRK | O::HLT | O::UDF | O::PRFM | O::PRFUM)
+        || matches!(opcode, O::STG | O::ST2G | O::STGM | O::STZGM)
 }
 
 /// What an instruction does to memory, and to how many bytes of it; 0 if that depends on the processor.

@@ -4,25 +4,21 @@
 //! header and notes where each type begins; names are compared in place, and only what is asked for becomes part
 //! of a [`TypeTable`](fieldline_layout::TypeTable).
 //!
-//! * `error`: what can be wrong, with its place.
-//! * `header`: the header and the sections it names.
+//! * `header`: the header and the sections it names; what can be wrong.
 //! * `kind`: ids and kinds of types and how long their records are.
 //! * `record`: one type's record and what follows it.
 //! * `index`: all types by id; names and strings.
-//! * `lookup`: types by name.
-//! * `hold`: which types hold others by value.
+//! * `lookup`: types by name, and those that hold others by value.
 //! * `read`: types into a table.
 
-mod error;
 mod header;
-mod hold;
 mod index;
 mod kind;
 mod lookup;
 mod read;
 mod record;
 
-pub use error::BtfError;
+pub use header::BtfError;
 pub use index::{Btf, parse};
 pub use kind::{BtfKind, BtfTypeId};
 pub use lookup::BtfDefinition;

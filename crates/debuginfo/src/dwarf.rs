@@ -12,8 +12,8 @@ mod types;
 
 pub use bytes::sections::{DebugSections, open_alt_link};
 pub use bytes::units::{DieRef, Dwarf};
-pub use search::find::{find, find_first, find_first_many, find_many, has_types_beyond_btf};
+pub use search::find::{find_first_many, find_many, has_types_beyond_btf};
 pub use search::index::{DwarfDefinition, index};
 pub use search::opened::Opened;
-pub use search::typedefs::{find_typedef, find_typedefs};
+pub use search::typedefs::find_typedefs;
 pub use types::reader::TypeReader;

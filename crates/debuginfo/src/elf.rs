@@ -23,10 +23,7 @@ enum Bytes {
 }
 
 impl FileBytes {
-    /// Maps a regular file; reads one that has no size (`/sys/kernel/btf/vmlinux`).
-    ///
-    /// # Errors
-    /// If it cannot be opened or is not a regular file.
+    /// Maps a regular file; reads one that has no size (`/sys/kernel/btf/vmlinux`). Fails if it can't be opened or is none.
     pub fn open(path: &Path) -> Result<Self> {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(io)?;
@@ -106,13 +103,10 @@ pub struct Symbol<'d> {
 }
 
 impl<'d> Elf<'d> {
-    /// Parses the headers.
-    ///
-    /// # Errors
-    /// If the bytes are no ELF file or its headers are cut.
+    /// Parses the headers. Fails if the bytes are no ELF file or its headers are cut.
     pub fn parse(file: &'d FileBytes) -> Result<Self> {
         let name = file.path().display().to_string();
-        let error = |what: String| Error::Elf { file: name.clone(), place: "ELF header".to_owned(), what };
+        let error = |what: String| wrong(&name, "ELF header", what);
         let bytes = file.bytes();
         if bytes.is_empty() {
             return Err(error("the file is empty".to_owned()));
@@ -199,26 +193,25 @@ impl<'d> Elf<'d> {
             .is_some_and(|section| section.size() > 0 && section.file_range().is_some())
     }
 
-    /// A section's content, decompressed but not relocated; `None` if there is none of that name.
-    ///
-    /// # Errors
-    /// If the section lies outside the file or its compression is broken or absurd.
+    /// Whether it has DWARF, compressed or not.
+    pub fn has_dwarf(&self) -> bool {
+        self.has_section(".debug_info") || self.has_section(".zdebug_info")
+    }
+
+    /// A section's content, decompressed but not relocated; `None` if there is none of that name. Fails if the section lies
+    /// outside the file or its compression is broken or absurd.
     pub fn section(&self, name: &str) -> Result<Option<Cow<'d, [u8]>>> {
         let section = self.file.section_by_name(name);
         section.map(|section| self.content(&section, name)).transpose()
     }
 
     fn content(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
-        let error =
-            |what: String| Error::Elf { file: self.name.clone(), place: format!("section {name}"), what };
-        unpacked(section).map_err(error)
+        unpacked(section).map_err(|what| wrong(&self.name, format!("section {name}"), what))
     }
 
     /// A debug section, decompressed and with relocations applied where the file is relocatable. Such files may have
-    /// several of one name (a type unit each); they are joined, as a linker would.
-    ///
-    /// # Errors
-    /// As [`Self::section`], and if a relocation is of a kind that has no meaning in debug info.
+    /// several of one name (a type unit each); they are joined, as a linker would. Fails as [`Self::section`] does, and if
+    /// a relocation is of a kind that has no meaning in debug info.
     pub fn debug_section(&self, name: &str) -> Result<Option<Cow<'d, [u8]>>> {
         if !self.is_relocatable() {
             return self.section(name);
@@ -226,29 +219,21 @@ impl<'d> Elf<'d> {
         let mut joined: Option<Cow<'d, [u8]>> = None;
         for section in self.file.sections().filter(|section| section.name() == Ok(name)) {
             let part = self.relocated(&section, name)?;
-            joined = Some(match joined {
-                None => part,
-                Some(mut before) => {
-                    before.to_mut().extend_from_slice(&part);
-                    before
-                }
-            });
+            match &mut joined {
+                None => joined = Some(part),
+                Some(before) => before.to_mut().extend_from_slice(&part),
+            }
         }
-        match joined {
-            // Only under its other name: .zdebug_info.
-            None => self.section(name),
-            joined => Ok(joined),
-        }
+        // Only under its other name: .zdebug_info.
+        if joined.is_none() { self.section(name) } else { Ok(joined) }
     }
 
     fn relocated(&self, section: &object::Section<'d, '_>, name: &str) -> Result<Cow<'d, [u8]>> {
         let mut data = self.content(section, name)?;
         for (offset, relocation) in section.relocations() {
-            self.relocate(data.to_mut(), offset, &relocation).map_err(|what| Error::Elf {
-                file: self.name.clone(),
-                place: format!("relocation of {name} at {offset:#x}"),
-                what,
-            })?;
+            let place = || format!("relocation of {name} at {offset:#x}");
+            self.relocate(data.to_mut(), offset, &relocation)
+                .map_err(|what| wrong(&self.name, place(), what))?;
         }
         Ok(data)
     }
@@ -275,10 +260,10 @@ impl<'d> Elf<'d> {
         let start = usize::try_from(offset).map_err(|_| "offset outside the section".to_owned())?;
         let place = start.checked_add(width).and_then(|end| data.get_mut(start..end));
         let place = place.ok_or("offset outside the section")?;
-        let implicit =
-            if relocation.has_implicit_addend() { read_uint(place, self.is_little_endian()) } else { 0 };
+        let little = self.is_little_endian();
+        let implicit = if relocation.has_implicit_addend() { read_uint(place, little) } else { 0 };
         let value = symbol.wrapping_add(relocation.addend() as u64).wrapping_add(implicit);
-        write_uint(place, value, self.is_little_endian());
+        write_uint(place, value, little);
         Ok(())
     }
 
@@ -315,22 +300,24 @@ impl<'d> Elf<'d> {
 
     /// Sections that hold machine code: name, address and content.
     pub fn text_sections(&self) -> Vec<(&'d str, u64, &'d [u8])> {
-        let code = self.file.sections().filter(|section| section.kind() == object::SectionKind::Text);
-        code.filter_map(|section| Some((section.name().ok()?, section.address(), section.data().ok()?)))
-            .collect()
+        self.contents(|section| section.kind() == object::SectionKind::Text)
     }
 
     /// Sections that are loaded, hold no machine code and have content: name, address and content.
     pub fn data_sections(&self) -> Vec<(&'d str, u64, &'d [u8])> {
-        let loaded = self.file.sections().filter(|section| {
-            let object::SectionFlags::Elf { sh_flags, .. } = section.flags() else {
-                return false;
-            };
-            sh_flags.contains(object::elf::SHF_ALLOC) && section.kind() != object::SectionKind::Text
-        });
-        loaded
+        let is_data = |section: &object::Section<'d, '_>| {
+            let is_text = section.kind() == object::SectionKind::Text;
+            has_flag(section, object::elf::SHF_ALLOC) && !is_text
+        };
+        let mut found = self.contents(is_data);
+        found.retain(|(_, _, content)| !content.is_empty());
+        found
+    }
+
+    fn contents(&self, is_meant: impl Fn(&object::Section<'d, '_>) -> bool) -> Vec<(&'d str, u64, &'d [u8])> {
+        let sections = self.file.sections().filter(is_meant);
+        sections
             .filter_map(|section| Some((section.name().ok()?, section.address(), section.data().ok()?)))
-            .filter(|(_, _, content)| !content.is_empty())
             .collect()
     }
 
@@ -394,25 +381,26 @@ impl<'d> Elf<'d> {
         words.collect()
     }
 
-    /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment, and that alignment. `None` if
-    /// there is none.
+    /// Size of what each thread has a copy of (.tdata, .tbss), rounded up to its alignment, and that alignment.
     pub fn thread_local(&self) -> Option<(u64, u64)> {
-        let sections = self.file.sections().filter(|section| match section.flags() {
-            object::SectionFlags::Elf { sh_flags, .. } => sh_flags.contains(object::elf::SHF_TLS),
-            _ => false,
+        let sections = self.file.sections().filter(|section| has_flag(section, object::elf::SHF_TLS));
+        let ranges = sections.map(|section| {
+            let (begin, size) = (section.address(), section.size());
+            (begin, begin.saturating_add(size), section.align().max(1))
         });
-        let mut range: Option<(u64, u64, u64)> = None;
-        for section in sections {
-            let (begin, end) = (section.address(), section.address().saturating_add(section.size()));
-            let align = section.align().max(1);
-            range = Some(match range {
-                None => (begin, end, align),
-                Some((first, last, most)) => (first.min(begin), last.max(end), most.max(align)),
-            });
-        }
-        let (begin, end, align) = range?;
+        let all = ranges.reduce(|all, of| (all.0.min(of.0), all.1.max(of.1), all.2.max(of.2)));
+        let (begin, end, align) = all?;
         Some(((end - begin).checked_next_multiple_of(align)?, align))
     }
+}
+
+/// What is wrong with a file's container.
+pub(crate) fn wrong(file: &str, place: impl Into<String>, what: impl Into<String>) -> Error {
+    Error::Elf { file: file.to_owned(), place: place.into(), what: what.into() }
+}
+
+fn has_flag(section: &object::Section<'_, '_>, flag: object::elf::SectionFlags) -> bool {
+    matches!(section.flags(), object::SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(flag))
 }
 
 /// Whether a symbol only marks where code or data begins in a section of an Arm file (ELF for the Arm 64-bit
@@ -446,12 +434,14 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn read_uint(bytes: &[u8], little: bool) -> u64 {
+/// An unsigned number of as many bytes as there are.
+pub(crate) fn read_uint(bytes: &[u8], little: bool) -> u64 {
     let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
     if little { bytes.iter().rev().fold(0, fold) } else { bytes.iter().fold(0, fold) }
 }
 
-fn write_uint(bytes: &mut [u8], value: u64, little: bool) {
+/// Puts the lowest bytes of a number where there is room for them.
+pub(crate) fn write_uint(bytes: &mut [u8], value: u64, little: bool) {
     let len = bytes.len();
     for (place, byte) in bytes.iter_mut().enumerate() {
         let shift = if little { place } else { len - 1 - place };

@@ -5,51 +5,23 @@ use std::path::PathBuf;
 /// Why debug info could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the words of each variant say what its fields are")]
 pub enum Error {
-    /// The file could not be opened or mapped.
+    /// The file could not be opened or mapped; `source` is what the system said.
     #[error("{}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// The file is not a regular file (a directory, a device).
     #[error("{}: not a regular file", path.display())]
-    NotAFile {
-        /// What was named.
-        path: PathBuf,
-    },
-    /// The container is broken.
+    NotAFile { path: PathBuf },
+    /// The container is broken; `place` is a section or the header.
     #[error("{file}: {place}: {what}")]
-    Elf {
-        /// The file.
-        file: String,
-        /// Section or header.
-        place: String,
-        /// What is wrong.
-        what: String,
-    },
-    /// The debug info is broken or of a kind we don't read.
+    Elf { file: String, place: String, what: String },
+    /// The debug info is broken or of a kind we don't read; `place` is a section and an offset.
     #[error("{file}: {place}: {what}")]
-    Dwarf {
-        /// The file.
-        file: String,
-        /// Section and offset.
-        place: String,
-        /// What is wrong.
-        what: String,
-    },
-    /// The file holds no debug info of the kind asked for.
+    Dwarf { file: String, place: String, what: String },
+    /// The file holds no debug info of the kind asked for; `hint` says where to get it, beginning with `; `, or is empty.
     #[error("{file}: no {wanted} in this file{hint}")]
-    Missing {
-        /// The file.
-        file: String,
-        /// `DWARF` or `BTF`.
-        wanted: &'static str,
-        /// Where to get it, beginning with `; `, or empty.
-        hint: String,
-    },
+    Missing { file: String, wanted: &'static str, hint: String },
 }
 
 /// Result with [`Error`].

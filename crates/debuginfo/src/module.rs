@@ -7,8 +7,8 @@
 
 mod relocation;
 
-use crate::elf::FileBytes;
-use crate::error::{Error, Result};
+use crate::elf::{self, FileBytes, read_uint, write_uint};
+use crate::error::Result;
 use object::{Object, ObjectSection};
 use relocation::Machine;
 
@@ -40,22 +40,16 @@ const STB_GLOBAL: u8 = 1 << 4;
 /// The section whose symbols each CPU has a copy of.
 const PER_CPU: &str = ".data..percpu";
 
-/// A module linked; `None` if the file is none, or of a machine whose relocations are not known here.
-///
-/// # Errors
-/// If its headers or tables lie outside of it, or a compressed section is broken.
+/// A module linked; `None` if the file is none, or of a machine whose relocations are not known here. Fails if its headers
+/// or tables lie outside of it, or a compressed section is broken.
 pub fn linked(file: &FileBytes) -> Result<Option<FileBytes>> {
     let name = file.path().display().to_string();
     if let Some(kind) = packed(file.bytes()) {
         let what = format!("a compressed file; unpack it first ({kind})");
-        return Err(Error::Elf { file: name, place: "ELF header".to_owned(), what });
+        return Err(elf::wrong(&name, "ELF header", what));
     }
     let Some(mut module) = Module::parse(file.bytes()) else { return Ok(None) };
-    let broken = |what: &str| Error::Elf {
-        file: name.clone(),
-        place: "kernel module".to_owned(),
-        what: what.to_owned(),
-    };
+    let broken = |what: &str| elf::wrong(&name, "kernel module", what);
     module.unpack(file.bytes()).map_err(|what| broken(&what))?;
     module.place();
     module.link().ok_or_else(|| broken("its symbols or relocations lie outside the file"))?;
@@ -119,7 +113,7 @@ impl Module {
         let headers = usize::try_from(uint(bytes, 40, 8)?).ok()?;
         let parsed = object::File::parse(bytes).ok()?;
         parsed.section_by_name(".gnu.linkonce.this_module")?;
-        if crate::elf::overlap(&parsed, bytes) {
+        if elf::overlap(&parsed, bytes) {
             return None;
         }
         let count = usize::try_from(uint(bytes, 60, 2)?).ok()?;
@@ -153,7 +147,7 @@ impl Module {
             }
             let found = parsed.section_by_index(object::SectionIndex(index));
             let found = found.map_err(|error| error.to_string())?;
-            let content = crate::elf::unpacked(&found).map_err(|what| format!("{}: {what}", section.name))?;
+            let content = elf::unpacked(&found).map_err(|what| format!("{}: {what}", section.name))?;
             section.offset = self.bytes.len() as u64;
             section.size = content.len() as u64;
             section.flags &= !SHF_COMPRESSED;
@@ -188,17 +182,11 @@ impl Module {
 
     /// Gives symbols their addresses and applies the relocations. `None` if a table lies outside the file.
     fn link(&mut self) -> Option<()> {
-        let tables: Vec<Section> =
-            self.sections.iter().filter(|section| section.kind == SHT_SYMTAB).cloned().collect();
-        for table in &tables {
-            self.place_symbols(table)?;
-        }
-        let relocations: Vec<Section> =
-            self.sections.iter().filter(|section| section.kind == SHT_RELA).cloned().collect();
-        for table in &relocations {
-            self.relocate_section(table)?;
-        }
-        Some(())
+        let sections = self.sections.clone();
+        let mut tables = sections.iter().filter(|section| section.kind == SHT_SYMTAB);
+        tables.try_for_each(|table| self.place_symbols(table))?;
+        let mut relocations = sections.iter().filter(|section| section.kind == SHT_RELA);
+        relocations.try_for_each(|table| self.relocate_section(table))
     }
 
     fn place_symbols(&mut self, table: &Section) -> Option<()> {
@@ -266,10 +254,10 @@ impl Module {
             let at = self.headers + index * SECTION_HEADER;
             let kind = if section.kind == SHT_RELA { SHT_NULL } else { section.kind };
             put(&mut self.bytes, at + 4, 4, kind);
-            put(&mut self.bytes, at + 8, 8, section.flags);
-            put(&mut self.bytes, at + 16, 8, section.address);
-            put(&mut self.bytes, at + 24, 8, section.offset);
-            put(&mut self.bytes, at + 32, 8, section.size);
+            let fields = [section.flags, section.address, section.offset, section.size];
+            for (place, value) in (at + 8..).step_by(8).zip(fields) {
+                put(&mut self.bytes, place, 8, value);
+            }
         }
     }
 }
@@ -297,13 +285,11 @@ fn entry(table: &Section, index: u64, size: usize) -> Option<usize> {
 }
 
 fn uint(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
-    let bytes = bytes.get(at..at.checked_add(size)?)?;
-    Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+    Some(read_uint(bytes.get(at..at.checked_add(size)?)?, true))
 }
 
 fn put(bytes: &mut [u8], at: usize, size: usize, value: u64) -> Option<()> {
-    let place = bytes.get_mut(at..at.checked_add(size)?)?;
-    place.copy_from_slice(value.to_le_bytes().get(..size)?);
+    write_uint(bytes.get_mut(at..at.checked_add(size)?)?, value, true);
     Some(())
 }
 

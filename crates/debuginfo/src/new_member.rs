@@ -107,16 +107,11 @@ fn aggregate(types: &Types<'_, '_>, keyword: Keyword, tag: &str) -> Result<(Type
     let mut entries = types.find(tag)?;
     entries.retain(|entry| !entry.is_typedef);
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.units));
-    let entry = entries.first().with_context(|| format!("{}: no {keyword} {tag}", types.file()))?;
+    let missing = || format!("{}: no {keyword} {tag}", types.file());
+    let entry = entries.first().with_context(missing)?;
     match types {
-        Types::Dwarf { dwarf, .. } => {
-            let die = entry.die().with_context(|| format!("no {keyword} {tag}"))?;
-            from_dwarf(dwarf, die)
-        }
-        Types::Btf { btf, .. } => {
-            let wanted = |kind| matches!(kind, BtfKind::Struct | BtfKind::Union);
-            from_btf(btf, tag, wanted).with_context(|| format!("{}: no {keyword} {tag}", types.file()))?
-        }
+        Types::Dwarf { dwarf, .. } => from_dwarf(dwarf, entry.die().with_context(missing)?),
+        Types::Btf { btf, .. } => from_btf(btf, tag, BtfKind::is_aggregate).with_context(missing)?,
     }
 }
 
@@ -124,7 +119,7 @@ fn typedef(types: &Types<'_, '_>, name: &str) -> Result<(TypeTable, TypeId)> {
     let missing = || format!("{}: no type '{name}' in its debug info", types.file());
     match types {
         Types::Dwarf { dwarf, .. } => {
-            let die = dwarf.find_typedef(name)?.with_context(missing)?;
+            let die = dwarf.find_typedefs(&[name])?.pop().flatten().with_context(missing)?;
             from_dwarf(dwarf, die)
         }
         Types::Btf { btf, .. } => {
@@ -139,13 +134,11 @@ fn enumeration(types: &Types<'_, '_>, tag: &str) -> Result<(TypeTable, TypeId)> 
         Types::Dwarf { census, .. } => *census,
         Types::Btf { btf, .. } => Some(*btf),
     };
-    let found =
-        btf.and_then(|btf| from_btf(btf, tag, |kind| matches!(kind, BtfKind::Enum | BtfKind::Enum64)));
+    let is_enum = |kind| matches!(kind, BtfKind::Enum | BtfKind::Enum64);
+    let found = btf.and_then(|btf| from_btf(btf, tag, is_enum));
     found.with_context(|| {
-        format!(
-            "{}: no enum {tag} in its BTF; write the integer type it has, such as 'unsigned int'",
-            types.file()
-        )
+        let file = types.file();
+        format!("{file}: no enum {tag} in its BTF; write the integer type it has, such as 'unsigned int'")
     })?
 }
 

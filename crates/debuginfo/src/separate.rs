@@ -13,22 +13,18 @@ const USUAL: &str = "/usr/lib/debug";
 
 /// The file with a program's debug info, if that is not the program itself. `folders` go before the usual one.
 pub fn open(elf: &Elf<'_>, folders: &[PathBuf]) -> Result<Option<FileBytes>> {
-    if has_dwarf(elf) {
+    if elf.has_dwarf() {
         return Ok(None);
     }
     for path in candidates(elf, folders).into_iter().filter(|path| path.is_file()) {
         let bytes = FileBytes::open(&path)?;
         let debug = Elf::parse(&bytes)?;
         check(elf, &debug)?;
-        if has_dwarf(&debug) {
+        if debug.has_dwarf() {
             return Ok(Some(bytes));
         }
     }
     Ok(None)
-}
-
-fn has_dwarf(elf: &Elf<'_>) -> bool {
-    elf.has_section(".debug_info") || elf.has_section(".zdebug_info")
 }
 
 fn candidates(elf: &Elf<'_>, folders: &[PathBuf]) -> Vec<PathBuf> {

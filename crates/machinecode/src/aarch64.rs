@@ -27,18 +27,15 @@ const CHANGED_BY_SYSTEM: Registers = Registers(1);
 
 /// Decodes instructions.
 #[derive(Default)]
-pub(super) struct Reader {
-    decoder: InstDecoder,
-}
+pub(super) struct Reader(InstDecoder);
 
 impl Reader {
     /// All instructions of a stretch of code; see [`crate::insn::InstructionReader::read_all`].
     pub(super) fn read_all(&mut self, address: u64, code: &[u8]) -> Vec<Instruction> {
-        let words = (0u64..).zip(code.chunks(usize::from(LENGTH)));
-        let at = |index: u64| address.wrapping_add(index.wrapping_mul(u64::from(LENGTH)));
-        let read = |(index, word): (u64, &[u8])| {
-            let nothing = Instruction::new(at(index), word.len() as u8, Flow::Stop);
-            self.read(at(index), word).unwrap_or(nothing)
+        let places = (0..).map(|index: u64| address.wrapping_add(index.wrapping_mul(u64::from(LENGTH))));
+        let words = places.zip(code.chunks(usize::from(LENGTH)));
+        let read = |(at, word): (u64, &[u8])| {
+            self.read(at, word).unwrap_or(Instruction::new(at, word.len() as u8, Flow::Stop))
         };
         words.map(read).collect()
     }
@@ -46,7 +43,7 @@ impl Reader {
     /// The instruction at the beginning of some code; `None` if there is none.
     pub(super) fn read(&mut self, address: u64, code: &[u8]) -> Option<Instruction> {
         let word = code.get(..usize::from(LENGTH))?;
-        if let Ok(decoded) = self.decoder.decode(&mut U8Reader::new(word)) {
+        if let Ok(decoded) = self.0.decode(&mut U8Reader::new(word)) {
             return Some(convert(&decoded, address));
         }
         // An extension the library does not know (SVE, SME, newer ones): whatever it does, the program goes on.
@@ -58,10 +55,9 @@ impl Reader {
 
 /// Whether an instruction may begin with a word: its major group is one of those there are (Arm ARM, C4.1).
 fn is_allocated(word: &[u8]) -> bool {
-    let group = word.get(3).map_or(0, |byte| byte >> 1 & 15);
-    let is_matrix = word.get(3).is_some_and(|byte| byte & 0x80 != 0);
-    match group {
-        0 => is_matrix,
+    let last = word.get(3).copied().unwrap_or(0);
+    match last >> 1 & 15 {
+        0 => last & 0x80 != 0,
         1 | 3 => false,
         _ => true,
     }
@@ -74,12 +70,9 @@ fn convert(decoded: &Decoded, at: u64) -> Instruction {
     if let Some((access, size)) = class::touched(decoded, class)
         && let Some(place) = place(decoded, at)
     {
-        let address = place.address;
-        instruction.add_memory(Memory { address, size, access, is_implicit: false });
+        instruction.add_memory(Memory { address: place.address, size, access, is_implicit: false });
         instruction.moves_on = place.moves_on;
-        if let Some(register) = place.spoils {
-            instruction.written.insert(register);
-        }
+        place.spoils.into_iter().for_each(|register| instruction.written.insert(register));
     }
     instruction.effect = effect::of(decoded, class, &instruction);
     instruction.tests = tested(decoded);
@@ -120,17 +113,15 @@ fn written(decoded: &Decoded, class: Class) -> Registers {
     let places: &[usize] = match class {
         Class::Nothing | Class::Store | Class::StorePair | Class::StoreVector | Class::Zero => &[],
         Class::Load | Class::Compute | Class::StoreExclusive | Class::StoreExclusivePair => &[0],
+        Class::Compare => &[0],
         Class::LoadPair => &[0, 1],
         Class::Update => &[1],
-        Class::Compare => &[0],
         Class::Firmware => return CHANGED_BY_FIRMWARE,
         Class::System => return CHANGED_BY_SYSTEM,
     };
     let mut registers = Registers::default();
     for place in places {
-        if let Some(register) = register(decoded, *place) {
-            registers.insert(register);
-        }
+        register(decoded, *place).into_iter().for_each(|register| registers.insert(register));
         // A pair is named by its first.
         if let Some(Operand::RegisterPair(_, first)) = decoded.operands.get(*place) {
             let pair = [usize::from(*first), usize::from(*first) + 1];

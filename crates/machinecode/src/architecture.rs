@@ -16,11 +16,6 @@ pub enum Architecture {
     AArch64,
 }
 
-/// x30, where the return address is.
-const LINK: Register = Register::of_number(30);
-/// x16 and x17, which what linkers put between caller and callee may change.
-const VENEER: [Register; 2] = [Register::of_number(16), Register::of_number(17)];
-
 impl Architecture {
     /// The stack pointer.
     pub fn stack(self) -> Register {
@@ -77,15 +72,13 @@ impl Architecture {
         }
     }
 
-    /// Registers every call changes, be the callee as modest as it may: the result's, and those calling itself takes.
+    /// Registers every call changes, be the callee as modest as it may: the result's, and on AArch64 those that calling itself
+    /// takes: x30 for the return address, and x16 and x17 for what linkers put between caller and callee.
     pub fn changed_by_calling(self) -> Registers {
-        let mut changed = Registers::default();
-        changed.insert(self.result());
-        if self == Self::AArch64 {
-            changed.insert(LINK);
-            VENEER.into_iter().for_each(|register| changed.insert(register));
+        match self {
+            Self::X86_64 => Registers(1),
+            Self::AArch64 => Registers(0x4003_0001),
         }
-        changed
     }
 
     /// The register with a DWARF number (System V psABI x86-64, figure 3.36; DWARF for the Arm 64-bit Architecture,

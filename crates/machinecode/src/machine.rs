@@ -119,6 +119,13 @@ pub struct Address {
     pub segment: AddressSegment,
 }
 
+impl Address {
+    /// One in the flat segment without an index.
+    pub(crate) fn flat(base: Option<Register>, displacement: i64) -> Self {
+        Self { base, index: None, scale: 1, displacement, segment: AddressSegment::Flat }
+    }
+}
+
 /// An operand in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -160,106 +167,37 @@ pub enum System {
 /// What an instruction does to registers and memory, as far as addresses may be concerned. All but
 /// [`Effect::Other`] move 8 bytes unless they say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words of each variant say what its fields are")]
 pub enum Effect {
     /// Registers in [`Instruction::written`] get values nobody follows.
     Other,
-    /// A register gets a value. `is_narrow`: only the lower four bytes of it, the others are cleared.
-    Move {
-        /// The register.
-        to: Register,
-        /// The value.
-        from: ValueSource,
-        /// Whether 4 bytes only.
-        is_narrow: bool,
-    },
-    /// A register gets an address.
-    Lea {
-        /// The register.
-        to: Register,
-        /// The address.
-        address: Address,
-    },
-    /// A register gets the sum or difference of another's value and a value.
-    Add {
-        /// The register.
-        to: Register,
-        /// The other.
-        of: Register,
-        /// The value.
-        from: ValueSource,
-        /// Whether it is subtracted.
-        subtract: bool,
-    },
-    /// A register gets another's value with bits cleared.
-    And {
-        /// The register.
-        to: Register,
-        /// The other.
-        of: Register,
-        /// Bits that stay.
-        mask: i64,
-    },
-    /// Some bits of a register get others (`movk`).
-    Insert {
-        /// The register.
-        to: Register,
-        /// Bits that stay.
-        mask: u64,
-        /// What the others get.
-        bits: u64,
-    },
-    /// A register gets one of two values.
-    Choose {
-        /// The register.
-        to: Register,
-        /// One.
-        either: ValueSource,
-        /// The other.
-        or: ValueSource,
-    },
+    /// `to` gets the value `from`. `is_narrow`: only the lower four bytes of it, the others are cleared.
+    Move { to: Register, from: ValueSource, is_narrow: bool },
+    /// `to` gets an address.
+    Lea { to: Register, address: Address },
+    /// `to` gets the sum of the values of `of` and `from`, or what is left when `from` is subtracted.
+    Add { to: Register, of: Register, from: ValueSource, subtract: bool },
+    /// `to` gets those bits of `of` that are in `mask`, the others are cleared.
+    And { to: Register, of: Register, mask: i64 },
+    /// The bits of `to` that are not in `mask` get those of `bits` (`movk`).
+    Insert { to: Register, mask: u64, bits: u64 },
+    /// `to` gets one of two values.
+    Choose { to: Register, either: ValueSource, or: ValueSource },
     /// Two registers get 8 bytes each from memory, one behind the other (`ldp`).
-    LoadPair {
-        /// That which gets the first.
-        first: Option<Register>,
-        /// That which gets those behind.
-        second: Option<Register>,
-    },
+    LoadPair { first: Option<Register>, second: Option<Register> },
     /// Memory gets two values of 8 bytes, one behind the other (`stp`).
-    StorePair {
-        /// The first.
-        first: ValueSource,
-        /// The one behind.
-        second: ValueSource,
-    },
+    StorePair { first: ValueSource, second: ValueSource },
     /// Two registers swap values.
-    Swap {
-        /// One.
-        a: Register,
-        /// The other.
-        b: Register,
-    },
-    /// A register gets what was in memory; memory gets the register's value, or (`xadd`, `cmpxchg`) something else.
-    Exchange {
-        /// The register.
-        register: Register,
-        /// Whether memory gets the register's value.
-        is_plain: bool,
-    },
+    Swap { a: Register, b: Register },
+    /// A register gets what was in memory; memory gets the register's value if it `is_plain`, else (`xadd`, `cmpxchg`)
+    /// something else.
+    Exchange { register: Register, is_plain: bool },
     /// Memory gets a value of the operand's size.
-    Store {
-        /// The value.
-        from: ValueSource,
-    },
+    Store { from: ValueSource },
     /// A value goes on the stack.
-    Push {
-        /// The value.
-        from: ValueSource,
-    },
-    /// A value comes off the stack.
-    Pop {
-        /// The register that gets it.
-        to: Option<Register>,
-    },
+    Push { from: ValueSource },
+    /// A value comes off the stack, into a register or nowhere.
+    Pop { to: Option<Register> },
     /// rsp gets the value of rbp, then rbp comes off the stack.
     Leave,
 }
@@ -312,8 +250,7 @@ pub struct Instruction {
     /// Of a branch: whether it is taken where the comparison, its own (`cbz`) or the one before, found zero (`je`), or
     /// where it did not (`jne`).
     pub taken_if_zero: Option<bool>,
-    /// A register that moves on by some bytes once the rest is done: the base of AArch64's pre- and post-indexed
-    /// operands.
+    /// A register that moves on by some bytes in the end: the base of AArch64's pre- and post-indexed operands.
     pub moves_on: Option<(Register, i64)>,
     /// General-purpose registers it writes, the stack pointer left out where the effect says what happens to it, and
     /// what moves on.
@@ -361,8 +298,7 @@ impl Instruction {
         self.memory.sort_by_key(|memory| memory.is_none_or(|memory| memory.is_implicit));
     }
 
-    /// The operand a sample of a load, or of a store, means: one that does so, written in the instruction rather
-    /// than implicit. Without knowing which, the first.
+    /// The operand a sample of a load or store means, rather a written than an implicit one; the first if it says neither.
     pub fn sampled(&self, is_store: Option<bool>) -> Option<&Memory> {
         let fits = |memory: &&Memory| match is_store {
             Some(true) => memory.access.is_write(),

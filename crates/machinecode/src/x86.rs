@@ -65,16 +65,14 @@ impl Reader {
             Mnemonic::Jne => Some(false),
             _ => None,
         };
-        if moves_stack(&instruction) {
+        // What moves the stack says what happens to it.
+        if matches!(instruction.effect, Effect::Push { .. } | Effect::Pop { .. } | Effect::Leave)
+            || matches!(instruction.flow, Flow::Call(_) | Flow::Return)
+        {
             instruction.written.remove(Register::RSP);
         }
         instruction
     }
-}
-
-fn moves_stack(instruction: &Instruction) -> bool {
-    matches!(instruction.effect, Effect::Push { .. } | Effect::Pop { .. } | Effect::Leave)
-        || matches!(instruction.flow, Flow::Call(_) | Flow::Return)
 }
 
 /// The 64-bit register that holds a register, if it is general-purpose.
@@ -84,15 +82,12 @@ fn register(iced: IcedRegister) -> Option<Register> {
 
 fn written(info: &InstructionInfo) -> Registers {
     let mut registers = Registers::default();
-    for used in info.used_registers() {
-        let writes = matches!(
-            used.access(),
-            OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
-        );
-        if let Some(register) = register(used.register()).filter(|_| writes) {
-            registers.insert(register);
-        }
-    }
+    let writes = |access| {
+        use OpAccess as O;
+        matches!(access, O::Write | O::CondWrite | O::ReadWrite | O::ReadCondWrite)
+    };
+    let used = info.used_registers().iter().filter(|used| writes(used.access()));
+    used.filter_map(|used| register(used.register())).for_each(|register| registers.insert(register));
     registers
 }
 
@@ -102,14 +97,6 @@ fn access(access: OpAccess) -> Option<AccessKind> {
         OpAccess::Write | OpAccess::CondWrite => Some(AccessKind::Write),
         OpAccess::ReadWrite | OpAccess::ReadCondWrite => Some(AccessKind::ReadWrite),
         OpAccess::None | OpAccess::NoMemAccess => None,
-    }
-}
-
-fn segment(iced: IcedRegister) -> AddressSegment {
-    match iced {
-        IcedRegister::FS => AddressSegment::Fs,
-        IcedRegister::GS => AddressSegment::Gs,
-        _ => AddressSegment::Flat,
     }
 }
 
@@ -126,7 +113,11 @@ fn operands<'i>(iced: &'i Iced, info: &'i InstructionInfo) -> impl Iterator<Item
             index: index.or(bits),
             scale: if index.is_none() && bits.is_some() { 0 } else { used.scale() as u8 },
             displacement: used.displacement() as i64,
-            segment: segment(used.segment()),
+            segment: match used.segment() {
+                IcedRegister::FS => AddressSegment::Fs,
+                IcedRegister::GS => AddressSegment::Gs,
+                _ => AddressSegment::Flat,
+            },
         };
         Some(Memory {
             address,
@@ -152,17 +143,11 @@ fn flow(iced: &Iced) -> Flow {
         FlowControl::IndirectBranch => Flow::IndirectJump(callee(iced)),
         FlowControl::IndirectCall => Flow::Call(callee(iced)),
         FlowControl::Call if is_near_branch(iced) => Flow::Call(Callee::Direct(iced.near_branch_target())),
-        FlowControl::Call | FlowControl::Interrupt => trap(iced),
+        // `int3` pads functions and stands behind jumps that must not be run past (straight-line speculation).
+        FlowControl::Interrupt if iced.mnemonic() == Mnemonic::Int3 => Flow::Stop,
+        FlowControl::Call | FlowControl::Interrupt => Flow::Trap,
         FlowControl::Return => Flow::Return,
         FlowControl::Exception => Flow::Stop,
-    }
-}
-
-/// `int3` pads functions and stands behind jumps that must not be run past (straight-line speculation).
-fn trap(iced: &Iced) -> Flow {
-    match iced.mnemonic() {
-        Mnemonic::Int3 => Flow::Stop,
-        _ => Flow::Trap,
     }
 }
 
@@ -185,13 +170,15 @@ fn tested(iced: &Iced) -> Option<Register> {
 
 /// The 64-bit register of an operand.
 fn wide(iced: &Iced, operand: u32) -> Option<Register> {
-    let is_wide = iced.op_kind(operand) == OpKind::Register && iced.op_register(operand).is_gpr64();
-    is_wide.then(|| register(iced.op_register(operand)))?
+    operand_register(iced, operand).filter(|of| of.is_gpr64()).and_then(register)
 }
 
 fn narrow(iced: &Iced, operand: u32) -> Option<Register> {
-    let is_narrow = iced.op_kind(operand) == OpKind::Register && iced.op_register(operand).is_gpr32();
-    is_narrow.then(|| register(iced.op_register(operand)))?
+    operand_register(iced, operand).filter(|of| of.is_gpr32()).and_then(register)
+}
+
+fn operand_register(iced: &Iced, operand: u32) -> Option<IcedRegister> {
+    (iced.op_kind(operand) == OpKind::Register).then(|| iced.op_register(operand))
 }
 
 /// The value of an operand of 8 bytes.
@@ -205,27 +192,23 @@ fn source(iced: &Iced, operand: u32) -> Option<ValueSource> {
 }
 
 fn is_immediate(kind: OpKind) -> bool {
-    matches!(
-        kind,
-        OpKind::Immediate8
-            | OpKind::Immediate16
-            | OpKind::Immediate32
-            | OpKind::Immediate64
-            | OpKind::Immediate8to16
-            | OpKind::Immediate8to32
-            | OpKind::Immediate8to64
-            | OpKind::Immediate32to64
-    )
+    use OpKind as K;
+    matches!(kind, K::Immediate8 | K::Immediate16 | K::Immediate32 | K::Immediate64)
+        || matches!(kind, K::Immediate8to16 | K::Immediate8to32 | K::Immediate8to64 | K::Immediate32to64)
 }
 
 fn effect(iced: &Iced, instruction: &Instruction) -> Effect {
+    let add = |number| {
+        let from = ValueSource::Number(number);
+        wide(iced, 0).map(|to| Effect::Add { to, of: to, from, subtract: false })
+    };
     let known = match iced.mnemonic() {
         Mnemonic::Mov => of_move(iced, instruction),
         Mnemonic::Lea => wide(iced, 0).map(|to| Effect::Lea { to, address: written_address(iced) }),
         Mnemonic::Add => of_add(iced, false),
-        Mnemonic::Sub => of_sub(iced),
-        Mnemonic::Inc => wide(iced, 0).map(|to| add(to, 1)),
-        Mnemonic::Dec => wide(iced, 0).map(|to| add(to, -1)),
+        Mnemonic::Sub => of_same(iced).or_else(|| of_add(iced, true)),
+        Mnemonic::Inc => add(1),
+        Mnemonic::Dec => add(-1),
         Mnemonic::And => of_and(iced),
         Mnemonic::Xor => of_same(iced),
         Mnemonic::Xchg => of_xchg(iced),
@@ -261,9 +244,8 @@ fn of_choice(iced: &Iced) -> Option<Effect> {
 fn of_move(iced: &Iced, instruction: &Instruction) -> Option<Effect> {
     if iced.op0_kind() == OpKind::Memory {
         // A store of fewer bytes spoils what was there, and so needs no source.
-        return instruction
-            .operand()
-            .map(|_| Effect::Store { from: source(iced, 1).unwrap_or(ValueSource::Memory) });
+        let from = source(iced, 1).unwrap_or(ValueSource::Memory);
+        return instruction.operand().map(|_| Effect::Store { from });
     }
     if let Some(to) = wide(iced, 0) {
         return source(iced, 1).map(|from| Effect::Move { to, from, is_narrow: false });
@@ -279,18 +261,8 @@ fn of_move(iced: &Iced, instruction: &Instruction) -> Option<Effect> {
 
 fn of_add(iced: &Iced, subtract: bool) -> Option<Effect> {
     let to = wide(iced, 0)?;
-    let from = source(iced, 1)?;
-    Some(Effect::Add { to, of: to, from, subtract })
+    Some(Effect::Add { to, of: to, from: source(iced, 1)?, subtract })
 }
-
-fn add(to: Register, number: i64) -> Effect {
-    Effect::Add { to, of: to, from: ValueSource::Number(number), subtract: false }
-}
-
-fn of_sub(iced: &Iced) -> Option<Effect> {
-    of_same(iced).or_else(|| of_add(iced, true))
-}
-
 /// `xor` and `sub` of a register with itself make zero.
 fn of_same(iced: &Iced) -> Option<Effect> {
     let both = iced.op0_kind() == OpKind::Register && iced.op1_kind() == OpKind::Register;
@@ -301,10 +273,8 @@ fn of_same(iced: &Iced) -> Option<Effect> {
 
 fn of_and(iced: &Iced) -> Option<Effect> {
     let to = wide(iced, 0)?;
-    match source(iced, 1)? {
-        ValueSource::Number(mask) => Some(Effect::And { to, of: to, mask }),
-        _ => None,
-    }
+    let ValueSource::Number(mask) = source(iced, 1)? else { return None };
+    Some(Effect::And { to, of: to, mask })
 }
 
 fn of_xchg(iced: &Iced) -> Option<Effect> {

@@ -1,8 +1,7 @@
 //! What CI runs, with the time each stage may take.
 
-use crate::tools::shell::{self, root, say};
+use crate::tools::shell::{self, say};
 use anyhow::{Context, Result};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A stage: its name, minutes on two idle cores, and its work.
@@ -68,6 +67,5 @@ fn lints() -> Result<bool> {
 }
 
 fn cargo(args: &[&str], variables: &[(&str, &str)]) -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    shell::run(Command::new(cargo).current_dir(root()).args(args).envs(variables.iter().copied()))
+    shell::run(shell::cargo(args).envs(variables.iter().copied()))
 }

@@ -16,7 +16,7 @@ mod trace;
 use crate::tools::shell::{self, root, say};
 use anyhow::{Context, Result, ensure};
 use fieldline_debuginfo::{Elf, FileBytes};
-use recording::Program;
+use recording::{Program, address};
 use sampling::{Marks, Sample, Sampler};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -66,10 +66,8 @@ fn compile(tree: &Path, program: &Path) -> Result<()> {
 
 /// The C files, relative to the tree.
 fn units(tree: &Path) -> Result<Vec<PathBuf>> {
-    let mut units = Vec::new();
-    for entry in fs::read_dir(tree.join(NAME))? {
-        units.push(Path::new(NAME).join(entry?.file_name()));
-    }
+    let names = fs::read_dir(tree.join(NAME))?.map(|entry| Ok(Path::new(NAME).join(entry?.file_name())));
+    let mut units: Vec<PathBuf> = names.collect::<Result<_>>()?;
     units.sort();
     Ok(units)
 }
@@ -109,23 +107,17 @@ fn trace(sampler: &mut Sampler) -> Result<String> {
 fn marks(program: &Path) -> Result<Marks> {
     let file = FileBytes::open(program)?;
     let elf = Elf::parse(&file)?;
-    let find = |name: &str| elf.symbols().find(|symbol| symbol.name == name).map(|symbol| symbol.address);
-    let turns = find("turn_of").context("no symbol turn_of")?;
-    let recording = find("recording").context("no symbol recording")?;
+    let (turns, recording) = (address(&elf, "turn_of")?, address(&elf, "recording")?);
     Ok(Marks { turns, recording })
 }
 
 /// The rows `type address size count` among what the program printed.
 fn objects(printed: &str) -> Result<String> {
     let mut table = String::from("# type\taddress of the first\tsize\thow many, one behind the other\n");
-    let is_row =
-        |words: &Vec<&str>| words.len() == 4 && words.get(1).is_some_and(|word| word.starts_with("0x"));
-    let rows: Vec<Vec<&str>> = printed.lines().map(|line| line.split(' ').collect()).filter(is_row).collect();
+    let rows = printed.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let rows: Vec<_> = rows.filter(|words| words.len() == 4 && words[1].starts_with("0x")).collect();
     ensure!(!rows.is_empty(), "the program did not say where its objects are:\n{printed}");
-    for row in rows {
-        table.push_str(&row.join("\t"));
-        table.push('\n');
-    }
+    rows.iter().for_each(|row| table.extend([&row.join("\t"), "\n"]));
     Ok(table)
 }
 

@@ -27,26 +27,27 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         bail!("fuzz takes no arguments; it writes seeds, `cargo +nightly fuzz run TARGET` runs a target");
     }
     let seeds = Seeds { corpus: root().join("crates/fuzz/corpus") };
-    let fixtures = root().join("fixtures");
-    seeds.files("perf_data", &fixtures.join("perf"), |name| name.ends_with(".data"))?;
-    recordings(&seeds, &fixtures.join("attribution/idioms"))?;
-    stacks(&seeds, &fixtures.join("attribution/idioms"))?;
-    seeds.files("script", &root().join("crates/fuzz/seeds/script"), |_| true)?;
-    seeds.files("dwarf", &fixtures.join("layout"), |name| name.ends_with(".o"))?;
-    seeds.files("dwarf", &fixtures.join("attribution"), |name| name == "idioms")?;
-    objects(&seeds, &root().join("crates/fuzz/seeds/small.c"))?;
-    seeds.files("btf", &fixtures.join("layout"), |name| name.ends_with(".btf"))?;
-    seeds.files("source", &root().join("crates/fuzz/seeds/source"), |_| true)?;
-    seeds.files("source", &fixtures.join("layout"), |name| name.ends_with(".c"))?;
+    let (fixtures, own) = (root().join("fixtures"), root().join("crates/fuzz/seeds"));
+    let program = FileBytes::open(&fixtures.join("attribution/idioms"))?;
+    let program = Elf::parse(&program)?;
+    seeds.files("perf_data", &fixtures.join("perf"), ".data")?;
+    recordings(&seeds, &program)?;
+    stacks(&seeds, &program)?;
+    seeds.files("script", &own.join("script"), "")?;
+    seeds.files("dwarf", &fixtures.join("layout"), ".o")?;
+    seeds.files("dwarf", &fixtures.join("attribution"), "idioms")?;
+    objects(&seeds, &own.join("small.c"))?;
+    seeds.files("btf", &fixtures.join("layout"), ".btf")?;
+    seeds.files("source", &own.join("source"), "")?;
+    seeds.files("source", &fixtures.join("layout"), ".c")?;
     for folder in ["include", "shaper"] {
-        seeds.files("source", &fixtures.join("demo/tree").join(folder), |_| true)?;
+        seeds.files("source", &fixtures.join("demo/tree").join(folder), "")?;
     }
-    code(&seeds, &fixtures.join("attribution/idioms"))?;
+    code(&seeds, &program)?;
     documents(&seeds, &fixtures.join("demo"))?;
     Ok(true)
 }
 
-/// Where seeds are written.
 struct Seeds {
     corpus: PathBuf,
 }
@@ -61,30 +62,33 @@ impl Seeds {
         Ok(())
     }
 
-    /// All files of a folder whose names fit.
-    fn files(&self, target: &str, folder: &Path, fits: impl Fn(&str) -> bool) -> Result<()> {
+    /// All files of a folder whose names end so.
+    fn files(&self, target: &str, folder: &Path, end: &str) -> Result<()> {
         for entry in fs::read_dir(folder).with_context(|| format!("{}", folder.display()))? {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if path.is_file() && fits(&name) {
+            if path.is_file() && name.ends_with(end) {
                 self.add(target, &name, &fs::read(&path)?)?;
             }
         }
         Ok(())
     }
+
+    /// A folder for what seeds are made of.
+    fn part(&self) -> Result<PathBuf> {
+        let folder = self.corpus.join("part");
+        fs::create_dir_all(&folder)?;
+        Ok(folder)
+    }
 }
 
 /// Recordings of the program in every form that a file can have.
-fn recordings(seeds: &Seeds, program: &Path) -> Result<()> {
-    let bytes = FileBytes::open(program)?;
-    let elf = Elf::parse(&bytes)?;
+fn recordings(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
+    let packings =
+        [("plain", Packing::None), ("zstd", Packing::Compressed(500)), ("zstd2", Packing::Compressed2(500))];
     for endian in [Endian::Little, Endian::Big] {
-        for (word, packing) in [
-            ("plain", Packing::None),
-            ("zstd", Packing::Compressed(500)),
-            ("zstd2", Packing::Compressed2(500)),
-        ] {
-            let mut recording = sampled(&elf, endian);
+        for (word, packing) in packings {
+            let mut recording = sampled(program, endian);
             recording.pack(packing);
             seeds.add("perf_data", &format!("{word}-{endian:?}-file"), &recording.to_file())?;
             seeds.add("perf_data", &format!("{word}-{endian:?}-pipe"), &recording.to_pipe())?;
@@ -135,10 +139,9 @@ fn sampled(elf: &Elf<'_>, endian: Endian) -> RecordingWriter {
 }
 
 /// Stacks of branches that run through the program's functions, as a file and as text.
-fn stacks(seeds: &Seeds, program: &Path) -> Result<()> {
-    let bytes = FileBytes::open(program)?;
-    let elf = Elf::parse(&bytes)?;
-    let functions: Vec<_> = elf.symbols().filter(|symbol| symbol.is_function && symbol.size > 0).collect();
+fn stacks(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
+    let functions: Vec<_> =
+        program.symbols().filter(|symbol| symbol.is_function && symbol.size > 0).collect();
     let mut recording = RecordingWriter::new(Endian::Little);
     let fields = SampleFields::IP | SampleFields::TID | SampleFields::TIME | SampleFields::PERIOD;
     let sample_type = fields | SampleFields::BRANCH_STACK;
@@ -152,23 +155,13 @@ fn stacks(seeds: &Seeds, program: &Path) -> Result<()> {
         let mut branches: Vec<[u64; 3]> = ends.zip(begins).map(|(from, to)| [from, to, 0]).collect();
         branches.reverse();
         let Some([_, ip, _]) = branches.first().copied() else { continue };
-        let values = SampleValues {
-            ip,
-            pid: 7,
-            tid: 7,
-            time,
-            period: 310,
-            branches: &branches,
-            ..SampleValues::default()
-        };
+        let (pid, tid, period, branches) = (7, 7, 310, &branches[..]);
+        let values = SampleValues { ip, pid, tid, time, period, branches, ..SampleValues::default() };
         recording.sample(event, &SampleValues { cpu_mode: CpuMode::Kernel, ..values });
         let words: Vec<String> =
             branches.iter().map(|[from, to, _]| format!("{from:#x}/{to:#x}/P/-/-/0")).collect();
-        writeln!(
-            text,
-            "a 7/7 [000] 1.{time:06}: 310 cycles: {ip:x} run+0x0 ([kernel.kallsyms]) {}",
-            words.join(" ")
-        )?;
+        let words = words.join(" ");
+        writeln!(text, "a 7/7 [000] 1.{time:06}: 310 cycles: {ip:x} run+0x0 ([kernel.kallsyms]) {words}")?;
     }
     seeds.add("perf_data", "stacks", &recording.to_file())?;
     seeds.add("script", "stacks.txt", text.as_bytes())
@@ -180,7 +173,7 @@ fn objects(seeds: &Seeds, source: &Path) -> Result<()> {
         say("no gcc: no small objects");
         return Ok(());
     }
-    let folder = tempfile(&seeds.corpus)?;
+    let folder = seeds.part()?;
     for (name, options) in [
         ("small-5.o", "-gdwarf-5"),
         ("small-4-units.o", "-gdwarf-4 -fdebug-types-section"),
@@ -196,17 +189,9 @@ fn objects(seeds: &Seeds, source: &Path) -> Result<()> {
     Ok(fs::remove_dir_all(folder)?)
 }
 
-fn tempfile(corpus: &Path) -> Result<PathBuf> {
-    let folder = corpus.join("part");
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
-}
-
 /// Pieces of the program's own text; two bytes say where they go.
-fn code(seeds: &Seeds, program: &Path) -> Result<()> {
-    let bytes = FileBytes::open(program)?;
-    let elf = Elf::parse(&bytes)?;
-    let (_, _, text) = *elf.text_sections().first().context("the program has no text")?;
+fn code(seeds: &Seeds, program: &Elf<'_>) -> Result<()> {
+    let (_, _, text) = *program.text_sections().first().context("the program has no text")?;
     for (piece, code) in text.chunks(CODE).enumerate() {
         let at = u16::try_from(piece * CODE)?;
         seeds.add("code", &format!("{at:05}"), &[&at.to_le_bytes(), code].concat())?;
@@ -217,7 +202,7 @@ fn code(seeds: &Seeds, program: &Path) -> Result<()> {
 /// A profile and plans of the demo, whole and shortened.
 fn documents(seeds: &Seeds, demo: &Path) -> Result<()> {
     let fieldline = shell::fieldline()?;
-    let folder = tempfile(&seeds.corpus)?;
+    let folder = seeds.part()?;
     let (profile, plan) = (folder.join("profile.json"), folder.join("plan.json"));
     let program = demo.join("shaper");
     let mut command = Command::new(&fieldline);
@@ -238,7 +223,6 @@ fn documents(seeds: &Seeds, demo: &Path) -> Result<()> {
     Ok(fs::remove_dir_all(folder)?)
 }
 
-/// Cuts lists.
 fn shorten(value: &mut Value, rows: usize) {
     match value {
         Value::Array(list) => {

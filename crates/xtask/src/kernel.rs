@@ -26,20 +26,15 @@ const UNIT: &str = "kernel/sched/fair.c";
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let vmlinux = inputs::vmlinux()?;
     say(&format!("kernel: {}", vmlinux.display()));
-    let mut passed = 0;
-    let mut failed = 0;
+    let (mut passed, mut failed) = (0, 0);
     let mut count = |name: &str, result: Result<bool>| {
-        let (word, rest) = match result {
-            Ok(true) => ("ok", String::new()),
-            Ok(false) => ("FAILED", String::new()),
-            Err(error) => ("FAILED", format!(": {error:#}")),
+        let (sum, word) = match result {
+            Ok(true) => (&mut passed, "ok".to_owned()),
+            Ok(false) => (&mut failed, "FAILED".to_owned()),
+            Err(error) => (&mut failed, format!("FAILED: {error:#}")),
         };
-        if word == "ok" {
-            passed += 1
-        } else {
-            failed += 1
-        }
-        say(&format!("test {name} ... {word}{rest}"));
+        *sum += 1;
+        say(&format!("test {name} ... {word}"));
     };
     count("placement rules reproduce every struct", placement(&vmlinux));
     count("names found one by one are those of the whole file", names(&vmlinux));
@@ -55,10 +50,8 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let is_full = args.iter().any(|arg| arg == "--full");
     count("random orders compile as predicted", permutations::every(&vmlinux, is_full));
     if is_full {
-        count(
-            "declarations in the tree are those of debug info",
-            source::run(&[vmlinux.display().to_string()]),
-        );
+        let vmlinux_again = [vmlinux.display().to_string()];
+        count("declarations in the tree are those of debug info", source::run(&vmlinux_again));
         count("the gate finds what grew between kernels", regressions::across(&vmlinux));
     }
     say(&format!("\nkernel: {passed} passed, {failed} failed"));
@@ -91,12 +84,10 @@ fn names(vmlinux: &Path) -> Result<bool> {
         let mut checked = 0;
         // A prime step picks names from all over the file.
         for definition in all.iter().step_by(97) {
-            let mut expected: Vec<u32> =
-                all.iter().filter(|other| other.name == definition.name).map(|other| other.units).collect();
-            let mut found: Vec<u32> =
-                dwarf::find(dwarf, &definition.name)?.iter().map(|other| other.units).collect();
-            expected.sort_unstable();
-            found.sort_unstable();
+            let same = all.iter().filter(|other| other.name == definition.name);
+            let expected = sorted(same.map(|other| other.units));
+            let found = dwarf::find_many(dwarf, &[&definition.name])?.concat();
+            let found = sorted(found.iter().map(|other| other.units));
             if expected != found {
                 say(&format!("  {}: {found:?} units by name, {expected:?} in the file", definition.name));
                 return Ok(false);
@@ -108,6 +99,12 @@ fn names(vmlinux: &Path) -> Result<bool> {
     })
 }
 
+fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values
+}
+
 /// Looking for many names in one pass gives what looking for each gives, and what walking everything gives.
 fn together(vmlinux: &Path) -> Result<bool> {
     with_dwarf(vmlinux, |dwarf| {
@@ -117,14 +114,12 @@ fn together(vmlinux: &Path) -> Result<bool> {
         let (together, firsts) = (dwarf::find_many(dwarf, &names)?, dwarf::find_first_many(dwarf, &names)?);
         for (index, (found, first)) in together.iter().zip(&firsts).enumerate() {
             let name = names[index];
-            let mut walked: Vec<(&str, u64, u32)> =
-                all.iter().filter(|of| *of.name == *name).map(facts).collect();
-            let mut known: Vec<(&str, u64, u32)> = found.iter().map(facts).collect();
-            walked.sort_unstable();
-            known.sort_unstable();
+            let walked = sorted(all.iter().filter(|of| *of.name == *name).map(facts));
+            let known = sorted(found.iter().map(facts));
             let is_first = first.as_ref().map(|of| of.die) == found.iter().map(|of| of.die).min();
             let is_alike = index % 31 != 0
-                || (*found == dwarf::find(dwarf, name)? && *first == dwarf::find_first(dwarf, name)?);
+                || (dwarf::find_many(dwarf, &[name])? == std::slice::from_ref(found)
+                    && dwarf::find_first_many(dwarf, &[name])? == std::slice::from_ref(first));
             if walked != known || !is_first || !is_alike {
                 say(&format!("  {name}: {known:?} together, {walked:?} in the file"));
                 return Ok(false);
@@ -148,9 +143,11 @@ fn early(vmlinux: &Path) -> Result<bool> {
     let (mut definitions, mut in_head) = (0, 0);
     for definition in dwarf::index(&all)?.iter().filter(|one| !one.is_nested).step_by(61) {
         let opened = Opened::new(&sections)?;
-        let found = opened.find_first_many(&[&definition.name])?.pop().flatten();
-        let found = found.context("a name of the file is not found")?;
-        let first = dwarf::find_first(&all, &definition.name)?.context("a name of the file is not found")?;
+        let name = [&*definition.name];
+        let (found, first) =
+            (opened.find_first_many(&name)?.pop(), dwarf::find_first_many(&all, &name)?.pop());
+        let found = found.flatten().context("a name of the file is not found")?;
+        let first = first.flatten().context("a name of the file is not found")?;
         if (found.die, found.signature) != (first.die, first.signature) {
             say(&format!("  {}: {:?} early, {:?} of all", definition.name, found.die, first.die));
             return Ok(false);
@@ -165,11 +162,10 @@ fn early(vmlinux: &Path) -> Result<bool> {
 
 /// Every instruction of the kernel, decoded by two libraries (crates/machinecode/tests/suite/second_decoder.rs).
 fn second_decoder(vmlinux: &Path) -> Result<bool> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut test = Command::new(cargo);
-    test.current_dir(shell::root()).env("FIELDLINE_VMLINUX", vmlinux);
-    test.args(["test", "--release", "--quiet", "--package", "fieldline-machinecode", "--test", "suite"]);
-    shell::run(test.args(["--features", "second-decoder", "--", "--nocapture"]))?;
+    let test = ["test", "--release", "--quiet", "--package", "fieldline-machinecode", "--test", "suite"];
+    let mut test = shell::cargo(&test);
+    test.args(["--features", "second-decoder", "--", "--nocapture"]).env("FIELDLINE_VMLINUX", vmlinux);
+    shell::run(&mut test)?;
     Ok(true)
 }
 
@@ -177,9 +173,7 @@ fn second_decoder(vmlinux: &Path) -> Result<bool> {
 fn ignored_tests(vmlinux: &Path) -> Result<bool> {
     let members = std::env::temp_dir().join(format!("fieldline-members-{}", std::process::id()));
     std::fs::write(&members, with_dwarf(vmlinux, members_of)?)?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut test = Command::new(cargo);
-    test.current_dir(shell::root()).args(["test", "--quiet", "--workspace", "--tests", "--", "--ignored"]);
+    let mut test = shell::cargo(&["test", "--quiet", "--workspace", "--tests", "--", "--ignored"]);
     test.env("FIELDLINE_VMLINUX", vmlinux).env("FIELDLINE_TREE", inputs::tree(vmlinux)?);
     test.env("FIELDLINE_MEMBERS", &members).env("FIELDLINE_PERF_ROOT", debian::peers_root()?);
     match inputs::all_recordings()? {
@@ -202,9 +196,8 @@ fn members_of(dwarf: &Dwarf<'_>) -> Result<String> {
         let id = reader.read(definition.die)?;
         let Some(layout) = Layout::of(reader.table(), id) else { continue };
         let Some(file) = layout.file.as_deref().filter(|_| !layout.name.is_empty()) else { continue };
-        let names: Vec<&str> =
-            layout.members.iter().map(|member| member.name.as_deref().unwrap_or("-")).collect();
-        let names = names.join(",");
+        let names = layout.members.iter().map(|member| member.name.as_deref().unwrap_or("-"));
+        let names = names.collect::<Vec<_>>().join(",");
         rows.push_str(&format!("{file}\t{}\t{}\t{}\t{names}\n", layout.line, layout.kind, layout.name));
     }
     Ok(rows)
@@ -217,7 +210,8 @@ fn typedefs(elf: &Elf<'_>, sections: &DebugSections<'_>) -> Result<u32> {
     let mut found = 0;
     for typedef in btf.definitions().filter(|one| one.kind == BtfKind::Typedef).step_by(17) {
         let name = std::str::from_utf8(typedef.name)?;
-        Opened::new(sections)?.find_typedef(name)?.with_context(|| format!("typedef {name} is not found"))?;
+        let definition = Opened::new(sections)?.find_typedefs(&[name])?.pop().flatten();
+        definition.with_context(|| format!("typedef {name} is not found"))?;
         found += 1;
     }
     Ok(found)
@@ -232,27 +226,16 @@ fn road(vmlinux: &Path) -> Result<bool> {
     };
     let tree = inputs::tree(vmlinux)?;
     let fieldline = shell::fieldline()?;
-    shell::run(
-        Command::new(&fieldline)
-            .arg("propose")
-            .args(TARGETS)
-            .arg("--vmlinux")
-            .arg(vmlinux)
-            .arg("--perf")
-            .arg(&recording)
-            .arg("--tree")
-            .arg(&tree)
-            .arg("-o")
-            .arg(&out),
-    )?;
+    let mut propose = Command::new(&fieldline);
+    propose.arg("propose").args(TARGETS).arg("--vmlinux").arg(vmlinux).arg("--perf").arg(&recording);
+    shell::run(propose.arg("--tree").arg(&tree).arg("-o").arg(&out))?;
     let patches = patches(&out)?;
     if patches.is_empty() {
         bail!("{}: propose wrote no patch", out.display());
     }
     for patch in &patches {
-        shell::run(
-            Command::new("git").current_dir(&tree).args(["apply", "--check", "--verbose"]).arg(patch),
-        )?;
+        let mut apply = Command::new("git");
+        shell::run(apply.current_dir(&tree).args(["apply", "--check", "--verbose"]).arg(patch))?;
     }
     better(&out.join("plan.json"))?;
     let build = builds::prepared(&tree, &["kernel/sched/core.o"])?;

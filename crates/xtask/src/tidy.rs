@@ -1,15 +1,14 @@
 //! The architecture as a check: what may be named where, and how the house is laid. docs/ARCHITECTURE.md says why.
 //!
 //! * `house`: the crates, their files, and what each file declares and names.
-//! * `crates`: arrows between crates as docs/ARCHITECTURE.md draws them, and libraries where they belong.
+//! * `crates`: arrows between crates as docs/ARCHITECTURE.md draws them, libraries where they belong, and one meaning for each
+//!   public type's name.
 //! * `files`: no circles of imports, no crowded folders, one style of modules, sizes.
-//! * `names`: one meaning for each public type's name.
 //! * `words`: what must not stand in code.
 
 mod crates;
 mod files;
 mod house;
-mod names;
 mod words;
 
 use crate::tools::shell::{root, say};
@@ -28,7 +27,7 @@ const RULES: &[Rule] = &[
     ("modules stand in name.rs beside name/", files::module_style),
     ("functions and files are small", files::sizes),
     ("fixtures are small and listed", files::fixtures),
-    ("a public type's name has one meaning", names::shared),
+    ("a public type's name has one meaning", crates::shared_names),
     ("pure crates do no input or output", words::input_and_output),
     ("unsafe code stands in one place", words::unsafe_code),
     ("no code knows the structs of the recordings", words::recordings),

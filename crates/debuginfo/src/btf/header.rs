@@ -1,6 +1,9 @@
 //! The header (btf.rst section 2; `struct btf_header`): which bytes are types, which are strings.
 
-use super::error::BtfError;
+/// Why BTF could not be read: what is wrong and where, in bytes from the start of the BTF data.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("BTF: {0}")]
+pub struct BtfError(pub(super) String);
 
 /// `BTF_MAGIC`.
 const MAGIC: u16 = 0xeb9f;
@@ -9,17 +12,14 @@ const MIN_HEADER: usize = 24;
 /// Length of a header that names a layout section.
 const LAYOUT_HEADER: usize = 32;
 
-/// A stretch of the data.
+/// A stretch of the data, and where it begins in it, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Section<'d> {
-    /// Its bytes.
     pub(super) bytes: &'d [u8],
-    /// Where it begins in the data, for messages.
     pub(super) offset: u64,
 }
 
 /// What the header says.
-#[derive(Debug)]
 pub(super) struct Header<'d> {
     pub(super) big_endian: bool,
     pub(super) types: Section<'d>,
@@ -37,20 +37,21 @@ pub(super) fn read_u32(bytes: &[u8], offset: usize, big_endian: bool) -> Option<
 
 impl<'d> Header<'d> {
     pub(super) fn parse(data: &'d [u8]) -> Result<Self, BtfError> {
-        let too_short = |needed| BtfError::TooShort { len: data.len(), needed };
+        let wrong = |what: String| Err(BtfError(what));
+        let too_short =
+            |needed| BtfError(format!("{} bytes are too short for a header of {needed}", data.len()));
         let [first, second, version, _, ..] = *data else {
             return Err(too_short(MIN_HEADER));
         };
         let found = u16::from_le_bytes([first, second]);
-        let big_endian = match found {
-            MAGIC => false,
-            _ if found == MAGIC.swap_bytes() => true,
-            _ => return Err(BtfError::Magic { found }),
-        };
-        if version != 1 {
-            return Err(BtfError::Version { version });
+        let big_endian = found == MAGIC.swap_bytes();
+        if found != MAGIC && !big_endian {
+            return wrong(format!("magic {found:#06x} at offset 0 instead of 0xeb9f"));
         }
-        let field = |offset| read_u32(data, offset, big_endian).ok_or(too_short(MIN_HEADER));
+        if version != 1 {
+            return wrong(format!("version {version} at offset 2, only version 1 is known"));
+        }
+        let field = |offset| read_u32(data, offset, big_endian).ok_or_else(|| too_short(MIN_HEADER));
         let len = field(4)? as usize;
         if len < MIN_HEADER || len > data.len() {
             return Err(too_short(len.max(MIN_HEADER)));
@@ -65,7 +66,8 @@ impl<'d> Header<'d> {
 
     /// Checks what a reader of the sections relies on. Split BTF may have no strings of its own.
     pub(super) fn check(&self, is_split: bool) -> Result<(), BtfError> {
-        let malformed = |section, offset, what| Err(BtfError::Malformed { section, offset, what });
+        let malformed =
+            |section, offset, what| Err(BtfError(format!("{section} section at {offset:#x}: {what}")));
         if !self.types.offset.is_multiple_of(4) {
             return malformed("type", self.types.offset, "does not begin at a multiple of 4");
         }
@@ -84,11 +86,12 @@ impl<'d> Header<'d> {
 }
 
 fn carve<'d>(data: &'d [u8], section: &'static str, offset: u64, len: u64) -> Result<Section<'d>, BtfError> {
-    let error = BtfError::Section { section, offset, len, available: data.len() as u64 };
-    let end = offset.saturating_add(len);
-    let (Ok(start), Ok(end)) = (usize::try_from(offset), usize::try_from(end)) else {
-        return Err(error);
-    };
-    let bytes = data.get(start..end).ok_or(error)?;
+    let bytes = usize::try_from(offset).ok().zip(usize::try_from(offset.saturating_add(len)).ok());
+    let bytes = bytes.and_then(|(start, end)| data.get(start..end)).ok_or_else(|| {
+        let available = data.len();
+        BtfError(format!(
+            "{section} section at {offset:#x} of {len} bytes does not fit the data of {available} bytes"
+        ))
+    })?;
     Ok(Section { bytes, offset })
 }

@@ -1,7 +1,6 @@
 //! All types of a BTF by id, and its strings.
 
-use super::error::BtfError;
-use super::header::{Header, Section, read_u32};
+use super::header::{BtfError, Header, Section, read_u32};
 use super::kind::{BtfKind, BtfTypeId, extra};
 use super::record::{COMMON, Info, Record};
 use fieldline_layout::types::TargetMachine;
@@ -10,13 +9,13 @@ use fieldline_layout::types::TargetMachine;
 #[derive(Debug)]
 pub struct Btf<'d> {
     pub(super) base: Option<&'d Self>,
-    pub(super) big_endian: bool,
-    pub(super) types: Section<'d>,
+    big_endian: bool,
+    types: Section<'d>,
     pub(super) strings: Section<'d>,
     /// Where each record begins within the type section.
-    pub(super) offsets: Vec<u32>,
+    offsets: Vec<u32>,
     /// Id of the first of them.
-    pub(super) first_id: u32,
+    first_id: u32,
     /// Offset that the first byte of our strings goes by.
     pub(super) first_string: u32,
     pointer_size: u8,
@@ -24,15 +23,15 @@ pub struct Btf<'d> {
 
 /// Indexes BTF: the content of `/sys/kernel/btf/vmlinux` or of an ELF's `.BTF` section. A module's BTF is split:
 /// it refers to the types and strings of its `base`, the kernel's.
-///
-/// # Errors
-/// If the header or a type's record is broken, or a type is of a kind whose length is unknown. References and
+/// Fails if the header or a type's record is broken, or a type is of a kind whose length is unknown. References and
 /// names are checked when they are read.
 pub fn parse<'d>(data: &'d [u8], base: Option<&'d Btf<'d>>) -> Result<Btf<'d>, BtfError> {
     let header = Header::parse(data)?;
     header.check(base.is_some())?;
-    let first_id = base.map_or(Some(1), Btf::end_id).ok_or(BtfError::TooMany)?;
-    let first_string = base.map_or(Some(0), Btf::end_string).ok_or(BtfError::TooMany)?;
+    let too_many =
+        || BtfError("base and split BTF together hold more than 2^31 types or string bytes".to_owned());
+    let first_id = base.map_or(Some(1), Btf::end_id).ok_or_else(too_many)?;
+    let first_string = base.map_or(Some(0), Btf::end_string).ok_or_else(too_many)?;
     let mut btf = Btf {
         base,
         big_endian: header.big_endian,
@@ -43,7 +42,7 @@ pub fn parse<'d>(data: &'d [u8], base: Option<&'d Btf<'d>>) -> Result<Btf<'d>, B
         first_string,
         pointer_size: base.map_or(8, |base| base.pointer_size),
     };
-    btf.end_id().ok_or(BtfError::TooMany)?;
+    btf.end_id().ok_or_else(too_many)?;
     if let Some(size) = btf.long_size() {
         btf.pointer_size = size;
     }
@@ -58,20 +57,18 @@ fn index(header: &Header<'_>, first_id: u32) -> Result<Vec<u32>, BtfError> {
     while start < types.len() {
         let id = first_id.saturating_add(u32::try_from(offsets.len()).unwrap_or(u32::MAX));
         let offset = header.types.offset + start as u64;
-        let truncated = BtfError::TruncatedType { id, offset };
-        let Some(info) = read_u32(types, start + 4, header.big_endian).map(Info) else {
-            return Err(truncated);
-        };
-        let Some((once, each)) = extra(info.number()).or_else(|| declared_extra(header, info.number()))
-        else {
-            return Err(BtfError::UnknownKind { id, offset, kind: info.number() });
-        };
+        let wrong = |what: String| BtfError(format!("type {id} at offset {offset:#x}: {what}"));
+        let truncated = || wrong("its record ends beyond the type section".to_owned());
+        let info = Info(read_u32(types, start + 4, header.big_endian).ok_or_else(truncated)?);
+        let number = info.number();
+        let known = extra(number).or_else(|| declared_extra(header, number));
+        let (once, each) = known
+            .ok_or_else(|| wrong(format!("unknown kind {number}, and no layout section tells its length")))?;
         let len = COMMON as u64 + u64::from(once) + u64::from(each) * u64::from(info.vlen());
-        let end = usize::try_from(start as u64 + len).unwrap_or(usize::MAX);
-        if end > types.len() {
-            return Err(truncated);
-        }
-        offsets.push(u32::try_from(start).map_err(|_| BtfError::TooMany)?);
+        let end = usize::try_from(start as u64 + len).ok().filter(|end| *end <= types.len());
+        let end = end.ok_or_else(truncated)?;
+        // Section lengths are of 32 bits, so places in them are too.
+        offsets.push(start as u32);
         start = end;
     }
     Ok(offsets)
@@ -89,7 +86,7 @@ fn declared_extra(header: &Header<'_>, number: u8) -> Option<(u32, u32)> {
 }
 
 impl<'d> Btf<'d> {
-    /// The id after the last.
+    /// The id after the last; `None` if it is no number of 31 bits.
     pub(super) fn end_id(&self) -> Option<u32> {
         let count = u32::try_from(self.offsets.len()).ok()?;
         self.first_id.checked_add(count).filter(|end| end >> 31 == 0)
@@ -115,19 +112,8 @@ impl<'d> Btf<'d> {
         Some(Record { id, bytes, offset: self.types.offset + start as u64, big_endian: self.big_endian })
     }
 
-    /// The highest id.
-    pub fn last_id(&self) -> BtfTypeId {
+    pub(super) fn last_id(&self) -> BtfTypeId {
         BtfTypeId(self.end_id().unwrap_or(1).saturating_sub(1))
-    }
-
-    /// Number of types of this BTF, without its base.
-    pub fn len(&self) -> usize {
-        self.offsets.len()
-    }
-
-    /// Whether it holds no type of its own.
-    pub fn is_empty(&self) -> bool {
-        self.offsets.is_empty()
     }
 
     /// What an id is.

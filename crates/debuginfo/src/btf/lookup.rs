@@ -1,12 +1,13 @@
-//! Types by name.
+//! Types by name, and which hold others by value.
 
 use super::index::Btf;
 use super::kind::{BtfKind, BtfTypeId};
+use super::record::Record;
 use memchr::memmem;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// How many typedefs and qualifiers are followed to an aggregate; more is a cycle.
+/// How deep types may hold each other, and how many typedefs and qualifiers are followed to an aggregate; more is a cycle.
 const MAX_CHAIN: u32 = 64;
 
 /// A type that can be laid out: a struct or union, or a typedef of one.
@@ -21,8 +22,7 @@ pub struct BtfDefinition<'d> {
 }
 
 impl<'d> Btf<'d> {
-    /// The structs and unions of a name, and typedefs of a struct or union, in the order of their ids; those of
-    /// the base come first.
+    /// The structs and unions of a name, and typedefs of one, in the order of their ids; those of the base come first.
     pub fn find(&self, name: &str) -> Vec<BtfTypeId> {
         self.find_many(&[name]).pop().unwrap_or_default()
     }
@@ -33,7 +33,7 @@ impl<'d> Btf<'d> {
         let mut by_place: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         let places: Vec<Vec<u32>> = names.par_iter().map(|name| self.name_places(name)).collect();
         for (index, place) in
-            (0..).zip(places).flat_map(|(index, places)| places.into_iter().map(move |of| (index, of)))
+            (0..).zip(places).flat_map(|(index, of)| of.into_iter().map(move |of| (index, of)))
         {
             by_place.entry(place).or_default().push(index);
         }
@@ -49,8 +49,7 @@ impl<'d> Btf<'d> {
         found
     }
 
-    /// All named structs and unions, and typedefs of them, in the order of their ids; those of the base are left
-    /// out.
+    /// All named structs and unions, and typedefs of them, without those of the base, in the order of their ids.
     pub fn definitions(&self) -> impl Iterator<Item = BtfDefinition<'d>> {
         self.ids().filter_map(|id| {
             let record = self.record(id)?;
@@ -79,14 +78,13 @@ impl<'d> Btf<'d> {
     pub fn find_kind(&self, name: &str, wanted: impl Fn(BtfKind) -> bool + Copy) -> Vec<BtfTypeId> {
         let mut found = self.base.map(|base| base.find_kind(name, wanted)).unwrap_or_default();
         let places = self.name_places(name);
-        if places.is_empty() {
-            return found;
-        }
-        let ids = self.ids().filter(|id| {
+        let is_it = |id: &BtfTypeId| {
             let record = self.record(*id);
             record.is_some_and(|record| wanted(record.kind()) && places.binary_search(&record.name()).is_ok())
-        });
-        found.extend(ids);
+        };
+        if !places.is_empty() {
+            found.extend(self.ids().filter(is_it));
+        }
         found
     }
 
@@ -106,6 +104,49 @@ impl<'d> Btf<'d> {
         places.extend(ours.filter_map(|at| u32::try_from(at).ok()?.checked_add(self.first_string)));
         places
     }
+    /// The structs and unions, those of the base included, that are among some types or hold one of them by value: as
+    /// a member, in an array, in what they hold. In the order of their ids. Looks at each type once and copies none.
+    pub fn holders(&self, of: &[BtfTypeId]) -> Vec<BtfTypeId> {
+        let last = self.last_id().0;
+        let mut known = vec![None; last as usize + 1];
+        for id in of {
+            if let Some(known) = known.get_mut(id.0 as usize) {
+                *known = Some(true);
+            }
+        }
+        let aggregates =
+            (1..=last).map(BtfTypeId).filter(|id| self.kind(*id).is_some_and(BtfKind::is_aggregate));
+        aggregates.filter(|id| self.is_holder(id.0, &mut known, MAX_CHAIN)).collect()
+    }
+
+    fn is_holder(&self, id: u32, known: &mut [Option<bool>], depth: u32) -> bool {
+        match known.get_mut(id as usize) {
+            None => return false,
+            Some(Some(known)) => return *known,
+            // Until it is told, it holds nothing: corrupt input may let a type hold itself.
+            Some(unasked) => *unasked = Some(false),
+        }
+        let (Some(record), Some(depth)) = (self.record(BtfTypeId(id)), depth.checked_sub(1)) else {
+            return false;
+        };
+        let holds = held(&record).any(|part| self.is_holder(part, known, depth));
+        if let (true, Some(known)) = (holds, known.get_mut(id as usize)) {
+            *known = Some(true);
+        }
+        holds
+    }
+}
+
+/// The types that one is made of.
+fn held(record: &Record<'_>) -> impl Iterator<Item = u32> {
+    let kind = record.kind();
+    let one = match kind {
+        BtfKind::Array => Some(record.array().0),
+        BtfKind::Typedef => Some(record.target()),
+        _ => kind.is_modifier().then(|| record.target()),
+    };
+    let members = kind.is_aggregate().then(|| record.members().map(|member| member.ty));
+    one.into_iter().chain(members.into_iter().flatten())
 }
 
 fn is_definition(kind: BtfKind) -> bool {

@@ -1,6 +1,6 @@
 //! Types out of BTF into a [`TypeTable`].
 
-use super::error::BtfError;
+use super::header::BtfError;
 use super::index::Btf;
 use super::kind::{BtfKind, BtfTypeId};
 use super::record::{RawMember, Record};
@@ -13,12 +13,10 @@ use rustc_hash::FxHashMap;
 /// How many typedefs, qualifiers or array dimensions are followed in one go; more is a cycle.
 const MAX_CHAIN: usize = 64;
 
-/// How much of a type is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     /// Its name and kind: it stands behind a pointer.
     Named,
-    /// All of it.
     Full,
 }
 
@@ -28,8 +26,7 @@ enum Extent {
 pub struct Reader<'b, 'd> {
     btf: &'b Btf<'d>,
     known: FxHashMap<u32, (TypeId, Extent)>,
-    /// Types with an id in the table whose content is still missing. A list instead of recursion: a chain of a
-    /// million typedefs would exhaust the stack.
+    /// Types in the table without content so far. Recursion would exhaust the stack on a chain of a million typedefs.
     pending: Vec<(u32, Extent)>,
 }
 
@@ -39,18 +36,15 @@ impl<'b, 'd> Reader<'b, 'd> {
         Self { btf, known: FxHashMap::default(), pending: Vec::new() }
     }
 
-    /// Copies a type and what it needs; gives its id in the table.
-    ///
-    /// # Errors
-    /// If the type, or one it needs, is broken.
+    /// Copies a type and what it needs; gives its id in the table. Fails if one of them is broken.
     pub fn read(&mut self, id: BtfTypeId, table: &mut TypeTable) -> Result<TypeId, BtfError> {
         self.btf.type_record(id)?;
         let root = self.intern(id.0, Extent::Full, table);
         while let Some((id, extent)) = self.pending.pop() {
             let record = self.btf.type_record(BtfTypeId(id))?;
             let slot = self.known.get(&id).map_or(TypeId::VOID, |(slot, _)| *slot);
-            let btf = self.btf;
-            let ty = convert(btf, &record, extent, &mut |id, extent| self.intern(id, extent, table))?;
+            let (btf, intern) = (self.btf, &mut |id, extent| self.intern(id, extent, table));
+            let ty = Conversion { btf, record: &record, extent, intern }.convert()?;
             table.set(slot, ty);
         }
         Ok(root)
@@ -74,113 +68,156 @@ impl<'b, 'd> Reader<'b, 'd> {
 }
 
 impl<'d> Btf<'d> {
-    /// Copies a type and what it needs into a table, as [`Reader::read`] does.
-    ///
-    /// # Errors
-    /// If the type, or one it needs, is broken.
-    pub fn read(&self, id: BtfTypeId, table: &mut TypeTable) -> Result<TypeId, BtfError> {
-        Reader::new(self).read(id, table)
-    }
-
-    /// All types, those of the base included, with the same ids: `TypeId(n)` is `BtfTypeId(n)`. Functions,
-    /// variables and sections, which are no types, become `void`.
-    ///
-    /// # Errors
-    /// If one of the types is broken.
-    pub fn read_all(&self) -> Result<TypeTable, BtfError> {
-        let mut table = TypeTable::new(self.target());
-        for id in (1..=self.last_id().0).map(BtfTypeId) {
-            let record = self.record(id).ok_or(BtfError::NoType { id })?;
-            let ty = if record.kind().is_type() {
-                convert(self, &record, Extent::Full, &mut |id, _| TypeId(id))?
-            } else {
-                Type::Void
-            };
-            table.push(ty);
-        }
-        Ok(table)
-    }
-
     fn type_record(&self, id: BtfTypeId) -> Result<Record<'d>, BtfError> {
-        let record = self.record(id).ok_or(BtfError::NoType { id })?;
-        if record.kind().is_type() {
-            return Ok(record);
-        }
-        let (from, offset, to, kind) = (id.0, record.offset, id.0, record.kind());
-        Err(BtfError::NotAType { from, offset, to, kind })
+        let record = self.record(id).ok_or_else(|| BtfError(format!("there is no type {}", id.0)))?;
+        if record.kind().is_type() { Ok(record) } else { Err(not_a_type(&record, &record)) }
+    }
+}
+
+fn not_a_type(from: &Record<'_>, to: &Record<'_>) -> BtfError {
+    from.wrong(format_args!(" refers to {}, which is a {}, not a type", to.id.0, to.kind()))
+}
+
+/// A type that becomes part of a table.
+struct Conversion<'c, 'd> {
+    btf: &'c Btf<'d>,
+    record: &'c Record<'d>,
+    extent: Extent,
+    /// Gives the table's id for a type referred to.
+    intern: &'c mut dyn FnMut(u32, Extent) -> TypeId,
+}
+
+impl Conversion<'_, '_> {
+    fn convert(&mut self) -> Result<Type, BtfError> {
+        let record = self.record;
+        let size = u64::from(record.size());
+        Ok(match record.kind() {
+            BtfKind::Int => {
+                let encoding = int_encoding(record.extra(), record.size());
+                Type::Base(Base { name: self.name()?, size, encoding })
+            }
+            BtfKind::Float => Type::Base(Base { name: self.name()?, size, encoding: Encoding::Float }),
+            BtfKind::Pointer => Type::Pointer {
+                kind: PointerKind::Pointer,
+                target: self.refer(record.target(), Extent::Named)?,
+                size: u64::from(self.btf.target().pointer_size),
+            },
+            BtfKind::Const => self.qualified(Qualifier::Const)?,
+            BtfKind::Volatile => self.qualified(Qualifier::Volatile)?,
+            BtfKind::Restrict => self.qualified(Qualifier::Restrict)?,
+            BtfKind::TypeTag => Type::Tag { name: self.name()?, target: self.target()? },
+            BtfKind::Typedef => Type::Typedef { name: self.name()?, target: self.target()? },
+            BtfKind::Array => {
+                let (element, dimensions) = array(self.btf, record)?;
+                Type::Array { element: self.refer(element, self.extent)?, dimensions, is_vector: false }
+            }
+            BtfKind::Struct | BtfKind::Union | BtfKind::Forward => Type::Aggregate(self.aggregate()?),
+            BtfKind::Enum | BtfKind::Enum64 => Type::Enum(self.enumeration()?),
+            BtfKind::Prototype => Type::Function(self.prototype()?),
+            BtfKind::Unknown => Type::Unspecified(self.name()?),
+            other => Type::Unspecified(format!("BTF {other}").into()),
+        })
     }
 
-    /// Checks that a type refers to a type.
-    fn check_reference(&self, from: &Record<'_>, to: u32) -> Result<u32, BtfError> {
-        let (id, offset) = (from.id.0, from.offset);
-        match self.record(BtfTypeId(to)) {
-            _ if to == 0 => Ok(to),
-            Some(record) if record.kind().is_type() => Ok(to),
-            Some(record) => Err(BtfError::NotAType { from: id, offset, to, kind: record.kind() }),
-            None => Err(BtfError::NoSuchType { from: id, offset, to, last: self.last_id().0 }),
-        }
+    fn qualified(&mut self, qualifier: Qualifier) -> Result<Type, BtfError> {
+        Ok(Type::Qualified { qualifier, target: self.target()? })
     }
 
-    fn text(&self, record: &Record<'_>, name: u32) -> Result<Box<str>, BtfError> {
-        let (id, offset) = (record.id.0, record.offset);
-        let bytes = self.string(name).ok_or(BtfError::NoSuchName { id, offset, name })?;
+    fn target(&mut self) -> Result<TypeId, BtfError> {
+        self.refer(self.record.target(), self.extent)
+    }
+
+    fn refer(&mut self, to: u32, extent: Extent) -> Result<TypeId, BtfError> {
+        Ok((self.intern)(check_reference(self.btf, self.record, to)?, extent))
+    }
+
+    fn name(&self) -> Result<Box<str>, BtfError> {
+        self.text(self.record.name())
+    }
+
+    fn text(&self, name: u32) -> Result<Box<str>, BtfError> {
+        let bytes = self.btf.string(name).ok_or_else(|| {
+            self.record.wrong(format_args!(": name offset {name:#x} lies outside the strings"))
+        })?;
         Ok(String::from_utf8_lossy(bytes).into())
     }
 
-    fn optional_text(&self, record: &Record<'_>, name: u32) -> Result<Option<Box<str>>, BtfError> {
-        if name == 0 {
-            return Ok(None);
+    fn optional_text(&self, name: u32) -> Result<Option<Box<str>>, BtfError> {
+        let text = (name != 0).then(|| self.text(name)).transpose()?;
+        Ok(text.filter(|text| !text.is_empty()))
+    }
+
+    fn aggregate(&mut self) -> Result<Aggregate, BtfError> {
+        let (record, kind) = (self.record, self.record.kind());
+        let name = self.optional_text(record.name())?;
+        let is_forward = kind == BtfKind::Forward;
+        let is_union = if is_forward { record.info().flag() } else { kind == BtfKind::Union };
+        let is_declaration = is_forward || (self.extent == Extent::Named && name.is_some());
+        let mut members = Vec::new();
+        if !is_declaration {
+            members.reserve_exact(record.info().vlen() as usize);
+            for raw in record.members() {
+                members.push(self.member(raw)?);
+            }
         }
-        Ok(Some(self.text(record, name)?).filter(|text| !text.is_empty()))
+        Ok(Aggregate {
+            kind: if is_union { AggregateKind::Union } else { AggregateKind::Struct },
+            name,
+            size: if is_declaration { 0 } else { u64::from(record.size()) },
+            members,
+            is_declaration,
+            ..Aggregate::default()
+        })
+    }
+
+    fn member(&mut self, raw: RawMember) -> Result<MemberDecl, BtfError> {
+        check_reference(self.btf, self.record, raw.ty)?;
+        let narrow = || narrow_int(self.btf, raw.ty).filter(|_| !self.record.info().flag());
+        let (skip, bits) = raw.bit_size.map(|bits| (0, bits)).or_else(narrow).unzip();
+        Ok(MemberDecl {
+            name: self.optional_text(raw.name)?,
+            ty: self.refer(raw.ty, Extent::Full)?,
+            bit_offset: u64::from(raw.bit_offset) + skip.map_or(0, u64::from),
+            bit_field: bits.map(u64::from),
+            ..MemberDecl::default()
+        })
+    }
+
+    fn enumeration(&self) -> Result<Enumeration, BtfError> {
+        let record = self.record;
+        let name = self.optional_text(record.name())?;
+        let is_declaration = record.info().vlen() == 0 || (self.extent == Extent::Named && name.is_some());
+        let values = record.values().take(if is_declaration { 0 } else { usize::MAX });
+        let values = values.map(|(name, value)| Ok((self.text(name)?, value)));
+        let values = values.collect::<Result<_, BtfError>>()?;
+        // A forward declaration has size 0 in some files; C has no enum narrower than what its compiler chose, int.
+        let size = if record.size() == 0 { 4 } else { u64::from(record.size()) };
+        Ok(Enumeration { name, size, values, is_declaration })
+    }
+
+    /// A last parameter without name and type stands for `...`.
+    fn prototype(&mut self) -> Result<Prototype, BtfError> {
+        let returns = self.refer(self.record.target(), Extent::Named)?;
+        let mut prototype = Prototype { returns, parameters: Vec::new(), variadic: false };
+        for (name, ty) in self.record.parameters() {
+            if ty == 0 {
+                prototype.variadic = true;
+            } else {
+                let ty = self.refer(ty, Extent::Named)?;
+                prototype.parameters.push((self.optional_text(name)?, ty));
+            }
+        }
+        Ok(prototype)
     }
 }
 
-/// Gives the table's id for a type referred to.
-type Intern<'i> = dyn FnMut(u32, Extent) -> TypeId + 'i;
-
-fn convert(
-    btf: &Btf<'_>,
-    record: &Record<'_>,
-    extent: Extent,
-    intern: &mut Intern<'_>,
-) -> Result<Type, BtfError> {
-    let mut refer = |to: u32, extent: Extent| Ok(intern(btf.check_reference(record, to)?, extent));
-    let name = || btf.text(record, record.name());
-    Ok(match record.kind() {
-        BtfKind::Int => Type::Base(Base {
-            name: name()?,
-            size: u64::from(record.size()),
-            encoding: int_encoding(record.extra(), record.size()),
-        }),
-        BtfKind::Float => {
-            Type::Base(Base { name: name()?, size: u64::from(record.size()), encoding: Encoding::Float })
-        }
-        BtfKind::Pointer => Type::Pointer {
-            kind: PointerKind::Pointer,
-            target: refer(record.target(), Extent::Named)?,
-            size: u64::from(btf.target().pointer_size),
-        },
-        BtfKind::Const => qualified(Qualifier::Const, refer(record.target(), extent)?),
-        BtfKind::Volatile => qualified(Qualifier::Volatile, refer(record.target(), extent)?),
-        BtfKind::Restrict => qualified(Qualifier::Restrict, refer(record.target(), extent)?),
-        BtfKind::TypeTag => Type::Tag { name: name()?, target: refer(record.target(), extent)? },
-        BtfKind::Typedef => Type::Typedef { name: name()?, target: refer(record.target(), extent)? },
-        BtfKind::Array => {
-            let (element, dimensions) = array(btf, record)?;
-            Type::Array { element: refer(element, extent)?, dimensions, is_vector: false }
-        }
-        BtfKind::Struct | BtfKind::Union | BtfKind::Forward => {
-            Type::Aggregate(aggregate(btf, record, extent, intern)?)
-        }
-        BtfKind::Enum | BtfKind::Enum64 => Type::Enum(enumeration(btf, record, extent)?),
-        BtfKind::Prototype => Type::Function(prototype(btf, record, intern)?),
-        BtfKind::Unknown => Type::Unspecified(name()?),
-        other => Type::Unspecified(format!("BTF {other}").into()),
-    })
-}
-
-fn qualified(qualifier: Qualifier, target: TypeId) -> Type {
-    Type::Qualified { qualifier, target }
+fn check_reference(btf: &Btf<'_>, from: &Record<'_>, to: u32) -> Result<u32, BtfError> {
+    match btf.record(BtfTypeId(to)) {
+        _ if to == 0 => Ok(to),
+        Some(record) if record.kind().is_type() => Ok(to),
+        Some(record) => Err(not_a_type(from, &record)),
+        None => Err(from.wrong(format_args!(" refers to type {to}, but ids end at {}", btf.last_id().0))),
+    }
 }
 
 /// BTF_INT_ENCODING: bit 24 signed, 25 char, 26 bool. Compilers leave the char bit off and rely on the size.
@@ -203,64 +240,12 @@ fn array(btf: &Btf<'_>, outermost: &Record<'_>) -> Result<(u32, Vec<Option<u64>>
     loop {
         let (element, count) = record.array();
         dimensions.push((count != 0).then_some(u64::from(count)));
-        let inner = btf.record(BtfTypeId(btf.check_reference(&record, element)?));
+        let inner = btf.record(BtfTypeId(check_reference(btf, &record, element)?));
         match inner {
             Some(inner) if inner.kind() == BtfKind::Array && dimensions.len() < MAX_CHAIN => record = inner,
             _ => return Ok((element, dimensions)),
         }
     }
-}
-
-fn aggregate(
-    btf: &Btf<'_>,
-    record: &Record<'_>,
-    extent: Extent,
-    intern: &mut Intern<'_>,
-) -> Result<Aggregate, BtfError> {
-    let name = btf.optional_text(record, record.name())?;
-    let is_union = match record.kind() {
-        BtfKind::Forward => record.info().flag(),
-        kind => kind == BtfKind::Union,
-    };
-    let is_declaration = record.kind() == BtfKind::Forward || (extent == Extent::Named && name.is_some());
-    let mut members = Vec::new();
-    if !is_declaration {
-        members.reserve_exact(record.info().vlen() as usize);
-        for raw in record.members() {
-            members.push(member(btf, record, raw, intern)?);
-        }
-    }
-    Ok(Aggregate {
-        kind: if is_union { AggregateKind::Union } else { AggregateKind::Struct },
-        name,
-        size: if is_declaration { 0 } else { u64::from(record.size()) },
-        members,
-        is_declaration,
-        ..Aggregate::default()
-    })
-}
-
-fn member(
-    btf: &Btf<'_>,
-    record: &Record<'_>,
-    raw: RawMember,
-    intern: &mut Intern<'_>,
-) -> Result<MemberDecl, BtfError> {
-    let ty = btf.check_reference(record, raw.ty)?;
-    let (bit_offset, bit_field) = match raw.bit_size {
-        Some(bits) => (u64::from(raw.bit_offset), Some(u64::from(bits))),
-        None => match narrow_int(btf, ty).filter(|_| !record.info().flag()) {
-            Some((skip, bits)) => (u64::from(raw.bit_offset) + u64::from(skip), Some(u64::from(bits))),
-            None => (u64::from(raw.bit_offset), None),
-        },
-    };
-    Ok(MemberDecl {
-        name: btf.optional_text(record, raw.name)?,
-        ty: intern(ty, Extent::Full),
-        bit_offset,
-        bit_field,
-        ..MemberDecl::default()
-    })
 }
 
 /// Before `kind_flag` (Linux 5.0), a bit-field was a member of an INT with fewer bits than its size: the bits
@@ -280,34 +265,4 @@ fn narrow_int(btf: &Btf<'_>, ty: u32) -> Option<(u32, u32)> {
         }
     }
     None
-}
-
-fn enumeration(btf: &Btf<'_>, record: &Record<'_>, extent: Extent) -> Result<Enumeration, BtfError> {
-    let name = btf.optional_text(record, record.name())?;
-    let is_declaration = record.info().vlen() == 0 || (extent == Extent::Named && name.is_some());
-    let mut values = Vec::new();
-    if !is_declaration {
-        for (name, value) in record.values() {
-            values.push((btf.text(record, name)?, value));
-        }
-    }
-    // A forward declaration has size 0 in some files; C has no enum narrower than what its compiler chose, int.
-    let size = if record.size() == 0 { 4 } else { u64::from(record.size()) };
-    Ok(Enumeration { name, size, values, is_declaration })
-}
-
-/// A last parameter without name and type stands for `...`.
-fn prototype(btf: &Btf<'_>, record: &Record<'_>, intern: &mut Intern<'_>) -> Result<Prototype, BtfError> {
-    let returns = intern(btf.check_reference(record, record.target())?, Extent::Named);
-    let mut parameters = Vec::new();
-    let mut variadic = false;
-    for (name, ty) in record.parameters() {
-        if ty == 0 {
-            variadic = true;
-            continue;
-        }
-        let ty = intern(btf.check_reference(record, ty)?, Extent::Named);
-        parameters.push((btf.optional_text(record, name)?, ty));
-    }
-    Ok(Prototype { returns, parameters, variadic })
 }

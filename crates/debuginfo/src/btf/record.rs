@@ -1,7 +1,8 @@
 //! One type's record: the common `struct btf_type` and what follows it (btf.rst section 2.2).
 
-use super::header::read_u32;
+use super::header::{BtfError, read_u32};
 use super::kind::{BtfKind, BtfTypeId};
+use std::fmt::Display;
 
 /// Length of `struct btf_type`.
 pub(super) const COMMON: usize = 12;
@@ -50,6 +51,11 @@ pub(super) struct RawMember {
 }
 
 impl<'d> Record<'d> {
+    /// What is wrong with it, said behind where it stands.
+    pub(super) fn wrong(&self, what: impl Display) -> BtfError {
+        BtfError(format!("type {} at offset {:#x}{what}", self.id.0, self.offset))
+    }
+
     fn word(&self, index: usize) -> u32 {
         read_u32(self.bytes, index * 4, self.big_endian).unwrap_or(0)
     }
@@ -112,13 +118,13 @@ impl<'d> Record<'d> {
         let wide = self.kind() == BtfKind::Enum64;
         self.elements(if wide { 3 } else { 2 }).map(move |at| {
             let low = record.word(at + 1);
-            let value = if wide {
-                let bits = u64::from(record.word(at + 2)) << 32 | u64::from(low);
-                if signed { i128::from(bits.cast_signed()) } else { i128::from(bits) }
-            } else if signed {
-                i128::from(low.cast_signed())
-            } else {
-                i128::from(low)
+            let value = match (wide, signed) {
+                (false, false) => i128::from(low),
+                (false, true) => i128::from(low.cast_signed()),
+                (true, _) => {
+                    let bits = u64::from(record.word(at + 2)) << 32 | u64::from(low);
+                    if signed { i128::from(bits.cast_signed()) } else { i128::from(bits) }
+                }
             };
             (record.word(at), value)
         })

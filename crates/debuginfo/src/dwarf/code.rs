@@ -1,16 +1,14 @@
 //! Functions and variables.
 //!
-//! * `ranges`: where the code of a DIE is.
 //! * `addresses`: which unit holds the code at an address.
 //! * `origins`: what a DIE says, or the one it stems from.
 //! * `survey`: functions, variables and types at the top of a unit.
 //! * `scopes`: a function's scopes, variables and calls.
-//! * `locations`: where a variable is.
+//! * `locations`: where code and variables are.
 
 mod addresses;
 mod locations;
 mod origins;
-mod ranges;
 mod scopes;
 mod survey;
 

@@ -6,30 +6,25 @@
 /// A machine whose relocations are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
-    /// x86-64.
     X86_64,
-    /// AArch64.
     AArch64,
 }
 
 /// What a relocation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Relocation {
-    /// Whether the value counts from where it is put.
     from: From,
-    /// How much lower bits of it are left out.
+    /// How much lower bits of the value are left out.
     shift: u32,
     place: Place,
     /// Whether it is of a call, so that the symbol is a function.
     pub(super) is_call: bool,
 }
 
-/// What a value counts from.
+/// What a value counts from: nothing, or where it is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
-    /// Nothing.
     Zero,
-    /// Where it is put.
     Here,
     /// The page where it is put, in pages.
     Page,

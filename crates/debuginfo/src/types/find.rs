@@ -36,7 +36,7 @@ impl Entry {
     }
 }
 
-impl<'s> Types<'_, 's> {
+impl Types<'_, '_> {
     /// All definitions of a name.
     pub fn find(&self, name: &str) -> Result<Vec<Entry>> {
         Ok(self.find_many(&[name])?.pop().unwrap_or_default())
@@ -51,20 +51,16 @@ impl<'s> Types<'_, 's> {
         };
         for (name, entries) in names.iter().zip(&mut found) {
             if let (Some(path), _) = split_path(name) {
-                let whole = self.whole_dwarf()?;
+                let whole = match self {
+                    Self::Dwarf { dwarf, .. } => Some(dwarf.all()?),
+                    Self::Btf { .. } => None,
+                };
                 entries.retain(|entry| {
                     whole.zip(entry.die()).is_some_and(|(dwarf, die)| is_in(dwarf, die, path))
                 });
             }
         }
         Ok(found)
-    }
-
-    fn whole_dwarf(&self) -> Result<Option<&dwarf::Dwarf<'s>>> {
-        match self {
-            Self::Dwarf { dwarf, .. } => Ok(Some(dwarf.all()?)),
-            Self::Btf { .. } => Ok(None),
-        }
     }
 
     /// All definitions of the file.
@@ -105,10 +101,12 @@ fn entry(definition: dwarf::DwarfDefinition) -> Entry {
 }
 
 fn find_in_btf(btf: &Btf<'_>, names: &[&str]) -> Vec<Vec<Entry>> {
-    let is_typedef = |id| btf.kind(id) == Some(BtfKind::Typedef);
     let found = names.iter().zip(btf.find_many(names)).map(|(name, found)| {
-        let entries = found.into_iter().map(|id| btf_entry(name.as_bytes(), is_typedef(id), id));
-        prefer_tags(entries.collect())
+        let is_typedef = |id: &BtfTypeId| btf.kind(*id) == Some(BtfKind::Typedef);
+        // A tag and a typedef of the same name nearly always mean the same struct: the tag stands for both.
+        let has_tag = !found.iter().all(is_typedef);
+        let entry = |id| btf_entry(name.as_bytes(), is_typedef(&id), id);
+        found.into_iter().map(entry).filter(|entry| !has_tag || !entry.is_typedef).collect()
     });
     found.collect()
 }
@@ -176,10 +174,4 @@ fn census_of(btf: &Btf<'_>, found: &[BtfTypeId]) -> Census {
 fn btf_entry(name: &[u8], is_typedef: bool, id: BtfTypeId) -> Entry {
     let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
     Entry { name, is_typedef, units: 0, is_nested: false, source: Source::Btf(id) }
-}
-
-/// A tag and a typedef of the same name nearly always mean the same struct: the tag stands for both.
-fn prefer_tags(entries: Vec<Entry>) -> Vec<Entry> {
-    let has_tag = entries.iter().any(|entry| !entry.is_typedef);
-    entries.into_iter().filter(|entry| !has_tag || !entry.is_typedef).collect()
 }

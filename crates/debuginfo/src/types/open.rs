@@ -17,21 +17,12 @@ pub enum Format {
 }
 
 /// Debug info of a file, of either format.
+#[expect(missing_docs, reason = "the words of each variant say what its fields are")]
 pub enum Types<'a, 's> {
-    /// DWARF.
-    Dwarf {
-        /// The units read so far.
-        dwarf: &'a Opened<'s>,
-        /// BTF of the same file, if it tells how many definitions a name has.
-        census: Option<&'a Btf<'a>>,
-    },
-    /// BTF.
-    Btf {
-        /// The section.
-        btf: &'a Btf<'s>,
-        /// The file's name, for messages.
-        file: &'a str,
-    },
+    /// DWARF: the units read so far, and BTF of the same file, if it tells how many definitions a name has.
+    Dwarf { dwarf: &'a Opened<'s>, census: Option<&'a Btf<'a>> },
+    /// BTF: the section, and the file's name for messages.
+    Btf { btf: &'a Btf<'s>, file: &'a str },
 }
 
 impl Types<'_, '_> {
@@ -61,7 +52,7 @@ pub fn with_types<T>(
         return with_btf(&file, file.bytes(), base, work);
     }
     let elf = Elf::parse(&file)?;
-    let has_dwarf = elf.has_section(".debug_info") || elf.has_section(".zdebug_info");
+    let has_dwarf = elf.has_dwarf();
     let use_btf = match format {
         Some(format) => format == Format::Btf,
         None => !has_dwarf && elf.has_section(".BTF"),
@@ -94,9 +85,8 @@ fn with_btf<T>(
     work: impl FnOnce(&Types<'_, '_>) -> Result<T>,
 ) -> Result<T> {
     let name = file.path().display().to_string();
-    let parse = |name: &str, error| anyhow::Error::new(error).context(name.to_owned());
     let Some(base) = base else {
-        let btf = btf::parse(bytes, None).map_err(|error| parse(&name, error))?;
+        let btf = btf::parse(bytes, None).with_context(|| name.clone())?;
         return work(&Types::Btf { btf: &btf, file: &name });
     };
     let base_name = base.display().to_string();
@@ -104,12 +94,11 @@ fn with_btf<T>(
     let base_bytes = if is_raw_btf(base_file.bytes()) {
         Cow::Borrowed(base_file.bytes())
     } else {
-        Elf::parse(&base_file)?
-            .section(".BTF")?
-            .with_context(|| format!("{base_name}: no BTF in this file"))?
+        let section = Elf::parse(&base_file)?.section(".BTF")?;
+        section.with_context(|| format!("{base_name}: no BTF in this file"))?
     };
-    let base_btf = btf::parse(&base_bytes, None).map_err(|error| parse(&base_name, error))?;
-    let btf = btf::parse(bytes, Some(&base_btf)).map_err(|error| parse(&name, error))?;
+    let base_btf = btf::parse(&base_bytes, None).with_context(|| base_name.clone())?;
+    let btf = btf::parse(bytes, Some(&base_btf)).with_context(|| name.clone())?;
     work(&Types::Btf { btf: &btf, file: &name })
 }
 

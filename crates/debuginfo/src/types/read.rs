@@ -9,18 +9,12 @@ use anyhow::{Context, Result};
 use fieldline_layout::{Layout, TypeId, TypeTable};
 
 /// Reads entries into a table.
+#[expect(missing_docs, reason = "the words of each variant say what its fields are")]
 pub enum Reader<'a, 's> {
     /// Out of DWARF.
     Dwarf(TypeReader<'a, 's>),
-    /// Out of BTF.
-    Btf {
-        /// What reads.
-        reader: btf::Reader<'a, 's>,
-        /// What was read.
-        table: TypeTable,
-        /// The file's name, for messages.
-        file: &'a str,
-    },
+    /// Out of BTF: what reads, what was read, and the file's name for messages.
+    Btf { reader: btf::Reader<'a, 's>, table: TypeTable, file: &'a str },
 }
 
 impl<'a, 's> Types<'a, 's> {

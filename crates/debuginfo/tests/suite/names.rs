@@ -47,13 +47,15 @@ fn many_names_are_found_as_one_by_one() {
             assert_eq!((together.len(), firsts.len()), (names.len(), names.len()));
             let typedefs = dwarf::find_typedefs(&dwarf, &names).unwrap();
             for (name, typedef) in names.iter().zip(&typedefs) {
-                let one = dwarf::find_typedef(&dwarf, name).unwrap();
-                assert_eq!(*typedef, one, "{}: {name}", path.display());
+                let one = dwarf::find_typedefs(&dwarf, &[name]).unwrap();
+                assert_eq!([*typedef], one[..], "{}: {name}", path.display());
             }
             let mut found = 0;
             for ((name, all), first) in names.iter().zip(&together).zip(&firsts) {
-                assert_eq!(all, &dwarf::find(&dwarf, name).unwrap(), "{}: {name}", path.display());
-                assert_eq!(first, &dwarf::find_first(&dwarf, name).unwrap(), "{}: {name}", path.display());
+                let one = dwarf::find_many(&dwarf, &[name]).unwrap();
+                assert_eq!(std::slice::from_ref(all), one, "{}: {name}", path.display());
+                let one = dwarf::find_first_many(&dwarf, &[name]).unwrap();
+                assert_eq!(std::slice::from_ref(first), one, "{}: {name}", path.display());
                 found += all.len();
             }
             assert!(found > 0, "{}", path.display());

@@ -51,7 +51,7 @@ pub(super) fn of(decoded: &Decoded) -> Class {
         O::SVC => Class::System,
         O::SYS(_) if zeroes(decoded) => Class::Zero,
         opcode if is_load(opcode) => Class::Load,
-        opcode if is_store(opcode) => Class::Store,
+        opcode if stored(opcode).is_some() => Class::Store,
         opcode if updated(opcode).is_some() => Class::Update,
         opcode if is_idle(opcode) => Class::Nothing,
         _ => Class::Compute,
@@ -68,9 +68,8 @@ fn zeroes(decoded: &Decoded) -> bool {
 
 fn is_load(opcode: Opcode) -> bool {
     use Opcode as O;
-    let is_vector =
-        matches!(opcode, O::LD1 | O::LD2 | O::LD3 | O::LD4 | O::LD1R | O::LD2R | O::LD3R | O::LD4R);
-    is_vector || loaded(opcode).is_some()
+    loaded(opcode).is_some()
+        || matches!(opcode, O::LD1 | O::LD2 | O::LD3 | O::LD4 | O::LD1R | O::LD2R | O::LD3R | O::LD4R)
 }
 
 /// Bytes of what a load of one register takes; `Some(None)`: as many as the register has.
@@ -86,10 +85,6 @@ fn loaded(opcode: Opcode) -> Option<Option<u16>> {
         O::LDARB | O::LDLARB | O::LDAXRB | O::LDXRB | O::LDAPRB | O::LDAPURB | O::LDAPURSB => Some(1),
         _ => return None,
     })
-}
-
-fn is_store(opcode: Opcode) -> bool {
-    stored(opcode).is_some()
 }
 
 /// The same of what a store of one register gives.
@@ -122,19 +117,11 @@ fn updated(opcode: Opcode) -> Option<Option<u16>> {
 /// (FEAT_MTE) are none of it, and neither is what is only fetched early.
 fn is_idle(opcode: Opcode) -> bool {
     use Opcode as O;
-    let is_branch = matches!(
-        opcode,
-        O::B | O::Bcc(_) | O::CBZ | O::CBNZ | O::TBZ | O::TBNZ | O::BR | O::BLR | O::RET | O::ERET
-    );
-    let is_signed_branch = matches!(
-        opcode,
-        O::BRAA | O::BRAB | O::BRAAZ | O::BRABZ | O::BLRAA | O::BLRAB | O::BLRAAZ | O::BLRABZ
-    );
-    let is_of_system =
-        matches!(opcode, O::CCMP | O::CCMN | O::MSR | O::SYS(_) | O::HINT | O::ISB | O::DSB(_) | O::DMB(_));
-    let is_stop = matches!(opcode, O::BRK | O::HLT | O::UDF);
-    let is_of_memory = matches!(opcode, O::PRFM | O::PRFUM | O::STG | O::ST2G | O::STGM | O::STZGM);
-    is_branch || is_signed_branch || is_of_system || is_stop || is_of_memory
+    matches!(opcode, O::B | O::Bcc(_) | O::CBZ | O::CBNZ | O::TBZ | O::TBNZ | O::BR | O::BLR | O::RET)
+        || matches!(opcode, O::BRAA | O::BRAB | O::BRAAZ | O::BRABZ | O::BLRAA | O::BLRAB | O::BLRAAZ)
+        || matches!(opcode, O::BLRABZ | O::ERET | O::CCMP | O::CCMN | O::MSR | O::SYS(_) | O::HINT | O::ISB)
+        || matches!(opcode, O::DSB(_) | O::DMB(_) | O::BRK | O::HLT | O::UDF | O::PRFM | O::PRFUM)
+        || matches!(opcode, O::STG | O::ST2G | O::STGM | O::STZGM)
 }
 
 /// What an instruction does to memory, and to how many bytes of it; 0 if that depends on the processor.
@@ -150,28 +137,21 @@ pub(super) fn touched(decoded: &Decoded, class: Class) -> Option<(AccessKind, u1
         Class::LoadPair => (AccessKind::Read, 2 * width(decoded, 0)),
         Class::Store => (AccessKind::Write, or_operand(stored(opcode), 0)?),
         Class::StorePair => (AccessKind::Write, 2 * width(decoded, 0)),
-        Class::StoreExclusive => (AccessKind::Write, exclusive(decoded)),
+        Class::StoreExclusive => (AccessKind::Write, named_or_width(decoded, 1)),
         Class::StoreExclusivePair => (AccessKind::Write, 2 * width(decoded, 1)),
         Class::StoreVector => (AccessKind::Write, vectors(decoded)),
         Class::Zero => (AccessKind::Write, 0),
         Class::Update => (AccessKind::ReadWrite, or_operand(updated(opcode), 0)?),
-        Class::Compare => (AccessKind::ReadWrite, compared(decoded)),
+        Class::Compare => (AccessKind::ReadWrite, named_or_width(decoded, 0)),
     })
 }
 
-fn exclusive(decoded: &Decoded) -> u16 {
+/// Bytes of what is stored exclusively or compared: as many as are named, or as an operand has.
+fn named_or_width(decoded: &Decoded, place: usize) -> u16 {
     match decoded.opcode {
-        Opcode::STXRB | Opcode::STLXRB => 1,
-        Opcode::STXRH | Opcode::STLXRH => 2,
-        _ => width(decoded, 1),
-    }
-}
-
-fn compared(decoded: &Decoded) -> u16 {
-    match decoded.opcode {
-        Opcode::CASB(_) => 1,
-        Opcode::CASH(_) => 2,
-        _ => width(decoded, 0),
+        Opcode::STXRB | Opcode::STLXRB | Opcode::CASB(_) => 1,
+        Opcode::STXRH | Opcode::STLXRH | Opcode::CASH(_) => 2,
+        _ => width(decoded, place),
     }
 }
 
@@ -203,10 +183,9 @@ fn vectors(decoded: &Decoded) -> u16 {
     match (decoded.opcode, decoded.operands.first()) {
         (O::STZG, _) => 16,
         (O::STZ2G, _) => 32,
-        (_, Some(Operand::SIMDRegisterGroup(_, _, element, count))) if is_replicated => {
-            vector(*element) * u16::from(*count)
+        (_, Some(Operand::SIMDRegisterGroup(size, _, element, count))) => {
+            vector(if is_replicated { *element } else { *size }) * u16::from(*count)
         }
-        (_, Some(Operand::SIMDRegisterGroup(size, _, _, count))) => vector(*size) * u16::from(*count),
         (_, Some(Operand::SIMDRegisterGroupLane(_, element, count, _))) => {
             vector(*element) * u16::from(*count)
         }

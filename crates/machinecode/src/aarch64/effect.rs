@@ -1,8 +1,8 @@
 //! What instructions do to registers, as far as addresses may be concerned.
 
 use crate::aarch64::class::Class;
-use crate::aarch64::operand::{index, is_plain, is_wide, number, register, source};
-use crate::machine::{Address, AddressSegment, Effect, Instruction, System, ValueSource};
+use crate::aarch64::operand::{index, is_plain, is_wide, number, register, source, wide};
+use crate::machine::{Address, Effect, Instruction, System, ValueSource};
 use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Opcode, Operand};
 
 /// Bytes of a page of which `adrp` makes the address.
@@ -25,8 +25,7 @@ pub(super) fn of(decoded: &Decoded, class: Class, instruction: &Instruction) -> 
 }
 
 fn of_load(decoded: &Decoded, instruction: &Instruction) -> Option<Effect> {
-    let is_whole = instruction.operand()?.size == 8 && is_wide(decoded, 0);
-    let to = register(decoded, 0).filter(|_| is_whole)?;
+    let to = wide(decoded, 0).filter(|_| instruction.operand().is_some_and(|operand| operand.size == 8))?;
     Some(Effect::Move { to, from: ValueSource::Memory, is_narrow: false })
 }
 
@@ -46,7 +45,7 @@ fn of_store_pair(decoded: &Decoded, place: usize) -> Option<Effect> {
 }
 
 fn of_update(decoded: &Decoded) -> Option<Effect> {
-    let register = register(decoded, 1).filter(|_| is_wide(decoded, 1))?;
+    let register = wide(decoded, 1)?;
     let is_swap = matches!(decoded.opcode, Opcode::SWP(_));
     let is_plain = is_swap && source(decoded, 0) == Some(ValueSource::Register(register));
     Some(Effect::Exchange { register, is_plain })
@@ -54,8 +53,7 @@ fn of_update(decoded: &Decoded) -> Option<Effect> {
 
 /// What was in memory is in the first operand afterwards, whether or not it was exchanged.
 fn of_compare(decoded: &Decoded) -> Option<Effect> {
-    let register = register(decoded, 0).filter(|_| is_wide(decoded, 0))?;
-    Some(Effect::Exchange { register, is_plain: false })
+    Some(Effect::Exchange { register: wide(decoded, 0)?, is_plain: false })
 }
 
 fn computed(decoded: &Decoded, at: u64) -> Option<Effect> {
@@ -75,29 +73,24 @@ fn computed(decoded: &Decoded, at: u64) -> Option<Effect> {
 }
 
 fn of_add(decoded: &Decoded) -> Option<Effect> {
-    let to = register(decoded, 0).filter(|_| is_wide(decoded, 0))?;
-    let of = register(decoded, 1)?;
-    if let Some(number) = number(decoded, 2) {
-        return Some(Effect::Add { to, of, from: ValueSource::Number(number), subtract: false });
-    }
-    let Some((index, scale)) = index(decoded, 2) else {
-        return Some(Effect::Move { to, from: ValueSource::Register(of), is_narrow: false });
-    };
-    let (base, index) = (Some(of), Some(index));
-    let address = Address { base, index, scale, displacement: 0, segment: AddressSegment::Flat };
-    Some(Effect::Lea { to, address })
+    let (to, of) = (wide(decoded, 0)?, register(decoded, 1)?);
+    Some(match (number(decoded, 2), index(decoded, 2)) {
+        (Some(number), _) => Effect::Add { to, of, from: ValueSource::Number(number), subtract: false },
+        (None, None) => Effect::Move { to, from: ValueSource::Register(of), is_narrow: false },
+        (None, Some((index, scale))) => {
+            Effect::Lea { to, address: Address { index: Some(index), scale, ..Address::flat(Some(of), 0) } }
+        }
+    })
 }
 
 fn of_sub(decoded: &Decoded) -> Option<Effect> {
-    let to = register(decoded, 0).filter(|_| is_wide(decoded, 0))?;
-    let of = register(decoded, 1)?;
+    let (to, of) = (wide(decoded, 0)?, register(decoded, 1)?);
     let from = number(decoded, 2).map(ValueSource::Number).or_else(|| source(decoded, 2))?;
     Some(Effect::Add { to, of, from, subtract: true })
 }
 
 fn of_and(decoded: &Decoded) -> Option<Effect> {
-    let to = register(decoded, 0).filter(|_| is_wide(decoded, 0))?;
-    Some(Effect::And { to, of: register(decoded, 1)?, mask: number(decoded, 2)? })
+    Some(Effect::And { to: wide(decoded, 0)?, of: register(decoded, 1)?, mask: number(decoded, 2)? })
 }
 
 /// `mov` is `orr` with the zero register.
@@ -137,8 +130,7 @@ fn of_address(decoded: &Decoded, from: u64) -> Option<Effect> {
 }
 
 fn of_choice(decoded: &Decoded) -> Option<Effect> {
-    let to = register(decoded, 0).filter(|_| is_wide(decoded, 0))?;
-    Some(Effect::Choose { to, either: source(decoded, 1)?, or: source(decoded, 2)? })
+    Some(Effect::Choose { to: wide(decoded, 0)?, either: source(decoded, 1)?, or: source(decoded, 2)? })
 }
 
 fn of_system(decoded: &Decoded) -> Option<Effect> {

@@ -1,6 +1,6 @@
 //! Operands of the decoder as registers, values and addresses.
 
-use crate::machine::{Address, AddressSegment, Register, ValueSource};
+use crate::machine::{Address, Register, ValueSource};
 use yaxpeax_arm::armv8::a64::{Instruction as Decoded, Operand, ShiftStyle, SizeCode};
 
 /// Where an operand in memory is.
@@ -22,6 +22,10 @@ fn general(number: u16) -> Option<Register> {
 fn with_stack(number: u16) -> Option<Register> {
     Register::new(usize::from(number))
 }
+/// A general-purpose register of 8 bytes.
+pub(super) fn wide(decoded: &Decoded, place: usize) -> Option<Register> {
+    register(decoded, place).filter(|_| is_wide(decoded, place))
+}
 
 pub(super) fn register(decoded: &Decoded, place: usize) -> Option<Register> {
     match decoded.operands.get(place)? {
@@ -33,14 +37,12 @@ pub(super) fn register(decoded: &Decoded, place: usize) -> Option<Register> {
 
 /// Whether an operand is a register of 8 bytes.
 pub(super) fn is_wide(decoded: &Decoded, place: usize) -> bool {
-    matches!(
-        decoded.operands.get(place),
-        Some(
-            Operand::Register(SizeCode::X, _)
-                | Operand::RegisterOrSP(SizeCode::X, _)
-                | Operand::RegShift(_, _, SizeCode::X, _)
-        )
-    )
+    use Operand as O;
+    let size = match decoded.operands.get(place) {
+        Some(O::Register(size, _) | O::RegisterOrSP(size, _) | O::RegShift(_, _, size, _)) => Some(*size),
+        _ => None,
+    };
+    size == Some(SizeCode::X)
 }
 
 /// Whether an operand is a register that is not shifted.
@@ -70,12 +72,8 @@ pub(super) fn source(decoded: &Decoded, place: usize) -> Option<ValueSource> {
 
 /// A register that is added with a shift, and what it is multiplied with (see [`Address::scale`]).
 pub(super) fn index(decoded: &Decoded, place: usize) -> Option<(Register, u8)> {
-    match decoded.operands.get(place)? {
-        Operand::RegShift(style, amount, size, number) => {
-            Some((general(*number)?, scale(*style, *amount, *size)))
-        }
-        _ => None,
-    }
+    let Operand::RegShift(style, amount, size, number) = decoded.operands.get(place)? else { return None };
+    Some((general(*number)?, scale(*style, *amount, *size)))
 }
 
 fn scale(style: ShiftStyle, amount: u8, size: SizeCode) -> u8 {
@@ -89,13 +87,7 @@ pub(super) fn place(decoded: &Decoded, at: u64) -> Option<Place> {
 }
 
 fn place_of(operand: &Operand, at: u64) -> Option<Place> {
-    let based = |number: u16, displacement: i64| Address {
-        base: with_stack(number),
-        index: None,
-        scale: 1,
-        displacement,
-        segment: AddressSegment::Flat,
-    };
+    let based = |number: u16, displacement: i64| Address::flat(with_stack(number), displacement);
     let still = |address| Place { address, moves_on: None, spoils: None };
     Some(match *operand {
         Operand::RegPreIndex(base, distance, moves) => {
@@ -113,18 +105,13 @@ fn place_of(operand: &Operand, at: u64) -> Option<Place> {
             let scale = if index.is_some() { scale(style, amount, size) } else { 1 };
             still(Address { index, scale, ..based(base, 0) })
         }
-        Operand::PCOffset(distance) => {
-            let displacement = at.wrapping_add_signed(distance) as i64;
-            still(Address { base: None, index: None, scale: 1, displacement, segment: AddressSegment::Flat })
-        }
+        Operand::PCOffset(distance) => still(Address::flat(None, at.wrapping_add_signed(distance) as i64)),
         _ => return None,
     })
 }
 
 /// `dc zva` names the register with the address.
 fn zeroed(decoded: &Decoded) -> Option<Place> {
-    let base = register(decoded, 0)?;
-    let address =
-        Address { base: Some(base), index: None, scale: 1, displacement: 0, segment: AddressSegment::Flat };
+    let address = Address::flat(Some(register(decoded, 0)?), 0);
     Some(Place { address, moves_on: None, spoils: None })
 }

@@ -284,7 +284,7 @@ fn layouts_are_what_the_compilers_say() {
         let dwarf = Dwarf::new(&sections).unwrap();
         for name in types {
             let (path, bare) = fieldline_layout::types::split_path(name);
-            let found = fieldline_debuginfo::dwarf::find(&dwarf, bare).unwrap();
+            let found = fieldline_debuginfo::dwarf::find_many(&dwarf, &[bare]).unwrap().concat();
             let fits = |die| path.is_none_or(|path| dwarf.path_of(die).as_deref() == Some(path));
             let die = found.iter().map(|found| found.die).find(|die| fits(*die)).unwrap();
             let mut reader = fieldline_debuginfo::dwarf::TypeReader::new(&dwarf);

@@ -124,7 +124,7 @@ impl Facts {
                 self.statics.push((address, ty));
                 None
             }
-            VariablePlace::FrameValue { .. } | VariablePlace::Constant { .. } => None,
+            VariablePlace::FrameValue | VariablePlace::Constant => None,
         };
         let Some(subject) = subject else { return };
         let (begin, end) = (range.begin, range.end);

@@ -28,8 +28,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     with_dwarf(&vmlinux, every_struct)
 }
 
-/// Each plan's order is placed anew: it must be what the plan says, no line size may pay, and a line or a slab class
-/// must be saved.
+/// Each plan's order is placed anew: it must be as predicted, grow for no line size, and save a line or a slab class.
 pub(crate) fn every_struct(dwarf: &Dwarf<'_>) -> Result<bool> {
     let mut reader = TypeReader::new(dwarf);
     let mut count = Count::default();

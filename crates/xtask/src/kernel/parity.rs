@@ -8,6 +8,7 @@ use crate::tools::{debian, inputs};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::{Elf, FileBytes};
 use std::collections::BTreeMap;
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,15 +18,11 @@ const VERSION: &str = "v1.30";
 /// How many differing types pahole is asked for again by name; reading DWARF takes it a second each time.
 const MAX_ASKED_AGAIN: usize = 100;
 
-/// How many differences are shown in full.
 const MAX_SHOWN: usize = 20;
 
 /// `cargo xtask parity [FILE]`: whether all differences are listed ones.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
-    let file = match args.first() {
-        Some(file) => PathBuf::from(file),
-        None => inputs::vmlinux()?,
-    };
+    let file = args.first().map_or_else(inputs::vmlinux, |file| Ok(PathBuf::from(file)))?;
     let fieldline = shell::fieldline()?;
     let peer = Peer::find(&file)?;
     let listed = listed(&shell::root().join("docs").join("PARITY.md"))?;
@@ -35,7 +32,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     }
     let mut fine = true;
     for format in formats {
-        let theirs = Texts::split(&peer.all(format)?);
+        let theirs = Texts::split(&peer.text(format, None)?);
         let ours = Texts::split(&shell::output(&mut ours(&fieldline, &file, format))?);
         fine &= compare(&peer, format, &ours, &theirs, &listed)?;
     }
@@ -48,19 +45,14 @@ fn ours(fieldline: &Path, file: &Path, format: &str) -> Command {
     command
 }
 
-/// The formats a file has.
 fn formats(file: &Path) -> Result<Vec<&'static str>> {
     let bytes = FileBytes::open(file)?;
     if !bytes.bytes().starts_with(b"\x7fELF") {
         return Ok(vec!["btf"]);
     }
     let elf = Elf::parse(&bytes)?;
-    let sections = [("dwarf", ".debug_info"), ("btf", ".BTF")];
-    Ok(sections
-        .into_iter()
-        .filter(|(_, section)| elf.has_section(section))
-        .map(|(format, _)| format)
-        .collect())
+    let sections = [("dwarf", ".debug_info"), ("btf", ".BTF")].into_iter();
+    Ok(sections.filter(|(_, section)| elf.has_section(section)).map(|(format, _)| format).collect())
 }
 
 /// pahole of the release we follow: the host's, or one in a root made for it.
@@ -93,14 +85,10 @@ impl Peer {
         }
     }
 
-    /// The text of every type.
-    fn all(&self, format: &str) -> Result<String> {
-        shell::output(self.command().args(["-F", format, &self.file]))
-    }
-
-    /// The text of one type.
-    fn one(&self, format: &str, name: &str) -> Result<String> {
-        shell::output(self.command().args(["-F", format, "-C", name, &self.file]))
+    /// The text of every type, or of one.
+    fn text(&self, format: &str, name: Option<&str>) -> Result<String> {
+        let only = name.map(|name| ["-C", name]);
+        shell::output(self.command().args(["-F", format]).args(only.iter().flatten()).arg(&self.file))
     }
 }
 
@@ -181,14 +169,12 @@ fn compare(
         missing.len(),
         extra.len()
     ));
-    for name in &contradicted {
-        say(&format!("{format}: {name}: pahole agrees when asked for it by name (docs/PARITY.md)"));
-    }
-    for name in &missing {
-        say(&format!("{format}: {name}: missing here"));
-    }
-    for name in &extra {
-        say(&format!("{format}: {name}: not in pahole's list"));
+    let contradicted =
+        contradicted.into_iter().zip(repeat("pahole agrees when asked for it by name (docs/PARITY.md)"));
+    let absent = missing.iter().map(|name| (name.as_str(), "missing here"));
+    let more = extra.iter().map(|name| (name.as_str(), "not in pahole's list"));
+    for (name, remark) in contradicted.chain(absent).chain(more) {
+        say(&format!("{format}: {name}: {remark}"));
     }
     for difference in real.iter().take(MAX_SHOWN) {
         let remark = if is_listed(difference.name) { " (listed)" } else { "" };
@@ -211,7 +197,7 @@ fn contradictions<'t>(
     let (mut contradicted, mut real) = (Vec::new(), Vec::new());
     for (index, difference) in differing.into_iter().enumerate() {
         let tag = difference.name.split_once(' ').map_or(difference.name, |(_, tag)| tag);
-        let again = if index < MAX_ASKED_AGAIN { peer.one(format, tag)? } else { String::new() };
+        let again = if index < MAX_ASKED_AGAIN { peer.text(format, Some(tag))? } else { String::new() };
         let agrees = Texts::split(&again).0.values().flatten().any(|text| ours.has(difference.name, text));
         if agrees {
             contradicted.push(difference.name);
@@ -222,7 +208,6 @@ fn contradictions<'t>(
     Ok((contradicted, real))
 }
 
-/// The first lines that differ.
 fn first_difference(difference: &Difference<'_>) -> String {
     let pairs = difference.ours.lines().zip(difference.theirs.lines());
     let at = pairs.take_while(|(ours, theirs)| ours == theirs).count();

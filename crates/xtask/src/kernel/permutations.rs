@@ -17,7 +17,6 @@ use std::process::Command;
 const FEW: &[&str] = &["arch/x86/kernel/asm-offsets.s", "kernel/sched/core.o"];
 const MORE: &[&str] =
     &["mm/memory.o", "fs/namei.o", "net/ipv4/tcp.o", "block/blk-mq.o", "kernel/cgroup/cgroup.o"];
-/// How many structs are reordered.
 const SOME: usize = 100;
 const ALL: usize = 500;
 /// Most structs whose declaration can't be edited, in percent.
@@ -48,12 +47,8 @@ pub(crate) fn every(vmlinux: &Path, is_full: bool) -> Result<bool> {
     let candidates = candidates(vmlinux, &tree, &read)?;
     let wanted = if is_full { ALL } else { SOME };
     let names = apart(&candidates, wanted + wanted / 2);
-    say(&format!(
-        "  {} structs in {} files that the units read; {} tried",
-        candidates.len(),
-        read.len(),
-        names.len()
-    ));
+    let (tried, files) = (names.len(), read.len());
+    say(&format!("  {} structs in {files} files that the units read; {tried} tried", candidates.len()));
     let folder = std::env::temp_dir().join(format!("fieldline-orders-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let result = prove(vmlinux, &tree, &build, &objects, &names, &folder);
@@ -88,13 +83,12 @@ fn prove(
     }
     let output = verify.output().context("cannot run fieldline")?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let proven =
-        text.lines().filter(|line| line.ends_with("members as predicted") && !line.contains("NOT")).count();
+    let (agreeing, others): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.ends_with("members as predicted"));
+    let proven = agreeing.iter().filter(|line| !line.contains("NOT")).count();
     // What the plan refused is told again; the rest can't be edited.
-    let refused = text.lines().filter(|line| line.starts_with("refused: ")).count().saturating_sub(fixed);
-    text.lines()
-        .filter(|line| !line.ends_with("members as predicted"))
-        .for_each(|line| say(&format!("  {line}")));
+    let refused = others.iter().filter(|line| line.starts_with("refused: ")).count().saturating_sub(fixed);
+    others.iter().for_each(|line| say(&format!("  {line}")));
     say(&String::from_utf8_lossy(&output.stderr));
     say(&format!(
         "  {moved} structs reordered, of which {grown} grow, {refused} refused by the source, {proven} compiled as predicted"
@@ -108,13 +102,10 @@ fn prove(
     Ok((proven, refused))
 }
 
-/// What a plan draws.
+/// How many structs of a plan move, may not move, and become larger.
 struct Drawn {
-    /// Structs that move.
     moved: usize,
-    /// Structs that may not.
     fixed: usize,
-    /// Structs that become larger.
     grown: usize,
 }
 
@@ -140,16 +131,12 @@ fn outcomes(plan: &Path) -> Result<Drawn> {
 /// Files of the tree that the units read, from their `.cmd` files.
 fn headers(tree: &Path, build: &Path, objects: &[&str]) -> Result<BTreeSet<PathBuf>> {
     let mut read = BTreeSet::new();
-    for object in objects {
-        let path = Path::new(object);
-        let name = path.file_name().context("no file name")?.to_string_lossy().into_owned();
-        let path = build.join(path.with_file_name(format!(".{name}.cmd")));
+    for object in objects.iter().map(Path::new) {
+        let name = object.file_name().context("no file name")?.to_string_lossy();
+        let path = build.join(object.with_file_name(format!(".{name}.cmd")));
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        read.extend(
-            text.split_whitespace()
-                .map(PathBuf::from)
-                .filter(|word| word.starts_with(tree) && word.is_file()),
-        );
+        let words = text.split_whitespace().map(PathBuf::from);
+        read.extend(words.filter(|word| word.starts_with(tree) && word.is_file()));
     }
     Ok(read)
 }

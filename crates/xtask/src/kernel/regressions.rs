@@ -1,6 +1,6 @@
 //! The gate on real kernels: one against itself has no finding, and what grew between releases is found.
 
-use crate::tools::shell::{self, cache, say};
+use crate::tools::shell::{self, say};
 use crate::tools::{debian, inputs};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -103,14 +103,15 @@ fn other(variable: &str, suite: &str) -> Result<PathBuf> {
     if let Some(given) = std::env::var_os(variable) {
         return Ok(PathBuf::from(given));
     }
-    let package = debian::packages_of(suite, is_image)?.into_iter().rfind(|package| package.size > IMAGE);
+    let packages = debian::packages(suite, is_image)?;
+    let package = packages.iter().rfind(|package| package.size > IMAGE);
     let package = package.with_context(|| format!("{suite} has no kernel"))?;
-    let folder = cache()?.join(format!("{}-{}", package.name, package.version));
+    let folder = package.folder()?;
     let btf = folder.join("vmlinux.btf");
     if !btf.exists() {
-        debian::unpack(&package, "*vmlinuz*", &folder)?;
+        debian::unpack(package, "*vmlinuz*", &folder)?;
         shell::need(&[("xz", "xz-utils"), ("zstd", "zstd"), ("lz4", "lz4")])?;
-        let image = inputs::find_file(&folder, "vmlinuz").context("the package has no vmlinuz")?;
+        let image = inputs::find_file(&folder, "vmlinuz", "").context("the package has no vmlinuz")?;
         let bytes = std::fs::read(&image).with_context(|| image.display().to_string())?;
         let found = btf_of(&bytes).with_context(|| format!("{}: no BTF found", image.display()))?;
         std::fs::write(&btf, found)?;
@@ -120,9 +121,8 @@ fn other(variable: &str, suite: &str) -> Result<PathBuf> {
 
 fn is_image(name: &str) -> bool {
     let rest = name.strip_prefix("linux-image-").or_else(|| name.strip_prefix("linux-binary-"));
-    let version = rest.and_then(|rest| {
-        rest.strip_suffix("-cloud-amd64").or_else(|| rest.strip_suffix("-cloud-amd64-unsigned"))
-    });
+    let ends = ["-cloud-amd64", "-cloud-amd64-unsigned"];
+    let version = rest.and_then(|rest| ends.iter().find_map(|end| rest.strip_suffix(end)));
     version.is_some_and(|version| version.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
@@ -136,16 +136,11 @@ const PACKERS: [(&[u8], &str); 4] = [
 
 /// The largest BTF of a packed kernel.
 fn btf_of(image: &[u8]) -> Option<Vec<u8>> {
-    for (magic, program) in PACKERS {
-        let places = (0..image.len()).filter(|at| image[*at..].starts_with(magic));
-        for at in places.take(16) {
-            let found = unpacked(&image[at..], program).as_deref().and_then(largest_btf).map(<[u8]>::to_vec);
-            if found.is_some() {
-                return found;
-            }
-        }
-    }
-    None
+    let btf_at = |at: usize, program| Some(largest_btf(&unpacked(&image[at..], program)?)?.to_vec());
+    PACKERS.iter().find_map(|(magic, program)| {
+        let mut places = (0..image.len()).filter(|at| image[*at..].starts_with(magic)).take(16);
+        places.find_map(|at| btf_at(at, program))
+    })
 }
 
 /// What a program makes of packed bytes; it may complain about what stands behind them.
@@ -161,10 +156,7 @@ fn unpacked(bytes: &[u8], program: &str) -> Option<Vec<u8>> {
 /// The largest piece that is BTF by its header (Documentation/bpf/btf.rst: magic, version, flags, length of the header, offset
 /// and length of types and of strings, which follow each other).
 fn largest_btf(kernel: &[u8]) -> Option<&[u8]> {
-    let number = |at: usize| -> Option<usize> {
-        let bytes = kernel.get(at..at + 4)?.first_chunk::<4>()?;
-        usize::try_from(u32::from_le_bytes(*bytes)).ok()
-    };
+    let number = |at: usize| Some(u32::from_le_bytes(*kernel.get(at..)?.first_chunk()?) as usize);
     let piece = |at: usize| {
         let (header, types_at) = (number(at + 4)?, number(at + 8)?);
         let (types, strings_at, strings) = (number(at + 12)?, number(at + 16)?, number(at + 20)?);

@@ -36,20 +36,14 @@ struct Count {
     elsewhere: usize,
 }
 
-/// `cargo xtask source [VMLINUX [TREE]]`.
+/// `cargo xtask source [VMLINUX [TREE]]`: reads the declaration of every struct and union that debug info declares in a
+/// file of the tree.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let vmlinux = args.first().map_or_else(inputs::vmlinux, |path| Ok(path.into()))?;
-    let given = args.get(1).map(PathBuf::from);
-    let given = given.or_else(|| std::env::var_os("FIELDLINE_TREE").map(PathBuf::from));
-    let tree = given.map_or_else(|| inputs::tree(&vmlinux), Ok)?;
-    every_struct(&vmlinux, &tree)
-}
-
-/// Reads the declaration of every struct and union that debug info declares in a file of the tree.
-pub(crate) fn every_struct(vmlinux: &Path, tree: &Path) -> Result<bool> {
+    let tree = args.get(1).map_or_else(|| inputs::tree(&vmlinux), |path| Ok(path.into()))?;
     let mut count = Count::default();
-    for (file, layouts) in with_dwarf(vmlinux, by_file)? {
-        let Some(path) = in_tree(tree, &file) else {
+    for (file, layouts) in with_dwarf(&vmlinux, by_file)? {
+        let Some(path) = in_tree(&tree, &file) else {
             count.elsewhere += layouts.len();
             continue;
         };
@@ -93,9 +87,9 @@ pub(crate) fn in_tree(tree: &Path, declared: &str) -> Option<PathBuf> {
     })
 }
 
-/// What a declaration was found to be.
+/// What a declaration was found to be: whether the text alone gives the names of members, how many of them are on the line of
+/// debug info, and whether their order written again gave the same bytes.
 struct Reading {
-    /// Names of members by the text alone, where their declarations were understood.
     names_agree: bool,
     at_line: usize,
     is_identical: bool,
@@ -187,8 +181,8 @@ fn names_agree(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[Expecte
         if let Declares::Members(declared) = &statement.declares {
             let kept = declared.iter().filter(|one| one.shape != MemberShape::UnnamedBits);
             let all: Vec<Option<&str>> = kept.clone().map(|one| one.name.as_deref()).collect();
-            let sure: Vec<Option<&str>> =
-                kept.filter(|one| !one.is_optional).map(|one| one.name.as_deref()).collect();
+            let sure = kept.filter(|one| !one.is_optional).map(|one| one.name.as_deref());
+            let sure: Vec<Option<&str>> = sure.collect();
             let found: Vec<Option<&str>> = run.iter().map(|one| one.name.as_deref()).collect();
             let renamed = || is_renamed(body, statement, &all, run);
             if found != all && found != sure && !renamed() {
@@ -230,7 +224,6 @@ fn at_line(body: &Body<'_, '_>, join: &Join<'_, '_, '_>, expected: &[ExpectedMem
     expected.iter().enumerate().filter(is_there).count()
 }
 
-/// What kind of refusal it is.
 fn reason(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Ambiguous { .. } => "several definitions",

@@ -11,17 +11,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// How often each side runs.
 const ROUNDS: usize = 5;
 
-/// A row of the table.
 struct Work {
     name: &'static str,
     /// What the issue of the work allows, for the reader.
     bound: &'static str,
     ours: Vec<String>,
-    /// Program and arguments of the peer, if there is one.
-    peer: Option<Vec<String>>,
+    /// Program and arguments of the peer.
+    peer: Vec<String>,
     /// The peer takes long: it runs once.
     once: bool,
 }
@@ -54,33 +52,26 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn layout_works(vmlinux: &str, inside: &str) -> Vec<Work> {
-    let named = |name, ty: &str, bound| Work {
+    let work = |name, ours: String, theirs: String, bound| Work {
         name,
         bound,
-        ours: words(&format!("layout {ty} --style pahole --debug-format dwarf --from {vmlinux}")),
-        peer: Some(words(&format!("pahole -F dwarf -C {ty} {inside}"))),
+        ours: words(&format!("layout {ours} --from {vmlinux}")),
+        peer: words(&format!("pahole {theirs} {inside}")),
         once: false,
     };
+    let named = |name, ty: &str, format: &str, bound| {
+        let ours = format!("{ty} --style pahole --debug-format {format}");
+        work(name, ours, format!("-F {format} -C {ty}"), bound)
+    };
+    let every = "--style pahole --debug-format dwarf".to_owned();
     vec![
-        named("one struct, DWARF", "cfs_rq", "<= 0.1 x, <= 150 MB anon"),
-        named("sk_buff, DWARF", "sk_buff", "<= 1 x"),
-        named("task_struct, DWARF", "task_struct", "<= 1 x"),
-        named("list_head, DWARF", "list_head", "<= 1 x"),
-        named("page, DWARF", "page", "<= 1 x"),
-        Work {
-            name: "every struct, DWARF",
-            bound: "<= 0.2 x, <= 1 GB",
-            ours: words(&format!("layout --style pahole --debug-format dwarf --from {vmlinux}")),
-            peer: Some(words(&format!("pahole -j2 -F dwarf {inside}"))),
-            once: false,
-        },
-        Work {
-            name: "one struct, BTF",
-            bound: "<= 0.3 x",
-            ours: words(&format!("layout cfs_rq --style pahole --debug-format btf --from {vmlinux}")),
-            peer: Some(words(&format!("pahole -F btf -C cfs_rq {inside}"))),
-            once: false,
-        },
+        named("one struct, DWARF", "cfs_rq", "dwarf", "<= 0.1 x, <= 150 MB anon"),
+        named("sk_buff, DWARF", "sk_buff", "dwarf", "<= 1 x"),
+        named("task_struct, DWARF", "task_struct", "dwarf", "<= 1 x"),
+        named("list_head, DWARF", "list_head", "dwarf", "<= 1 x"),
+        named("page, DWARF", "page", "dwarf", "<= 1 x"),
+        work("every struct, DWARF", every, "-j2 -F dwarf".to_owned(), "<= 0.2 x, <= 1 GB"),
+        named("one struct, BTF", "cfs_rq", "btf", "<= 0.3 x"),
     ]
 }
 
@@ -92,7 +83,7 @@ fn profile_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
         name: "profile",
         bound: "<= 2 s (peer 18.5 s)",
         ours: words(&format!("profile --vmlinux {} --perf {}", vmlinux.display(), recording.display())),
-        peer: Some(words(&report)),
+        peer: words(&report),
         once: true,
     })
 }
@@ -105,7 +96,7 @@ fn large_work(root: &Path, vmlinux: &Path, recording: &Path) -> Result<Work> {
         name: "profile, 1 GB",
         bound: ">= 3 M samples/s",
         ours: words(&format!("profile --vmlinux {} --perf {}", vmlinux.display(), large.display())),
-        peer: Some(words(&format!("perf report -i {inside} -s symbol --stdio"))),
+        peer: words(&format!("perf report -i {inside} -s symbol --stdio")),
         once: true,
     })
 }
@@ -119,9 +110,8 @@ fn measure(work: &Work, fieldline: &Path, root: &Path) -> Result<()> {
         let mut command = Command::new(fieldline);
         command.args(&work.ours).env("HOME", &home).env("XDG_CACHE_HOME", &home);
         ours.push(watch(&mut command)?);
-        if let Some(peer) = work.peer.as_ref().filter(|_| !work.once || round == 0) {
-            let mut command = debian::peer(root, &peer[0]);
-            peers.push(watch(command.args(&peer[1..]))?);
+        if !work.once || round == 0 {
+            peers.push(watch(debian::peer(root, &work.peer[0]).args(&work.peer[1..]))?);
         }
     }
     say(&row(work, &mut ours, &mut peers));
@@ -130,26 +120,18 @@ fn measure(work: &Work, fieldline: &Path, root: &Path) -> Result<()> {
 
 fn row(work: &Work, ours: &mut [Cost], peers: &mut [Cost]) -> String {
     let ms = |time: Duration| time.as_secs_f64() * 1000.0;
-    let mb = |kb: u64| kb as f64 / 1024.0;
+    let mb = |kb: Option<u64>| kb.unwrap_or(0) as f64 / 1024.0;
     ours.sort_by_key(|cost| cost.time);
     peers.sort_by_key(|cost| cost.time);
-    let median = ms(ours[ours.len() / 2].time);
-    let resident = ours.iter().map(|cost| cost.resident).max().unwrap_or(0);
-    let anonymous = ours.iter().map(|cost| cost.anonymous).max().unwrap_or(0);
-    let (peer, ratio, least, peer_mb) = match peers.get(peers.len() / 2) {
-        Some(peer) => (
-            format!("{:.0}", ms(peer.time)),
-            format!("{:.3}", median / ms(peer.time)),
-            format!("{:.3}", ms(ours[0].time) / ms(peers[0].time)),
-            format!("{:.0}", mb(peers.iter().map(|cost| cost.resident).max().unwrap_or(0))),
-        ),
-        None => Default::default(),
-    };
+    let [median, peer] = [&*ours, &*peers].map(|costs| ms(costs[costs.len() / 2].time));
     format!(
-        "{:<26} {median:>9.0} {peer:>9} {ratio:>8} {least:>8} {:>8.0} {:>9.0} {peer_mb:>9}  {}",
+        "{:<26} {median:>9.0} {peer:>9.0} {:>8.3} {:>8.3} {:>8.0} {:>9.0} {:>9.0}  {}",
         work.name,
-        mb(resident),
-        mb(anonymous),
+        median / peer,
+        ms(ours[0].time) / ms(peers[0].time),
+        mb(ours.iter().map(|cost| cost.resident).max()),
+        mb(ours.iter().map(|cost| cost.anonymous).max()),
+        mb(peers.iter().map(|cost| cost.resident).max()),
         work.bound
     )
 }

@@ -34,13 +34,11 @@ pub(crate) fn enlarged(recording: &Path, bytes: u64) -> Result<PathBuf> {
 /// A recording taken apart.
 struct Enlarger {
     file: Vec<u8>,
-    /// Where the records stand in the file.
     records: (usize, usize),
     /// Records that are no samples, but for marks.
     others: Vec<u8>,
     /// Samples with their times, in order of time.
     samples: Vec<(u64, Vec<u8>)>,
-    /// Where a sample has its time.
     time_at: usize,
 }
 

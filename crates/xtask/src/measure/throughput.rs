@@ -45,9 +45,8 @@ fn row(name: &str, samples: u64, cost: &Cost, rate: Option<f64>) -> String {
 
 fn measure(fieldline: &Path, vmlinux: &Path, recording: &Path) -> Result<Cost> {
     let once = || {
-        watch(
-            Command::new(fieldline).arg("profile").arg("--vmlinux").arg(vmlinux).arg("--perf").arg(recording),
-        )
+        let mut profile = Command::new(fieldline);
+        watch(profile.arg("profile").arg("--vmlinux").arg(vmlinux).arg("--perf").arg(recording))
     };
     let mut runs = [once()?, once()?, once()?];
     runs.sort_by_key(|cost| cost.time);

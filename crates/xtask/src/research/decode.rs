@@ -14,7 +14,6 @@ use std::process::{Command, Stdio};
 
 mod listing;
 
-/// The other decoder.
 const OBJDUMP: &str = "aarch64-linux-gnu-objdump";
 
 /// Where both differ, and why: mnemonic, and who is right.
@@ -28,7 +27,6 @@ const KNOWN: &[(&str, &str)] = &[
 /// A library of programs for AArch64 with vectors, atomic operations and all else a compiler writes, and its package.
 pub(crate) const LIBRARY: (&str, &str) = ("/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross");
 
-/// What came of all instructions.
 #[derive(Default)]
 struct Outcome {
     instructions: u64,

@@ -12,7 +12,7 @@ mod score;
 mod trace;
 
 use crate::research::decode::{self, LIBRARY};
-use crate::tools::shell::{cache, need, need_files, output, root, run as run_command, say};
+use crate::tools::shell::{cache, need, output, root, run as run_command, say};
 use anyhow::{Context, Result};
 use counts::{Counts, TYPED};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
@@ -48,8 +48,9 @@ pub(crate) fn run(_: &[String]) -> Result<bool> {
         ("qemu-aarch64", "qemu-user"),
         ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
         ("aarch64-linux-gnu-g++", "g++-aarch64-linux-gnu"),
+        ("/usr/aarch64-linux-gnu/include/stdio.h", "libc6-dev-arm64-cross"),
+        LIBRARY,
     ])?;
-    need_files(&[("/usr/aarch64-linux-gnu/include/stdio.h", "libc6-dev-arm64-cross"), LIBRARY])?;
     let folder = cache()?.join("emulated");
     fs::create_dir_all(&folder)?;
     let plugin = plugin(&folder)?;

@@ -1,8 +1,7 @@
 //! What attribution, visits and false sharing reach on recordings whose truth is known.
 //!
 //! A recording `NAME.mem.perf.data` comes with the objects of the machine, what each instruction really touched, what
-//! caches really lost, and the beginning of the full trace. Everything is judged by what the tool says of the
-//! recording alone.
+//! caches really lost, and the beginning of the full trace. The tool is given the recording alone.
 
 mod heat;
 mod objects;
@@ -21,13 +20,12 @@ use fieldline_plan::cost::Model;
 use objects::Objects;
 use score::Score;
 use sharing::busiest;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use table::{Bound, Table};
 
 /// Cacheline size in bytes that visits are judged at.
 const LINE: u64 = 64;
-/// How often time is measured.
 const RUNS: usize = 3;
 /// Least recall by code alone, in percent, of types whose instructions often touch others too: an oracle with one answer
 /// for each instruction stays below 100.
@@ -36,15 +34,12 @@ const BY_CODE: [(&str, f64); 5] =
 
 /// `cargo xtask truth [STRUCT…]`: a table for each recording with a known truth; `true` if all bounds hold.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
-    let fieldline = shell::fieldline()?;
-    let vmlinux = inputs::vmlinux()?;
-    let mut structs: Vec<&str> = args.iter().map(String::as_str).collect();
-    if structs.is_empty() {
-        structs = TARGETS.to_vec();
-    }
+    let (fieldline, vmlinux) = (shell::fieldline()?, inputs::vmlinux()?);
+    let given: Vec<&str> = args.iter().map(String::as_str).collect();
+    let structs = if given.is_empty() { &TARGETS } else { &given[..] };
     let mut holds = true;
     for truth in inputs::truths()? {
-        let judge = Judge { fieldline: &fieldline, vmlinux: &vmlinux, truth: &truth, structs: &structs };
+        let judge = Judge { fieldline: &fieldline, vmlinux: &vmlinux, truth: &truth, structs };
         let table = judge.table()?;
         say(&format!("\n{}\n{}", truth.name, table.text()));
         holds &= table.holds();
@@ -68,11 +63,8 @@ impl Judge<'_> {
         let profile = self.profile()?;
         for name in self.structs {
             let of = busiest(&profile, name).with_context(|| format!("no samples of struct {name}"))?;
-            table.add(
-                format!("member heat, rank correlation: {name}"),
-                heat::correlation(of, name, &self.truth.instructions)?,
-                Bound::AtLeast(0.99),
-            );
+            let alike = heat::correlation(of, name, &self.truth.instructions)?;
+            table.add(format!("member heat, rank correlation: {name}"), alike, Bound::AtLeast(0.99));
         }
         for name in self.structs {
             self.add_visits(&mut table, &profile, &objects, name)?;
@@ -137,10 +129,9 @@ impl Judge<'_> {
 
     fn add_time(&self, table: &mut Table) -> Result<()> {
         // No caches of ours: an empty home.
-        let home: PathBuf = std::env::temp_dir().join("fieldline-truth-home");
+        let home = std::env::temp_dir().join("fieldline-truth-home");
         std::fs::create_dir_all(&home)?;
-        let mut seconds: Vec<f64> = Vec::new();
-        let mut memory: f64 = 0.0;
+        let (mut seconds, mut memory) = (Vec::new(), 0.0_f64);
         for _ in 0..RUNS {
             let mut command = self.command("profile", &[]);
             let cost = watch(command.env("HOME", &home).env("XDG_CACHE_HOME", &home))?;

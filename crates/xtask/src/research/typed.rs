@@ -39,9 +39,8 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         shares.push(count.share());
         count.print(vmlinux, folder);
     }
-    let (least, most) = shares
-        .iter()
-        .fold((100.0_f64, 0.0_f64), |(least, most), share| (least.min(*share), most.max(*share)));
+    let least = shares.iter().copied().fold(100.0, f64::min);
+    let most = shares.iter().copied().fold(0.0, f64::max);
     say(&format!("  apart by {:.2} points", (most - least).max(0.0)));
     Ok(most - least <= 5.0)
 }
@@ -83,14 +82,14 @@ impl Count {
         let other = match target {
             Target::Unknown(Reason::Stack) => return,
             Target::Place { .. } => None,
-            Target::Within { .. } => Some(Reason::UnknownOffset.word()),
-            Target::Element { .. } => Some(Reason::UnknownIndex.word()),
-            Target::Unknown(reason) => Some(reason.word()),
+            Target::Within { .. } => Some(Reason::UnknownOffset),
+            Target::Element { .. } => Some(Reason::UnknownIndex),
+            Target::Unknown(reason) => Some(reason),
         };
         self.instructions += 1;
         match other {
             None => self.placed += 1,
-            Some(word) => *self.others.entry(word.to_owned()).or_default() += 1,
+            Some(reason) => *self.others.entry(reason.word().to_owned()).or_default() += 1,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::house::House;
 use anyhow::{Context, Result};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Libraries that few crates may name.
 const HOMES: [(&str, &[&str]); 11] = [
@@ -27,8 +27,7 @@ pub(super) fn arrows(house: &House) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(house.root.join("docs/ARCHITECTURE.md"))?;
     let mut found = Vec::new();
     for (name, of) in &house.crates {
-        let row = text.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
-        let Some(row) = row else {
+        let Some(row) = text.lines().find(|line| line.starts_with(&format!("| `{name}` |"))) else {
             found.push(format!("{name}: not in the table of crates"));
             continue;
         };
@@ -69,4 +68,19 @@ pub(super) fn explained(house: &House) -> Result<Vec<String>> {
     let names = lines.filter_map(|line| line.split([' ', '=', '.']).next());
     let unknown = names.filter(|name| !name.starts_with("fieldline-") && !explained.contains(name));
     Ok(unknown.map(|name| format!("{name} is not in docs/DEPENDENCIES.md")).collect())
+}
+
+/// Names that every crate may have.
+const EVERYWHERE: [&str; 2] = ["Error", "Result"];
+
+/// Names of public types that several crates have.
+pub(super) fn shared_names(house: &House) -> Result<Vec<String>> {
+    let mut owners: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (owner, of) in &house.crates {
+        for name in of.files.values().flat_map(|file| &file.public_types) {
+            owners.entry(name).or_default().insert(owner);
+        }
+    }
+    let shared = owners.into_iter().filter(|(name, of)| of.len() > 1 && !EVERYWHERE.contains(name));
+    Ok(shared.map(|(name, of)| format!("{name}: in {}", Vec::from_iter(of).join(", "))).collect())
 }

@@ -1,6 +1,6 @@
 //! Files: in which direction they import, how many stand in a folder, how large they are.
 
-use super::house::{Crate, File, House, sources};
+use super::house::{Crate, House, sources};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -120,10 +120,9 @@ pub(super) fn module_style(house: &House) -> Result<Vec<String>> {
 
 /// Files and functions that are too long.
 pub(super) fn sizes(house: &House) -> Result<Vec<String>> {
-    let files: Vec<&File> = house.crates.values().flat_map(|of| of.files.values()).collect();
     let mut found = Vec::new();
     let mut lengths = Vec::new();
-    for file in files {
+    for file in house.crates.values().flat_map(|of| of.files.values()) {
         let place = file.path.display();
         if file.lines > LONGEST.0 {
             found.push(format!("{place}: {} lines without tests", file.lines));

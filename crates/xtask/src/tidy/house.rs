@@ -59,11 +59,6 @@ impl House {
         }
         Ok(Self { root: root.to_owned(), crates })
     }
-
-    /// Files of a crate, those of tests and examples apart.
-    pub(super) fn files(&self, name: &str) -> impl Iterator<Item = &File> {
-        self.crates.get(name).into_iter().flat_map(|of| of.files.values())
-    }
 }
 
 impl Crate {
@@ -76,8 +71,9 @@ impl Crate {
         let src = folder.join("src");
         let mut files = BTreeMap::new();
         for path in sources(&src).into_iter().filter(|path| !is_of_tests(path)) {
+            let module = path.strip_prefix(&src)?.with_extension("");
             let mut module: Vec<String> =
-                path.strip_prefix(&src)?.with_extension("").iter().map(part).collect();
+                module.iter().map(|part| part.to_string_lossy().into_owned()).collect();
             if matches!(module.last().map(String::as_str), Some("lib" | "main" | "mod")) {
                 module.pop();
             }
@@ -85,10 +81,6 @@ impl Crate {
         }
         Ok(Self { imports, files })
     }
-}
-
-fn part(name: &std::ffi::OsStr) -> String {
-    name.to_string_lossy().into_owned()
 }
 
 fn is_of_tests(path: &Path) -> bool {
@@ -194,23 +186,24 @@ impl File {
             _ => self.paths.push(std::mem::take(path)),
         }
     }
+
+    /// Counts from a function's name to the end of its body.
+    fn add_function(&mut self, signature: &syn::Signature, body: &syn::Block) {
+        let lines = body.span().end().line - signature.span().start().line + 1;
+        self.functions.push((signature.ident.to_string(), lines));
+    }
 }
 
 impl<'a> Visit<'a> for File {
     fn visit_item_fn(&mut self, of: &'a syn::ItemFn) {
-        self.functions.push((of.sig.ident.to_string(), length(of.block.span(), of.sig.span())));
+        self.add_function(&of.sig, &of.block);
         visit::visit_item_fn(self, of);
     }
 
     fn visit_impl_item_fn(&mut self, of: &'a syn::ImplItemFn) {
-        self.functions.push((of.sig.ident.to_string(), length(of.block.span(), of.sig.span())));
+        self.add_function(&of.sig, &of.block);
         visit::visit_impl_item_fn(self, of);
     }
-}
-
-/// Lines from a function's name to the end of its body.
-fn length(body: proc_macro2::Span, signature: proc_macro2::Span) -> usize {
-    body.end().line - signature.start().line + 1
 }
 
 fn attributes(item: &Item) -> &[Attribute] {
@@ -227,15 +220,10 @@ fn attributes(item: &Item) -> &[Attribute] {
 
 /// Whether an item is for tests alone: `#[cfg(test)]`, also with a feature beside it.
 fn is_test(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg")
-            && attribute.meta.require_list().is_ok_and(|list| {
-                list.tokens
-                    .to_string()
-                    .split(|letter: char| !letter.is_alphanumeric())
-                    .any(|word| word == "test")
-            })
-    })
+    let is_word =
+        |text: &str| text.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "test");
+    let mut lists = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    lists.any(|of| of.meta.require_list().is_ok_and(|list| is_word(&list.tokens.to_string())))
 }
 
 fn public_type(item: &Item) -> Option<String> {

@@ -6,10 +6,11 @@ use anyhow::Result;
 /// Crates without input and output.
 const PURE: [&str; 6] = ["layout", "access", "plan", "check", "source", "cachemodel"];
 
-/// Lines of a crate's code, comments and tests apart, that hold a word.
-fn places(house: &House, name: &str, words: &[&str]) -> Result<Vec<String>> {
+/// Lines of the code of some crates, comments and tests apart, that hold a word.
+fn places_in(house: &House, is_meant: impl Fn(&str) -> bool, words: &[&str]) -> Result<Vec<String>> {
     let mut places = Vec::new();
-    for file in house.files(name) {
+    let crates = house.crates.iter().filter(|(name, _)| is_meant(name));
+    for file in crates.flat_map(|(_, of)| of.files.values()) {
         let text = std::fs::read_to_string(&file.path)?;
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         for (number, line) in (1..).zip(code.lines()) {
@@ -25,15 +26,13 @@ fn places(house: &House, name: &str, words: &[&str]) -> Result<Vec<String>> {
 /// Input and output in crates that have none.
 pub(super) fn input_and_output(house: &House) -> Result<Vec<String>> {
     let words = ["std::fs", "std::env", "std::process", "std::net", "println!", "SystemTime", "Instant::now"];
-    let found = PURE.iter().map(|name| places(house, name, &words));
-    Ok(found.collect::<Result<Vec<_>>>()?.concat())
+    places_in(house, |name| PURE.contains(&name), &words)
 }
 
 /// Unsafe code but for the memory map of files.
 pub(super) fn unsafe_code(house: &House) -> Result<Vec<String>> {
     let words = ["unsafe {", "unsafe fn", "unsafe impl"];
-    let found = house.crates.keys().filter(|name| *name != "xtask").map(|name| places(house, name, &words));
-    let mut found = found.collect::<Result<Vec<_>>>()?.concat();
+    let mut found = places_in(house, |name| name != "xtask", &words)?;
     if let Some(map) = found.iter().position(|place| place.contains("debuginfo/src/elf.rs")) {
         found.remove(map);
     }
@@ -43,6 +42,5 @@ pub(super) fn unsafe_code(house: &House) -> Result<Vec<String>> {
 /// What only the recordings with a known truth have.
 pub(super) fn recordings(house: &House) -> Result<Vec<String>> {
     let words = ["cfs_rq", "sched_entity", "throttle_count", "leaf_cfs_rq", "6.12.107", "c1.mem"];
-    let found = house.crates.keys().filter(|name| *name != "xtask").map(|name| places(house, name, &words));
-    Ok(found.collect::<Result<Vec<_>>>()?.concat())
+    places_in(house, |name| name != "xtask", &words)
 }

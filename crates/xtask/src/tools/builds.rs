@@ -1,13 +1,14 @@
 //! A kernel tree prepared for compiling single units, with the suite's configuration.
 
-use crate::tools::debian;
+use crate::tools::debian::{self, SUITE};
+use crate::tools::inputs::find_file;
 use crate::tools::shell::{self, cache, say};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a kernel needs to be prepared, program and package.
+/// What a kernel needs to be prepared, program or file, and package.
 const TOOLS: &[(&str, &str)] = &[
     ("make", "make"),
     ("gcc", "gcc"),
@@ -17,10 +18,9 @@ const TOOLS: &[(&str, &str)] = &[
     ("xz", "xz-utils"),
     ("perl", "perl"),
     ("python3", "python3"),
+    ("/usr/include/libelf.h", "libelf-dev"),
+    ("/usr/include/openssl/ssl.h", "libssl-dev"),
 ];
-/// The same for headers.
-const HEADERS: &[(&str, &str)] =
-    &[("/usr/include/libelf.h", "libelf-dev"), ("/usr/include/openssl/ssl.h", "libssl-dev")];
 /// Options that need keys or programs which debug info of single units doesn't.
 const OFF: &[&str] = &["MODULE_SIG", "SYSTEM_TRUSTED_KEYRING", "DEBUG_INFO_BTF"];
 /// The configuration that the vmlinux of the tests was built with.
@@ -47,7 +47,6 @@ pub(crate) fn prepared(tree: &Path, objects: &[&str]) -> Result<PathBuf> {
 
 fn prepare(tree: &Path, folder: &Path) -> Result<()> {
     shell::need(TOOLS)?;
-    shell::need_files(HEADERS)?;
     fs::create_dir_all(folder)?;
     fs::write(folder.join(".config"), config(tree)?)?;
     let script = tree.join("scripts/config");
@@ -67,22 +66,15 @@ fn config(tree: &Path) -> Result<String> {
     let series =
         tree.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix("linux-source-"));
     let wanted = format!("linux-config-{}", series.context("the tree is not named linux-source-SERIES")?);
-    let package =
-        debian::packages(|name| name == wanted)?.pop().with_context(|| format!("no package {wanted}"))?;
-    let folder = cache()?.join(format!("{}-{}", package.name, package.version));
+    let package = debian::packages(SUITE, |name| name == wanted)?;
+    let package = package.last().with_context(|| format!("no package {wanted}"))?;
+    let folder = package.folder()?;
     let end = format!("none_{FLAVOUR}.xz");
-    if found(&folder, &end).is_none() {
-        debian::unpack(&package, "*/config.*", &folder)?;
+    if find_file(&folder, "", &end).is_none() {
+        debian::unpack(package, "*/config.*", &folder)?;
     }
-    let Some(path) = found(&folder, &end) else { bail!("{wanted} has no configuration for {FLAVOUR}") };
+    let path = find_file(&folder, "", &end)
+        .with_context(|| format!("{wanted} has no configuration for {FLAVOUR}"))?;
     say(&format!("configuration: {}", path.display()));
     shell::output(Command::new("xz").arg("-dc").arg(path))
-}
-
-/// The first file below a folder whose name has an end.
-fn found(folder: &Path, end: &str) -> Option<PathBuf> {
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
-    entries.sort();
-    let here = entries.iter().find(|path| path.is_file() && path.to_string_lossy().ends_with(end)).cloned();
-    here.or_else(|| entries.iter().filter(|path| path.is_dir()).find_map(|inner| found(inner, end)))
 }

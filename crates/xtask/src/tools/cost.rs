@@ -4,13 +4,13 @@ use anyhow::{Context, Result};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What one run cost.
+/// Time and peaks of memory of a run, in kB.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) time: Duration,
-    /// Peak resident set in kB.
+    /// All that is resident.
     pub(crate) resident: u64,
-    /// Peak of private anonymous memory seen, in kB.
+    /// What is private and anonymous, as far as it was seen.
     pub(crate) anonymous: u64,
 }
 

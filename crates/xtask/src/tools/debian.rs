@@ -17,18 +17,19 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
     file: String,
-    /// Bytes of the file.
     pub(crate) size: u64,
     sha256: String,
 }
 
-/// The packages of the suite whose name matches, oldest version first.
-pub(crate) fn packages(matches: impl Fn(&str) -> bool) -> Result<Vec<Package>> {
-    packages_of(SUITE, matches)
+impl Package {
+    /// Where it is unpacked.
+    pub(crate) fn folder(&self) -> Result<PathBuf> {
+        Ok(cache()?.join(format!("{}-{}", self.name, self.version)))
+    }
 }
 
-/// The same of any suite.
-pub(crate) fn packages_of(suite: &str, matches: impl Fn(&str) -> bool) -> Result<Vec<Package>> {
+/// The packages of a suite whose name matches, oldest version first.
+pub(crate) fn packages(suite: &str, matches: impl Fn(&str) -> bool) -> Result<Vec<Package>> {
     let text = fs::read_to_string(index(suite)?).context("package index")?;
     let mut found: Vec<Package> =
         text.split("\n\n").filter_map(paragraph).filter(|package| matches(&package.name)).collect();
@@ -100,13 +101,9 @@ pub(crate) fn unpack(package: &Package, members: &str, into: &Path) -> Result<()
     }
     fs::create_dir_all(into)?;
     let script = "dpkg-deb --fsys-tarfile \"$1\" | tar -x -C \"$2\" --wildcards \"$3\"";
-    shell::run(
-        Command::new("bash")
-            .args(["-o", "pipefail", "-c", script, "unpack"])
-            .arg(&file)
-            .arg(into)
-            .arg(members),
-    )?;
+    let mut pipe = Command::new("bash");
+    pipe.args(["-o", "pipefail", "-c", script, "unpack"]).arg(&file);
+    shell::run(pipe.arg(into).arg(members))?;
     fs::remove_file(&file).with_context(|| format!("{}", file.display()))
 }
 

@@ -3,7 +3,7 @@
 //! With FIELDLINE_DATA set, the folder's `vmlinux-*.zst` and `*.perf.data.zst` are used; otherwise a debug vmlinux of the
 //! suite. The source is the suite's package of the same version, or the nearest that has one.
 
-use crate::tools::debian;
+use crate::tools::debian::{self, SUITE};
 use crate::tools::shell::{self, cache};
 use anyhow::{Context, Result, bail};
 use fieldline_debuginfo::dwarf::{DebugSections, Dwarf};
@@ -62,7 +62,6 @@ pub(crate) fn all_recordings() -> Result<Option<PathBuf>> {
 pub(crate) struct Truth {
     /// What the files' names begin with.
     pub(crate) name: String,
-    /// The recording.
     pub(crate) recording: PathBuf,
     /// Where the objects were.
     pub(crate) objects: PathBuf,
@@ -77,10 +76,9 @@ pub(crate) struct Truth {
 /// The data folder's recordings with a known truth, unpacked, by name.
 pub(crate) fn truths() -> Result<Vec<Truth>> {
     let data = data().context("FIELDLINE_DATA is no folder with recordings")?;
-    let mut names: Vec<String> = fs::read_dir(&data)?
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
-        .filter_map(|name| Some(name.strip_suffix(".objects.tsv.zst")?.to_owned()))
-        .collect();
+    let files = fs::read_dir(&data)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names = files.filter_map(|name| Some(name.strip_suffix(".objects.tsv.zst")?.to_owned()));
+    let mut names: Vec<String> = names.collect();
     names.sort();
     let truth = |name: String| {
         let file = |rest: &str| unpacked(&only(&data, |other| other == format!("{name}.{rest}.zst"))?);
@@ -121,13 +119,13 @@ fn unpacked(packed: &Path) -> Result<PathBuf> {
 }
 
 fn debian_vmlinux() -> Result<PathBuf> {
-    let package =
-        debian::packages(is_debug_kernel)?.pop().context("the suite has no kernel's debug package")?;
-    let folder = cache()?.join(format!("{}-{}", package.name, package.version));
-    if find_file(&folder, "vmlinux-").is_none() {
-        debian::unpack(&package, "*/vmlinux-*", &folder)?;
+    let packages = debian::packages(SUITE, is_debug_kernel)?;
+    let package = packages.last().context("the suite has no kernel's debug package")?;
+    let folder = package.folder()?;
+    if find_file(&folder, "vmlinux-", "").is_none() {
+        debian::unpack(package, "*/vmlinux-*", &folder)?;
     }
-    find_file(&folder, "vmlinux-").with_context(|| format!("{} holds no vmlinux", package.name))
+    find_file(&folder, "vmlinux-", "").with_context(|| format!("{} holds no vmlinux", package.name))
 }
 
 /// `linux-image-9.8.7+deb99-cloud-amd64-dbg`, and not the meta package `linux-image-cloud-amd64-dbg`.
@@ -136,21 +134,14 @@ fn is_debug_kernel(name: &str) -> bool {
     version.is_some_and(|version| version.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
-/// The first file below a folder whose name begins so.
-pub(crate) fn find_file(folder: &Path, prefix: &str) -> Option<PathBuf> {
-    for entry in fs::read_dir(folder).ok()?.flatten() {
-        let path = entry.path();
-        let name = entry.file_name();
-        if path.is_file() && name.to_string_lossy().starts_with(prefix) {
-            return Some(path);
-        }
-        if path.is_dir()
-            && let Some(found) = find_file(&path, prefix)
-        {
-            return Some(found);
-        }
-    }
-    None
+/// The first file in or below a folder whose name begins and ends so.
+pub(crate) fn find_file(folder: &Path, begin: &str, end: &str) -> Option<PathBuf> {
+    let mut entries: Vec<_> = fs::read_dir(folder).ok()?.flatten().collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    let fits = |name: &str| name.starts_with(begin) && name.ends_with(end);
+    let mut paths = entries.iter().map(|entry| (entry.path(), fits(&entry.file_name().to_string_lossy())));
+    let here = paths.clone().find(|(path, fits)| *fits && path.is_file()).map(|(path, _)| path);
+    here.or_else(|| paths.find_map(|(path, _)| find_file(&path, begin, end)))
 }
 
 /// The source the kernel was built from, or the nearest version the suite has.
@@ -159,20 +150,19 @@ pub(crate) fn tree(vmlinux: &Path) -> Result<PathBuf> {
         return Ok(PathBuf::from(given));
     }
     let wanted = kernel_version(vmlinux);
-    let packages = debian::packages(|name| name.strip_prefix("linux-source-").is_some_and(is_series))?;
-    let same = packages
-        .iter()
-        .rev()
-        .find(|package| wanted.as_deref().is_some_and(|wanted| package.version.starts_with(wanted)));
-    let package = same.or(packages.last()).context("the suite has no linux-source package")?;
-    let folder = cache()?.join(format!("{}-{}", package.name, package.version));
+    let packages = debian::packages(SUITE, |name| name.strip_prefix("linux-source-").is_some_and(is_series))?;
+    let is_same = |package: &&debian::Package| {
+        wanted.as_deref().is_some_and(|wanted| package.version.starts_with(wanted))
+    };
+    let package = packages.iter().rfind(is_same).or(packages.last());
+    let package = package.context("the suite has no linux-source package")?;
+    let folder = package.folder()?;
     let tree = folder.join(&package.name);
     // Older caches hold no configuration of drivers.
     if !tree.join("drivers/Kconfig").exists() {
         debian::unpack(package, "*.tar.xz", &folder)?;
-        let packed = find_file(&folder, "linux-source-").context("no source in the package")?;
-        // Only what defines structs the tests touch, and what configures and prepares a build: whole trees take gigabytes
-        // and minutes.
+        let packed = find_file(&folder, "linux-source-", "").context("no source in the package")?;
+        // Only what defines structs the tests touch, and what builds need: whole trees take gigabytes and minutes.
         shell::run(Command::new("tar").arg("-xf").arg(&packed).arg("-C").arg(&folder).args([
             "--exclude=*/drivers/*.[chS]",
             "--exclude=*/sound/*.[ch]",

@@ -37,28 +37,28 @@ fn show(command: &Command) -> String {
     words.join(" ")
 }
 
-/// Whether a program is on the PATH.
+/// Whether a program is on the PATH, or a file with its whole path there.
 pub(crate) fn has(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
 }
 
-/// Installs Debian packages whose program is not there yet.
-pub(crate) fn need(programs: &[(&str, &str)]) -> Result<()> {
-    install(programs.iter().filter(|(program, _)| !has(program)).map(|(_, package)| *package).collect())
-}
-
-/// Installs Debian packages whose file is not there yet.
-pub(crate) fn need_files(files: &[(&str, &str)]) -> Result<()> {
-    install(files.iter().filter(|(file, _)| !Path::new(file).exists()).map(|(_, package)| *package).collect())
-}
-
-fn install(missing: Vec<&str>) -> Result<()> {
+/// Installs Debian packages of which a program or file is not there yet, see [`has`].
+pub(crate) fn need(files: &[(&str, &str)]) -> Result<()> {
+    let missing = files.iter().filter(|(file, _)| !has(file)).map(|(_, package)| *package);
+    let missing: Vec<&str> = missing.collect();
     if missing.is_empty() {
         return Ok(());
     }
     run(Command::new("apt-get").args(["update", "-q"]))?;
     run(Command::new("apt-get").args(["install", "-y", "-q", "--no-install-recommends"]).args(missing))
+}
+
+/// A command of cargo for the whole checkout.
+pub(crate) fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root()).args(args);
+    command
 }
 
 /// The top of the checkout.
@@ -78,14 +78,7 @@ pub(crate) fn cache() -> Result<PathBuf> {
 
 /// Builds the release binary and says where it is.
 pub(crate) fn fieldline() -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    run(Command::new(cargo).current_dir(root()).args([
-        "build",
-        "--release",
-        "--quiet",
-        "--package",
-        "fieldline-cli",
-    ]))?;
+    run(&mut cargo(&["build", "--release", "--quiet", "--package", "fieldline-cli"]))?;
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).unwrap_or_else(|| root().join("target"));
     Ok(target.join("release").join("fieldline"))

@@ -59,7 +59,6 @@ fn attr(name: DwAt) -> Option<Attr> {
     })
 }
 
-/// One attribute of a shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spec {
     pub(super) form: DwForm,
@@ -73,7 +72,6 @@ pub(super) struct Spec {
 pub(crate) struct Shape {
     pub(crate) tag: DwTag,
     pub(crate) has_children: bool,
-    /// Its attributes in order.
     pub(super) specs: Box<[Spec]>,
     /// Total size if every form has a fixed one.
     pub(super) fixed: Option<usize>,
@@ -148,7 +146,6 @@ impl Shape {
         })
     }
 
-    /// Whether the abbreviation has the attribute.
     pub(crate) fn has(&self, attr: Attr) -> bool {
         self.places[attr as usize].0 != 0
     }
@@ -219,7 +216,6 @@ impl<'s> Table<'s> {
         Some(Self { section, encoding, dense, sparse })
     }
 
-    /// The shape of a code.
     pub(crate) fn shape(&self, code: u64) -> Option<&Shape> {
         let index = usize::try_from(code).ok()?.checked_sub(1)?;
         let (start, shape) = self.dense.get(index).or_else(|| self.sparse.get(&code))?;
@@ -275,23 +271,13 @@ pub(crate) fn refers_elsewhere(section: &[u8], start: usize) -> Option<bool> {
     let mut refers = false;
     each(section, start, |_, _, _, attributes| {
         while let Some((_, form, _)) = attributes.next()? {
-            refers |= is_reference_elsewhere(form);
+            use gimli::constants as dw;
+            refers |= matches!(form, dw::DW_FORM_ref_addr | dw::DW_FORM_ref_sig8 | dw::DW_FORM_indirect)
+                || matches!(form, dw::DW_FORM_ref_sup4 | dw::DW_FORM_ref_sup8 | dw::DW_FORM_GNU_ref_alt);
         }
         Some(())
     })?;
     Some(refers)
-}
-
-fn is_reference_elsewhere(form: DwForm) -> bool {
-    matches!(
-        form,
-        gimli::DW_FORM_ref_addr
-            | gimli::DW_FORM_ref_sig8
-            | gimli::DW_FORM_ref_sup4
-            | gimli::DW_FORM_ref_sup8
-            | gimli::DW_FORM_GNU_ref_alt
-            | gimli::DW_FORM_indirect
-    )
 }
 
 /// What an abbreviation defines, if it has a name and is no declaration.

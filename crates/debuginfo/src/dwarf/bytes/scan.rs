@@ -11,7 +11,6 @@ use gimli::{DwForm, Encoding};
 /// An attribute's value as it stands in the section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Raw<'s> {
-    /// Not there.
     None,
     /// A constant or flag.
     Number(u64),
@@ -44,20 +43,13 @@ pub(crate) struct Seen<'u> {
 }
 
 impl<'s> UnitScan<'s> {
-    /// Prepares a unit.
-    ///
-    /// # Errors
-    /// If its abbreviations are broken.
+    /// Prepares a unit. Fails if its abbreviations are broken.
     pub(crate) fn new(dwarf: &Dwarf<'s>, unit: u32) -> Result<Self> {
         let entry = dwarf.entry(unit)?;
         let (section, start, encoding) = dwarf.abbreviation_bytes(entry);
-        let table = Table::parse(section, start, encoding);
-        let table = table.ok_or_else(|| {
-            dwarf.error(
-                ".debug_abbrev",
-                start,
-                &gimli::Error::UnexpectedEof(gimli::ReaderOffsetId(start as u64)),
-            )
+        let table = Table::parse(section, start, encoding).ok_or_else(|| {
+            let end = gimli::Error::UnexpectedEof(gimli::ReaderOffsetId(start as u64));
+            dwarf.error(".debug_abbrev", start, &end)
         })?;
         let (root, little) = (entry.header.root_offset().0, !dwarf.target.big_endian);
         Ok(Self { bytes: dwarf.unit_bytes(entry), root, encoding, little, table })
@@ -69,13 +61,11 @@ impl<'s> UnitScan<'s> {
         Some(Seen { shape: self.table.shape(code)?, attrs })
     }
 
-    /// Bytes of the unit.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Offset behind a DIE's attributes: of its first child or next sibling. `None` if it runs out of the unit or has a form
-    /// whose size is unknown.
+    /// Offset behind a DIE's attributes. `None` if it runs out of the unit or has a form whose size is unknown.
     pub(crate) fn end(&self, seen: Seen<'_>) -> Option<usize> {
         if let Some(size) = seen.shape.fixed {
             return seen.attrs.checked_add(size).filter(|end| *end <= self.bytes.len());
@@ -87,7 +77,6 @@ impl<'s> UnitScan<'s> {
         Some(at)
     }
 
-    /// An attribute of a DIE.
     pub(crate) fn get(&self, seen: Seen<'_>, attr: Attr) -> Raw<'s> {
         self.find(seen, attr).unwrap_or(Raw::None)
     }
@@ -106,7 +95,6 @@ impl<'s> UnitScan<'s> {
         self.value(spec, at).map(|(raw, _)| raw)
     }
 
-    /// A constant attribute.
     pub(crate) fn number(&self, seen: Seen<'_>, attr: Attr) -> Option<u64> {
         match self.get(seen, attr) {
             Raw::Number(number) => Some(number),
@@ -118,6 +106,20 @@ impl<'s> UnitScan<'s> {
     pub(crate) fn numbers<'u>(&'u self, seen: Seen<'u>) -> impl Iterator<Item = (Attr, u64)> + 'u {
         let numbers = seen.shape.numbers();
         numbers.filter_map(move |attr| self.number(seen, attr).map(|number| (attr, number)))
+    }
+
+    /// The children of a DIE with their offsets, up to one that can't be stepped over.
+    pub(crate) fn children<'u>(
+        &'u self,
+        parent: Seen<'_>,
+    ) -> impl Iterator<Item = (usize, Seen<'u>)> + use<'u, 's> {
+        let mut next = if parent.shape.has_children { self.end(parent) } else { None };
+        std::iter::from_fn(move || {
+            let at = next?;
+            let seen = self.die(at)?;
+            next = self.next_sibling(seen);
+            Some((at, seen))
+        })
     }
 
     /// Offset behind a DIE and all its descendants.
@@ -153,7 +155,6 @@ impl<'s> UnitScan<'s> {
         (code == 0).then_some(end)
     }
 
-    /// Whether an offset is the end of the unit.
     pub(crate) fn is_end(&self, offset: usize) -> bool {
         offset >= self.bytes.len()
     }
@@ -173,56 +174,53 @@ impl<'s> UnitScan<'s> {
     /// The value of a form at an offset, and the offset behind it.
     fn value(&self, spec: &Spec, at: usize) -> Option<(Raw<'s>, usize)> {
         use gimli::constants as dw;
-        let number = |size| self.uint(at, size).map(|value| (Raw::Number(value), at + size));
-        let offset_size = usize::from(self.encoding.format.word_size());
+        let sized = || {
+            let size = usize::from(spec.size?);
+            Some((self.uint(at, size)?, at + size))
+        };
+        let leb = || uleb(self.bytes, at);
         match spec.form {
             dw::DW_FORM_implicit_const => Some((Raw::Number(spec.implicit as u64), at)),
             dw::DW_FORM_flag_present => Some((Raw::Number(1), at)),
-            dw::DW_FORM_udata => uleb(self.bytes, at).map(|(value, end)| (Raw::Number(value), end)),
+            dw::DW_FORM_udata => leb().map(|(value, end)| (Raw::Number(value), end)),
+            dw::DW_FORM_addrx | dw::DW_FORM_GNU_addr_index | dw::DW_FORM_loclistx | dw::DW_FORM_rnglistx => {
+                leb().map(|(value, end)| (Raw::Number(value), end))
+            }
             dw::DW_FORM_sdata => sleb(self.bytes, at).map(|(value, end)| (Raw::Number(value as u64), end)),
             dw::DW_FORM_string => self.inline(at),
             dw::DW_FORM_ref1 | dw::DW_FORM_ref2 | dw::DW_FORM_ref4 | dw::DW_FORM_ref8 => {
-                let size = usize::from(spec.size?);
-                self.uint(at, size).map(|value| (Raw::Local(value), at + size))
+                sized().map(|(value, end)| (Raw::Local(value), end))
             }
-            dw::DW_FORM_ref_udata => uleb(self.bytes, at).map(|(value, end)| (Raw::Local(value), end)),
+            dw::DW_FORM_ref_udata => leb().map(|(value, end)| (Raw::Local(value), end)),
             dw::DW_FORM_ref_addr
             | dw::DW_FORM_ref_sig8
             | dw::DW_FORM_GNU_ref_alt
             | dw::DW_FORM_ref_sup4
-            | dw::DW_FORM_ref_sup8 => {
-                let size = usize::from(spec.size?);
-                self.uint(at, size).map(|value| (Raw::Foreign(spec.form, value), at + size))
-            }
-            dw::DW_FORM_strp | dw::DW_FORM_line_strp | dw::DW_FORM_GNU_strp_alt | dw::DW_FORM_strp_sup => {
-                self.uint(at, offset_size).map(|value| (Raw::Str(spec.form, value), at + offset_size))
-            }
+            | dw::DW_FORM_ref_sup8 => sized().map(|(value, end)| (Raw::Foreign(spec.form, value), end)),
+            dw::DW_FORM_strp
+            | dw::DW_FORM_line_strp
+            | dw::DW_FORM_GNU_strp_alt
+            | dw::DW_FORM_strp_sup
+            | dw::DW_FORM_strx1
+            | dw::DW_FORM_strx2
+            | dw::DW_FORM_strx3
+            | dw::DW_FORM_strx4 => sized().map(|(value, end)| (Raw::Str(spec.form, value), end)),
             dw::DW_FORM_strx | dw::DW_FORM_GNU_str_index => {
-                uleb(self.bytes, at).map(|(value, end)| (Raw::Str(spec.form, value), end))
+                leb().map(|(value, end)| (Raw::Str(spec.form, value), end))
             }
-            dw::DW_FORM_strx1 | dw::DW_FORM_strx2 | dw::DW_FORM_strx3 | dw::DW_FORM_strx4 => {
-                let size = usize::from(spec.size?);
-                self.uint(at, size).map(|value| (Raw::Str(spec.form, value), at + size))
-            }
-            dw::DW_FORM_exprloc | dw::DW_FORM_block => {
-                let (len, start) = uleb(self.bytes, at)?;
-                self.block(start, len)
-            }
+            dw::DW_FORM_exprloc | dw::DW_FORM_block => leb().and_then(|(len, start)| self.block(start, len)),
             dw::DW_FORM_block1 => self.uint(at, 1).and_then(|len| self.block(at + 1, len)),
             dw::DW_FORM_block2 => self.uint(at, 2).and_then(|len| self.block(at + 2, len)),
             dw::DW_FORM_block4 => self.uint(at, 4).and_then(|len| self.block(at + 4, len)),
-            dw::DW_FORM_addrx | dw::DW_FORM_GNU_addr_index | dw::DW_FORM_loclistx | dw::DW_FORM_rnglistx => {
-                uleb(self.bytes, at).map(|(value, end)| (Raw::Number(value), end))
-            }
             dw::DW_FORM_indirect => {
-                let (form, end) = uleb(self.bytes, at)?;
+                let (form, end) = leb()?;
                 let form = DwForm(u16::try_from(form).ok()?);
                 let size = fixed_size(form, self.encoding).and_then(|size| u8::try_from(size).ok());
                 let spec = Spec { form, size, ..*spec };
                 (form != dw::DW_FORM_indirect).then(|| self.value(&spec, end))?
             }
             dw::DW_FORM_data16 => self.bytes.get(at..at + 16).map(|_| (Raw::None, at + 16)),
-            _ => number(usize::from(spec.size?)),
+            _ => sized().map(|(value, end)| (Raw::Number(value), end)),
         }
     }
 

@@ -19,12 +19,9 @@ pub struct DebugSections<'d> {
 }
 
 impl<'d> DebugSections<'d> {
-    /// Loads the sections. `sup` is the file named by .gnu_debugaltlink, from [`open_alt_link`].
-    ///
-    /// # Errors
-    /// If there is no .debug_info, or a section is broken, or the file has split DWARF (`.dwo` files hold its types).
+    /// Loads the sections; `sup` is from [`open_alt_link`]. Fails if there is no .debug_info, or a section is broken.
     pub fn load(elf: &Elf<'d>, sup: Option<&Elf<'d>>) -> Result<Self> {
-        if !elf.has_section(".debug_info") && !elf.has_section(".zdebug_info") {
+        if !elf.has_dwarf() {
             return Err(missing(elf));
         }
         let endian = if elf.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
@@ -69,9 +66,7 @@ fn missing(elf: &Elf<'_>) -> Error {
 }
 
 /// Opens the supplementary file that .gnu_debugaltlink names: relative to the file, or by build id.
-///
-/// # Errors
-/// If the link is there and no file is.
+/// Fails if the link is there and no file is.
 pub fn open_alt_link(elf: &Elf<'_>) -> Result<Option<FileBytes>> {
     let Some((name, id)) = elf.alt_link() else {
         return Ok(None);

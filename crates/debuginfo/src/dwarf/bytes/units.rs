@@ -49,21 +49,18 @@ pub struct DieRef {
 }
 
 impl<'s> Dwarf<'s> {
-    /// Finds the units by their headers.
-    ///
-    /// # Errors
-    /// If a header is broken or of an unknown version, or types are in `.dwo` files.
+    /// Finds the units by their headers. Fails if a header is broken or of an unknown version, or types are in `.dwo` files.
     pub fn new(sections: &'s DebugSections<'_>) -> Result<Self> {
         let mut dwarf = Self::head(sections, usize::MAX)?;
-        dwarf.find_type_units()?;
-        dwarf.find_supplementary_units()?;
+        let mut types = dwarf.inner.type_units();
+        dwarf.add(UnitSection::Types, ".debug_types", || types.next())?;
+        let mut units = dwarf.inner.sup().map(gimli::Dwarf::units);
+        let next = || units.as_mut().map_or(Ok(None), |units| units.next());
+        dwarf.add(UnitSection::Supplementary, "supplementary .debug_info", next)?;
         Ok(dwarf)
     }
 
-    /// The first units of .debug_info, as if there were no others.
-    ///
-    /// # Errors
-    /// If a header is broken or of an unknown version, or types are in `.dwo` files.
+    /// The first units of .debug_info, as if there were no others. Fails as [`Self::new`] does.
     pub(crate) fn head(sections: &'s DebugSections<'_>, count: usize) -> Result<Self> {
         let inner = sections.borrow();
         let mut dwarf = Self {
@@ -76,40 +73,30 @@ impl<'s> Dwarf<'s> {
             },
             inner,
         };
-        let mut headers = dwarf.inner.units();
-        let mut at = 0;
-        while dwarf.units.len() < count {
-            let header = headers.next().map_err(|error| dwarf.error(".debug_info", at, &error))?;
-            let Some(header) = header else { break };
-            at = header_offset(&header) + header.length_including_self();
-            dwarf.refuse_split(&header)?;
-            dwarf.add(header, UnitSection::Info);
-        }
+        let (mut headers, mut left) = (dwarf.inner.units(), count);
+        let next = || {
+            let is_wanted = left > 0;
+            left = left.saturating_sub(1);
+            if is_wanted { headers.next() } else { Ok(None) }
+        };
+        dwarf.add(UnitSection::Info, ".debug_info", next)?;
         Ok(dwarf)
     }
 
-    fn add(&mut self, header: UnitHeader<R<'s>>, space: UnitSection) {
-        self.units.push(UnitEntry { header, space, abbreviations: OnceLock::new(), paths: OnceLock::new() });
-    }
-
-    fn find_type_units(&mut self) -> Result<()> {
-        let mut headers = self.inner.type_units();
+    fn add(
+        &mut self,
+        space: UnitSection,
+        section: &str,
+        mut next: impl FnMut() -> gimli::Result<Option<UnitHeader<R<'s>>>>,
+    ) -> Result<()> {
         let mut at = 0;
-        while let Some(header) = headers.next().map_err(|error| self.error(".debug_types", at, &error))? {
+        while let Some(header) = next().map_err(|error| self.error(section, at, &error))? {
             at = header_offset(&header) + header.length_including_self();
-            self.add(header, UnitSection::Types);
-        }
-        Ok(())
-    }
-
-    fn find_supplementary_units(&mut self) -> Result<()> {
-        let Some(mut headers) = self.inner.sup().map(gimli::Dwarf::units) else { return Ok(()) };
-        let mut at = 0;
-        while let Some(header) =
-            headers.next().map_err(|error| self.error("supplementary .debug_info", at, &error))?
-        {
-            at = header_offset(&header) + header.length_including_self();
-            self.add(header, UnitSection::Supplementary);
+            if space == UnitSection::Info {
+                self.refuse_split(&header)?;
+            }
+            let (abbreviations, paths) = (OnceLock::new(), OnceLock::new());
+            self.units.push(UnitEntry { header, space, abbreviations, paths });
         }
         Ok(())
     }
@@ -121,22 +108,18 @@ impl<'s> Dwarf<'s> {
         if !split {
             return Ok(());
         }
-        Err(Error::Dwarf {
-            file: self.file.to_owned(),
-            place: format!("unit at .debug_info+{:#x}", header_offset(header)),
-            what:
-                "split DWARF: its types are in .dwo files, which are not read; build without -gsplit-dwarf \
-                   (CONFIG_DEBUG_INFO_SPLIT=n)"
-                    .to_owned(),
-        })
+        let place = format!("unit at .debug_info+{:#x}", header_offset(header));
+        let what = "split DWARF: its types are in .dwo files, which are not read; build without -gsplit-dwarf \
+                    (CONFIG_DEBUG_INFO_SPLIT=n)";
+        Err(self.wrong(place, what))
     }
 
     /// GNU split DWARF 4 marks the unit's root. Only the first unit's root tells enough: compilers don't mix.
     fn has_dwo_name(&self, header: &UnitHeader<R<'s>>) -> Result<bool> {
-        if header_offset(header) != 0 {
+        let place = header_offset(header);
+        if place != 0 {
             return Ok(false);
         }
-        let place = header_offset(header);
         let error = |error| self.error(".debug_info", place, &error);
         let abbreviations = self.inner.abbreviations(header).map_err(error)?;
         let root = header.entry(&abbreviations, header.root_offset()).map_err(error)?;
@@ -153,29 +136,28 @@ impl<'s> Dwarf<'s> {
         self.units.len()
     }
 
-    pub(crate) fn error(&self, section: &str, offset: usize, source: &gimli::Error) -> Error {
-        Error::Dwarf {
-            file: self.file.to_owned(),
-            place: format!("{section}+{offset:#x}"),
-            what: self.inner.format_error(*source),
-        }
+    fn wrong(&self, place: impl Into<String>, what: impl Into<String>) -> Error {
+        Error::Dwarf { file: self.file.to_owned(), place: place.into(), what: what.into() }
     }
 
-    /// An error at a DIE.
+    pub(crate) fn error(&self, section: &str, offset: usize, source: &gimli::Error) -> Error {
+        self.wrong(format!("{section}+{offset:#x}"), self.inner.format_error(*source))
+    }
+
     pub(crate) fn error_at(&self, die: DieRef, source: &gimli::Error) -> Error {
-        let what = self.inner.format_error(*source);
-        Error::Dwarf { file: self.file.to_owned(), place: self.place_in_unit(die), what }
+        self.wrong(self.place_in_unit(die), self.inner.format_error(*source))
     }
 
     /// A DIE that cannot be stepped over.
     pub(crate) fn broken(&self, unit: u32, offset: usize) -> Error {
         let die = DieRef { unit, offset };
-        let tag = match self.die(die) {
-            Err(error) => return error,
-            Ok(entry) => entry.tag(),
-        };
-        let (file, place) = (self.file.to_owned(), self.place_in_unit(die));
-        Error::Dwarf { file, place, what: format!("{tag}: attributes, children or types can't be followed") }
+        match self.die(die) {
+            Err(error) => error,
+            Ok(entry) => {
+                let what = format!("{}: attributes, children or types can't be followed", entry.tag());
+                self.wrong(self.place_in_unit(die), what)
+            }
+        }
     }
 
     fn place_in_unit(&self, DieRef { unit, offset }: DieRef) -> String {
@@ -189,11 +171,8 @@ impl<'s> Dwarf<'s> {
     }
 
     pub(crate) fn entry(&self, unit: u32) -> Result<&UnitEntry<'s>> {
-        self.units.get(unit as usize).ok_or_else(|| Error::Dwarf {
-            file: self.file.to_owned(),
-            place: ".debug_info".to_owned(),
-            what: format!("there is no unit {unit}"),
-        })
+        let entry = self.units.get(unit as usize);
+        entry.ok_or_else(|| self.wrong(".debug_info", format!("there is no unit {unit}")))
     }
 
     pub(crate) fn dwarf_of(&self, space: UnitSection) -> &gimli::Dwarf<R<'s>> {
@@ -247,12 +226,17 @@ impl<'s> Dwarf<'s> {
         header.entry(abbreviations, UnitOffset(die.offset)).map_err(|error| self.error_at(die, &error))
     }
 
+    /// A cursor that reads a DIE and what follows it.
+    pub(crate) fn entries_from(&self, die: DieRef) -> Result<gimli::EntriesRaw<'_, R<'s>>> {
+        let abbreviations = self.abbreviations(die.unit)?;
+        let entries = self.entry(die.unit)?.header.entries_raw(abbreviations, Some(UnitOffset(die.offset)));
+        entries.map_err(|error| self.error_at(die, &error))
+    }
+
     /// The direct children of a DIE.
     pub(crate) fn children(&self, die: DieRef) -> Result<Vec<DebuggingInformationEntry<R<'s>>>> {
-        let abbreviations = self.abbreviations(die.unit)?;
-        let header = &self.entry(die.unit)?.header;
+        let mut entries = self.entries_from(die)?;
         let error = |error| self.error_at(die, &error);
-        let mut entries = header.entries_raw(abbreviations, Some(UnitOffset(die.offset))).map_err(error)?;
         let mut children = Vec::new();
         let mut entry = DebuggingInformationEntry::null();
         entries.read_entry(&mut entry).map_err(error)?;
@@ -282,10 +266,6 @@ impl<'s> Dwarf<'s> {
 
     /// The DIE of a type unit by its signature.
     pub(crate) fn by_signature(&self, signature: u64) -> Option<DieRef> {
-        self.signatures.get_or_init(|| self.collect_signatures()).get(&signature).copied()
-    }
-
-    fn collect_signatures(&self) -> FxHashMap<u64, DieRef> {
         let units = (0u32..).zip(&self.units);
         let types = units.filter_map(|(unit, entry)| match entry.header.type_() {
             UnitType::Type { type_signature, type_offset } => {
@@ -293,13 +273,10 @@ impl<'s> Dwarf<'s> {
             }
             _ => None,
         });
-        types.collect()
+        self.signatures.get_or_init(|| types.collect()).get(&signature).copied()
     }
 
-    /// Name of a unit: the path of its source file as given to the compiler.
-    ///
-    /// # Errors
-    /// If the unit's root is broken.
+    /// Name of a unit: the path of its source file as given to the compiler. Fails if the unit's root is broken.
     pub fn unit_name(&self, unit: u32) -> Result<String> {
         let parsed = self.unit(unit)?;
         Ok(parsed.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())

@@ -5,7 +5,6 @@ use super::sections::R;
 use super::units::{DieRef, Dwarf, UnitSection};
 use gimli::{AttributeValue as Value, DebuggingInformationEntry, DwAt, DwForm, DwLang};
 
-/// A DIE as gimli reads it.
 pub(crate) type Die<'s> = DebuggingInformationEntry<R<'s>>;
 
 impl<'s> Dwarf<'s> {

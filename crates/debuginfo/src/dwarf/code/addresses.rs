@@ -1,6 +1,5 @@
 //! Which unit holds the code at an address.
 
-use super::ranges::code_ranges;
 use crate::dwarf::bytes::units::{Dwarf, UnitSection, header_offset};
 use crate::error::Result;
 use rayon::prelude::*;
@@ -15,10 +14,7 @@ pub struct UnitMap {
 
 impl UnitMap {
     /// Reads .debug_aranges (DWARF 5 section 6.1.2), and the ranges of units that are not listed there: clang
-    /// writes no such section.
-    ///
-    /// # Errors
-    /// If .debug_aranges or the root of a unit that is not listed there is broken.
+    /// writes no such section. Fails if .debug_aranges or the root of a unit that is not listed there is broken.
     pub fn new(dwarf: &Dwarf<'_>) -> Result<Self> {
         let (mut ranges, listed) = listed(dwarf)?;
         let missing: Vec<u32> =
@@ -69,6 +65,6 @@ fn ranges_of_root(dwarf: &Dwarf<'_>, unit: u32) -> Result<Ranges> {
     let mut cursor = parsed.entries();
     cursor.next_dfs().map_err(error)?;
     let Some(root) = cursor.current() else { return Ok(Vec::new()) };
-    let ranges = code_ranges(&dwarf.inner, &parsed, root).map_err(error)?;
+    let ranges = dwarf.code_ranges(unit, &parsed, root).map_err(error)?;
     Ok(ranges.into_iter().map(|range| (range.start, range.end, unit)).collect())
 }

@@ -1,46 +1,27 @@
-//! Where a variable is while the program is at some instruction.
+//! Where code is, and where a variable is while the program is at some instruction.
 
 use crate::dwarf::bytes::sections::R;
-use crate::dwarf::bytes::units::Dwarf;
+use crate::dwarf::bytes::units::{Dwarf, UnitSection};
+use crate::dwarf::bytes::values::Die;
 use gimli::{AttributeValue as Value, Expression, Operation, Unit};
+use std::ops::Range;
 
 /// Where a variable is, or what its value is (DWARF 5 section 2.6). Registers have DWARF numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the words of each variant say what its fields are")]
 pub enum VariablePlace {
     /// Its value is a register's plus a constant (DW_OP_regN; DW_OP_bregN c, DW_OP_stack_value).
-    Value {
-        /// The register.
-        register: u16,
-        /// The constant.
-        offset: i64,
-    },
+    Value { register: u16, offset: i64 },
     /// It lies in memory at a register's value plus a constant (DW_OP_bregN c).
-    Memory {
-        /// The register.
-        register: u16,
-        /// The constant.
-        offset: i64,
-    },
+    Memory { register: u16, offset: i64 },
     /// It lies in memory at a distance from the canonical frame address (DWARF 5 section 6.4).
-    Frame {
-        /// The distance.
-        offset: i64,
-    },
+    Frame { offset: i64 },
     /// Its value is an address in the frame.
-    FrameValue {
-        /// The distance from the canonical frame address.
-        offset: i64,
-    },
-    /// It lies in memory at a fixed address.
-    Static {
-        /// The address as linked.
-        address: u64,
-    },
+    FrameValue,
+    /// It lies in memory at a fixed address, as linked.
+    Static { address: u64 },
     /// Its value is a constant.
-    Constant {
-        /// The constant.
-        value: u64,
-    },
+    Constant,
 }
 
 /// A place and the instructions at which it holds.
@@ -61,7 +42,6 @@ pub(crate) enum FrameBase {
     Cfa,
     /// A register, as clang has it.
     Register(u16),
-    /// Something that is not understood.
     Unknown,
 }
 
@@ -102,7 +82,7 @@ pub(crate) fn place(
     let mut pending: Option<i64> = None;
     for _ in 0..MAX_OPERATIONS {
         let Some(operation) = operations.next().ok()? else {
-            return sum.filter(|_| pending.is_none()).and_then(|base| memory(base, offset));
+            return sum.filter(|_| pending.is_none()).map(|base| memory(base, offset));
         };
         match operation {
             Operation::Register { register } if sum.is_none() => {
@@ -132,7 +112,7 @@ pub(crate) fn place(
             Operation::Nop => {}
             Operation::StackValue if pending.is_none() => {
                 let whole = operations.next().ok()?.is_none();
-                return whole.then(|| value(sum, offset)).flatten();
+                return sum.filter(|_| whole).map(|base| value(base, offset));
             }
             _ => return None,
         }
@@ -140,23 +120,47 @@ pub(crate) fn place(
     None
 }
 
-fn memory(base: Base, offset: i64) -> Option<VariablePlace> {
-    Some(match base {
+fn memory(base: Base, offset: i64) -> VariablePlace {
+    match base {
         Base::Register(register) => VariablePlace::Memory { register, offset },
         Base::Cfa => VariablePlace::Frame { offset },
         Base::Address => VariablePlace::Static { address: offset as u64 },
-    })
+    }
 }
 
-fn value(base: Option<Base>, offset: i64) -> Option<VariablePlace> {
-    Some(match base? {
+fn value(base: Base, offset: i64) -> VariablePlace {
+    match base {
         Base::Register(register) => VariablePlace::Value { register, offset },
-        Base::Cfa => VariablePlace::FrameValue { offset },
-        Base::Address => VariablePlace::Constant { value: offset as u64 },
-    })
+        Base::Cfa => VariablePlace::FrameValue,
+        Base::Address => VariablePlace::Constant,
+    }
 }
 
 impl<'s> Dwarf<'s> {
+    /// The ranges of code of a DIE (DWARF 5 section 2.17) that aren't empty. Fails if they can't be read.
+    pub(super) fn code_ranges(
+        &self,
+        unit: u32,
+        parsed: &Unit<R<'s>>,
+        entry: &Die<'s>,
+    ) -> gimli::Result<Vec<Range<u64>>> {
+        let dwarf = self.dwarf_of(self.entry(unit).map_or(UnitSection::Info, |entry| entry.space));
+        let mut ranges = Vec::new();
+        // Begin and size together may lie beyond all addresses, and gimli adds them up unchecked.
+        if let Some(Value::Udata(size)) = entry.attr_value(gimli::DW_AT_high_pc)
+            && let Some(begin) = entry.attr_value(gimli::DW_AT_low_pc)
+            && dwarf.attr_address(parsed, begin)?.is_some_and(|begin| begin.checked_add(size).is_none())
+        {
+            return Ok(ranges);
+        }
+        let mut list = dwarf.die_ranges(parsed, entry)?;
+        while let Some(range) = list.next()? {
+            if range.begin < range.end {
+                ranges.push(range.begin..range.end);
+            }
+        }
+        Ok(ranges)
+    }
     /// The places of a DW_AT_location. An expression holds everywhere its variable is in scope. A list that is
     /// broken ends where it breaks: a place more or less changes what is known, not what is true.
     pub(crate) fn places(
@@ -173,10 +177,8 @@ impl<'s> Dwarf<'s> {
             places.extend(everywhere);
             return places;
         }
-        let Ok(entry) = self.entry(unit) else {
-            return places;
-        };
-        let Ok(Some(mut list)) = self.dwarf_of(entry.space).attr_locations(parsed, location) else {
+        let space = self.entry(unit).map_or(UnitSection::Info, |entry| entry.space);
+        let Ok(Some(mut list)) = self.dwarf_of(space).attr_locations(parsed, location) else {
             return places;
         };
         while let Ok(Some(entry)) = list.next() {

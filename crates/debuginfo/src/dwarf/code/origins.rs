@@ -32,8 +32,7 @@ impl<'s> Dwarf<'s> {
         self.resolve(die.unit, &value)
     }
 
-    /// The type of a DIE or of the DIE it stems from: of a variable its type, of a function what it returns.
-    /// `None` for void.
+    /// The type of a variable, or what a function returns, by its DIE or the one it stems from; `None` for void.
     pub fn type_die(&self, die: DieRef) -> Option<DieRef> {
         self.along_origins(die, |entry, unit| {
             let value = entry.attr_value(gimli::DW_AT_type)?;
@@ -43,28 +42,18 @@ impl<'s> Dwarf<'s> {
 
     /// Types of a function's parameters, in order; `None` for one without.
     pub fn parameter_types(&self, function: DieRef) -> Vec<Option<DieRef>> {
-        let mut die = function;
-        for _ in 0..=MAX_ORIGINS {
-            let parameters = self.parameters(die).unwrap_or_default();
-            if !parameters.is_empty() {
-                return parameters.into_iter().map(|parameter| self.type_die(parameter)).collect();
-            }
-            let origin = self.die(die).ok().and_then(|entry| self.origin(die, &entry));
-            match origin {
-                Some(origin) => die = origin,
-                None => break,
-            }
-        }
-        Vec::new()
+        let types = self.along_origins(function, |entry, unit| {
+            let parameters = self.parameters(DieRef { unit, offset: entry.offset().0 }).ok()?;
+            let types = parameters.into_iter().map(|parameter| self.type_die(parameter));
+            Some(types.collect::<Vec<_>>()).filter(|types| !types.is_empty())
+        });
+        types.unwrap_or_default()
     }
 
     /// The parameters of a function, which stand in front of all else in it.
     fn parameters(&self, function: DieRef) -> Result<Vec<DieRef>> {
-        let abbreviations = self.abbreviations(function.unit)?;
-        let header = &self.entry(function.unit)?.header;
+        let mut entries = self.entries_from(function)?;
         let error = |error| self.error_at(function, &error);
-        let mut entries =
-            header.entries_raw(abbreviations, Some(gimli::UnitOffset(function.offset))).map_err(error)?;
         let mut entry = gimli::DebuggingInformationEntry::null();
         entries.read_entry(&mut entry).map_err(error)?;
         let mut parameters = Vec::new();

@@ -1,7 +1,6 @@
 //! A function's scopes, its variables with their places, and the calls it makes.
 
 use super::locations::{FrameBase, PlaceRange};
-use super::ranges::code_ranges;
 use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::{DieRef, Dwarf, UnitSection};
 use crate::dwarf::bytes::values::Die;
@@ -99,27 +98,18 @@ pub struct ScopeReader<'a, 's> {
 }
 
 impl<'a, 's> ScopeReader<'a, 's> {
-    /// A reader for the functions of a unit.
-    ///
-    /// # Errors
-    /// If the unit's header or root is broken.
+    /// A reader for the functions of a unit. Fails if the unit's header or root is broken.
     pub fn new(dwarf: &'a Dwarf<'s>, unit: u32) -> Result<Self> {
         let parsed = dwarf.unit(unit)?;
         Ok(Self { dwarf, unit, parsed })
     }
 
-    /// Reads a function of the unit. Where a DIE is broken the reading ends: less is known then, nothing is wrong.
-    ///
-    /// # Errors
-    /// If the function's own DIE is broken.
+    /// Reads a function of the unit. Where a DIE is broken the reading ends: less is known then, nothing is wrong. Fails if
+    /// the function's own DIE is broken.
     pub fn read(&self, function: DieRef) -> Result<Scopes> {
-        let abbreviations = self.dwarf.abbreviations(self.unit)?;
-        let header = &self.dwarf.entry(self.unit)?.header;
-        let error = |error| self.dwarf.error_at(function, &error);
-        let mut entries =
-            header.entries_raw(abbreviations, Some(gimli::UnitOffset(function.offset))).map_err(error)?;
+        let mut entries = self.dwarf.entries_from(function)?;
         let mut entry = DebuggingInformationEntry::null();
-        entries.read_entry(&mut entry).map_err(error)?;
+        entries.read_entry(&mut entry).map_err(|error| self.dwarf.error_at(function, &error))?;
         let mut walk = Walk {
             reader: self,
             frame: FrameBase::of(entry.attr_value(gimli::DW_AT_frame_base), &self.parsed),
@@ -129,10 +119,7 @@ impl<'a, 's> ScopeReader<'a, 's> {
         walk.found.has_all_calls =
             entry.has_attr(gimli::DW_AT_call_all_calls) || entry.has_attr(gimli::DW_AT_GNU_all_call_sites);
         walk.scope(function, &entry, ScopeKind::Function, 0);
-        while entry.has_children() || entries.next_depth() > 0 {
-            if entries.is_empty() || entries.next_depth() <= 0 {
-                break;
-            }
+        while !entries.is_empty() && entries.next_depth() > 0 {
             let depth = usize::try_from(entries.next_depth()).unwrap_or(0);
             let offset = entries.next_offset().0;
             match entries.read_entry(&mut entry) {
@@ -182,30 +169,18 @@ impl<'s> Walk<'_, '_, 's> {
             return;
         }
         let parent = self.open.last().map(|(_, scope)| *scope);
-        let ranges = self.ranges(entry);
-        let index = self.found.scopes.len() as u32;
+        let ScopeReader { dwarf, unit, parsed } = self.reader;
+        let mut ranges = dwarf.code_ranges(*unit, parsed, entry).unwrap_or_default();
         // A block without code of its own stands for the one around it.
-        let ranges = match (ranges.is_empty(), parent) {
-            (true, Some(parent)) => self.found.scopes[parent as usize].ranges.clone(),
-            _ => ranges,
-        };
+        if let Some(parent) = parent.filter(|_| ranges.is_empty()) {
+            ranges.clone_from(&self.found.scopes[parent as usize].ranges);
+        }
+        self.open.push((depth, self.found.scopes.len() as u32));
         self.found.scopes.push(Scope { kind, parent, die, ranges });
-        self.open.push((depth, index));
-    }
-
-    fn ranges(&self, entry: &Die<'s>) -> Vec<Range<u64>> {
-        let dwarf = self.reader.dwarf;
-        let space = dwarf.entry(self.reader.unit).map(|entry| entry.space);
-        let Ok(space) = space else {
-            return Vec::new();
-        };
-        code_ranges(dwarf.dwarf_of(space), &self.reader.parsed, entry).unwrap_or_default()
     }
 
     fn variable(&mut self, die: DieRef, entry: &Die<'s>, depth: usize, is_parameter: bool) {
-        let Some(scope) = self.around(depth) else {
-            return;
-        };
+        let Some(scope) = self.around(depth) else { return };
         let dwarf = self.reader.dwarf;
         let own = entry.attr_value(gimli::DW_AT_type).and_then(|value| dwarf.resolve(die.unit, &value));
         let location = entry.attr_value(gimli::DW_AT_location);

@@ -2,13 +2,12 @@
 //!
 //! Only the DIEs directly below the unit (or a namespace) are looked at; their descendants are stepped over.
 
-use super::ranges::code_ranges;
-use crate::dwarf::bytes::abbrev::{Attr, kind_of};
+use crate::dwarf::bytes::abbrev::Attr;
 use crate::dwarf::bytes::scan::{Raw, Seen, UnitScan};
 use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
-use gimli::{AttributeValue as Value, DwTag, Operation, Unit};
+use gimli::{AttributeValue as Value, Operation, Unit};
 use std::ops::Range;
 
 /// How deep namespaces may nest.
@@ -63,16 +62,16 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Walks the top of a unit.
-    ///
-    /// # Errors
-    /// If the unit's abbreviations or header are broken. A broken DIE ends the walk: what stands before it counts.
+    /// Walks the top of a unit. Fails if the unit's abbreviations or header are broken. A broken DIE ends the walk: what
+    /// stands before it counts.
     pub fn new(dwarf: &Dwarf<'_>, unit: u32) -> Result<Self> {
         let scan = UnitScan::new(dwarf, unit)?;
         let parsed = dwarf.unit(unit)?;
         let mut walk =
             Walk { dwarf, scan: &scan, parsed: &parsed, unit, found: Self { unit, ..Self::default() } };
-        walk.children(scan.root, MAX_DEPTH);
+        if let Some(root) = scan.die(scan.root) {
+            walk.children(root, MAX_DEPTH);
+        }
         let mut found = walk.found;
         for (index, function) in (0..).zip(&found.functions) {
             let ranges = function.ranges.iter();
@@ -98,22 +97,17 @@ impl Survey {
     pub fn named(&self, dwarf: &Dwarf<'_>, kind: NameKind, name: &[u8]) -> Option<DieRef> {
         let key = (name_hash(name), kind);
         let first = self.names.partition_point(|(hash, kind, _)| (*hash, *kind) < key);
-        let same = self.names.get(first..)?.iter();
-        let dies = same
-            .take_while(|(hash, kind, _)| (*hash, *kind) == key)
-            .map(|(.., offset)| DieRef { unit: self.unit, offset: *offset as usize });
+        let same = self.names.get(first..)?.iter().take_while(|(hash, kind, _)| (*hash, *kind) == key);
+        let mut dies = same.map(|(.., offset)| DieRef { unit: self.unit, offset: *offset as usize });
         let is_it =
             |die: &DieRef| dwarf.name_of(*die) == Some(name) || dwarf.linkage_name_of(*die) == Some(name);
-        dies.into_iter().find(is_it)
+        dies.find(is_it)
     }
 
     /// Hashes (see [`name_hash`]) and DIEs of all names of a kind.
     pub fn names(&self, kind: NameKind) -> impl Iterator<Item = (u64, DieRef)> + '_ {
         let named = self.names.iter().filter(move |(_, of, _)| *of == kind);
-        named.map(|(hash, _, offset)| {
-            let offset = *offset as usize;
-            (*hash, DieRef { unit: self.unit, offset })
-        })
+        named.map(|(hash, _, offset)| (*hash, DieRef { unit: self.unit, offset: *offset as usize }))
     }
 
     /// Hashes (see [`name_hash`]) of the names of structs that other structs hold by value.
@@ -145,18 +139,12 @@ struct Walk<'w, 's> {
 }
 
 impl Walk<'_, '_> {
-    fn children(&mut self, parent: usize, depth: u32) -> Option<()> {
-        let depth = depth.checked_sub(1)?;
-        let parent = self.scan.die(parent)?;
-        if !parent.shape.has_children {
-            return Some(());
-        }
-        let mut at = self.scan.end(parent)?;
-        while let Some(seen) = self.scan.die(at) {
+    fn children(&mut self, parent: Seen<'_>, depth: u32) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        let scan = self.scan;
+        for (at, seen) in scan.children(parent) {
             self.look_at(at, seen, depth);
-            at = self.scan.next_sibling(seen)?;
         }
-        Some(())
     }
 
     fn look_at(&mut self, at: usize, seen: Seen<'_>, depth: u32) {
@@ -173,8 +161,8 @@ impl Walk<'_, '_> {
                     self.variable(at);
                 }
             }
-            gimli::DW_TAG_namespace => drop(self.children(at, depth)),
-            tag if is_aggregate(tag) && !seen.shape.has(Attr::Declaration) => {
+            gimli::DW_TAG_namespace => self.children(seen, depth),
+            _ if seen.shape.is_aggregate() && !seen.shape.has(Attr::Declaration) => {
                 self.name(NameKind::Aggregate, at, seen);
                 self.members(seen, depth);
             }
@@ -183,18 +171,16 @@ impl Walk<'_, '_> {
     }
 
     /// Notes what the members of an aggregate are, those of anonymous ones in it too.
-    fn members(&mut self, aggregate: Seen<'_>, depth: u32) -> Option<()> {
-        let depth = depth.checked_sub(1).filter(|_| aggregate.shape.has_children)?;
-        let mut at = self.scan.end(aggregate)?;
-        while let Some(seen) = self.scan.die(at) {
+    fn members(&mut self, aggregate: Seen<'_>, depth: u32) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        let scan = self.scan;
+        for (_, seen) in scan.children(aggregate) {
             if seen.shape.tag == gimli::DW_TAG_member {
                 self.member(seen);
-            } else if is_aggregate(seen.shape.tag) {
+            } else if seen.shape.is_aggregate() {
                 self.members(seen, depth);
             }
-            at = self.scan.next_sibling(seen)?;
         }
-        Some(())
     }
 
     fn member(&mut self, member: Seen<'_>) -> Option<()> {
@@ -209,7 +195,7 @@ impl Walk<'_, '_> {
                 | gimli::DW_TAG_const_type
                 | gimli::DW_TAG_volatile_type
                 | gimli::DW_TAG_array_type => {}
-                tag if is_aggregate(tag) => {
+                _ if seen.shape.is_aggregate() => {
                     let name = self.dwarf.raw_string(self.unit, self.scan.get(seen, Attr::Name))?;
                     self.found.embedded.push(name_hash(name));
                     return Some(());
@@ -241,8 +227,7 @@ impl Walk<'_, '_> {
         if !entry.has_attr(gimli::DW_AT_low_pc) && !entry.has_attr(gimli::DW_AT_ranges) {
             return None;
         }
-        let space = self.dwarf.entry(self.unit).ok()?.space;
-        let ranges = code_ranges(self.dwarf.dwarf_of(space), self.parsed, &entry).ok()?;
+        let ranges = self.dwarf.code_ranges(self.unit, self.parsed, &entry).ok()?;
         if !ranges.is_empty() {
             self.found.functions.push(Function { die, ranges });
         }
@@ -261,10 +246,6 @@ impl Walk<'_, '_> {
         }
         Some(())
     }
-}
-
-fn is_aggregate(tag: DwTag) -> bool {
-    kind_of(tag).is_some()
 }
 
 /// The hash [`Survey::names`] gives of a name, the same in every run (FNV-1a over words).

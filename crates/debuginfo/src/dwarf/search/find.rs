@@ -10,7 +10,7 @@ use super::index::{self, DwarfDefinition, defined_kind, unify};
 use super::needles::{Hit, Needles};
 use super::signature::Signer;
 use super::spelling::{MAX_ATTEMPTS, Spellings};
-use crate::dwarf::bytes::abbrev::{Attr, Definer, definers};
+use crate::dwarf::bytes::abbrev::{self, Attr, Definer};
 use crate::dwarf::bytes::scan::{self, Seen, UnitScan};
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
@@ -23,18 +23,8 @@ use std::rc::Rc;
 /// How many units a thread searches in one go.
 const CHUNK: usize = 32;
 
-/// All distinct definitions of a name, in order of their first occurrence; none if there is none.
-///
-/// # Errors
-/// If a unit that may hold one is broken.
-pub fn find(dwarf: &Dwarf<'_>, name: &str) -> Result<Vec<DwarfDefinition>> {
-    Ok(find_many(dwarf, &[name])?.pop().unwrap_or_default())
-}
-
-/// What [`find`] tells of each of some names, in fewer passes.
-///
-/// # Errors
-/// As [`find`].
+/// All distinct definitions of each of some names, in order of their first occurrence; none of a name that has none. Fails if a
+/// unit that may hold one is broken.
 pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefinition>>> {
     let (distinct, places) = distinct(names);
     let spellings = Spellings::new(dwarf, &distinct);
@@ -62,19 +52,8 @@ pub fn find_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Vec<DwarfDefin
     Ok(places.into_iter().map(|place| found[place].clone()).collect())
 }
 
-/// The first definition of a name in file order, `units` counting itself only. For callers that know there is one
-/// definition and want no proof: most kernel structs stand in the first of thousands of units.
-///
-/// # Errors
-/// If a unit that may hold one is broken.
-pub fn find_first(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<DwarfDefinition>> {
-    Ok(find_first_many(dwarf, &[name])?.pop().flatten())
-}
-
-/// What [`find_first`] tells of each of some names, in fewer passes.
-///
-/// # Errors
-/// As [`find_first`].
+/// The first definition of each of some names in file order, `units` counting itself only. For callers that know there is one
+/// definition and want no proof: most kernel structs stand in the first of thousands of units. Fails as [`find_many`] does.
 pub fn find_first_many(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<DwarfDefinition>>> {
     let (distinct, places) = distinct(names);
     let spellings = Spellings::new(dwarf, &distinct);
@@ -166,7 +145,7 @@ pub(super) struct Wanted<'w, 'n> {
     pub(super) spellings: &'w Spellings<'n>,
     /// The names that are searched for, sorted.
     pub(super) names: Vec<u32>,
-    pub(super) needles: Needles<'static>,
+    needles: Needles<'static>,
     /// Whether one definition of each is enough.
     is_first_enough: bool,
 }
@@ -192,116 +171,88 @@ fn find_in_units(
 ) -> Result<Vec<Vec<DwarfDefinition>>> {
     let mut found: Vec<Vec<DwarfDefinition>> = vec![Vec::new(); wanted.spellings.len()];
     for &unit in units {
-        let mut open = Open { dwarf, unit, wanted, names: Vec::new(), candidates: Some(Vec::new()) };
+        let is_wanted = |name: u32| !wanted.is_first_enough || found[name as usize].is_empty();
         if wanted.spellings.indexed {
-            open.names = wanted.names.iter().copied().filter(|name| open.is_wanted(*name, &found)).collect();
-            open.candidates = None;
-            open.walk(&mut Signer::quick(dwarf, unit)?, &mut found)?;
+            let names: Vec<u32> = wanted.names.iter().copied().filter(|name| is_wanted(*name)).collect();
+            define(dwarf, wanted, &mut Signer::quick(dwarf, unit)?, (&names, None), &mut found)?;
             continue;
         }
-        let hits = wanted.needles.hits(dwarf, dwarf.entry(unit)?);
-        if !hits.is_empty() {
-            open.find(&hits, &mut found)?;
+        let mut supposed = supposed(dwarf, unit, wanted, is_wanted)?;
+        if supposed.is_empty() {
+            continue;
+        }
+        let mut signer = Signer::quick(dwarf, unit)?;
+        supposed.retain(|(name, here)| {
+            let known = &mut found[*name as usize];
+            !here.as_ref().is_some_and(|here| believe(&mut signer, here, known))
+        });
+        if !supposed.is_empty() {
+            let (names, places) = joined(supposed);
+            define(dwarf, wanted, &mut signer, (&names, places.as_deref()), &mut found)?;
         }
     }
     Ok(found)
 }
 
-/// A unit in which definitions are searched for.
-struct Open<'w, 's, 'n> {
-    dwarf: &'w Dwarf<'s>,
+/// Names that a unit may define, in order, each with the places where it may; `None`: where arithmetic does not reach.
+pub(super) fn supposed(
+    dwarf: &Dwarf<'_>,
     unit: u32,
-    wanted: &'w Wanted<'w, 'n>,
-    /// Names for which the unit must be walked, sorted.
-    names: Vec<u32>,
-    /// Where they may be defined, sorted; `None`: anywhere.
-    candidates: Option<Vec<usize>>,
+    wanted: &Wanted<'_, '_>,
+    is_wanted: impl Fn(u32) -> bool,
+) -> Result<Vec<(u32, Option<Vec<usize>>)>> {
+    let hits = wanted.needles.hits(dwarf, dwarf.entry(unit)?);
+    if hits.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (section, start, encoding) = dwarf.abbreviation_bytes(dwarf.entry(unit)?);
+    let definers = abbrev::definers(section, start, encoding);
+    let by_name = hits.chunk_by(|one, other| one.name == other.name);
+    let named = by_name.filter_map(|hits| Some((hits.first()?.name, hits)));
+    let placed = named
+        .filter(|(name, _)| is_wanted(*name))
+        .map(|(name, hits)| (name, candidates(dwarf, unit, definers.as_deref(), hits)));
+    Ok(placed.filter(|(_, here)| here.as_ref().is_none_or(|here| !here.is_empty())).collect())
 }
 
-impl<'s> Open<'_, 's, '_> {
-    fn is_wanted(&self, name: u32, found: &[Vec<DwarfDefinition>]) -> bool {
-        !self.wanted.is_first_enough || found[name as usize].is_empty()
-    }
-
-    /// Looks at what the hits may mean, name after name, and walks the unit once for those that need proof.
-    fn find(&mut self, hits: &[Hit], found: &mut [Vec<DwarfDefinition>]) -> Result<()> {
-        let definers = unit_definers(self.dwarf, self.unit);
-        let mut signer = None;
-        for hits in hits.chunk_by(|one, other| one.name == other.name) {
-            let Some(name) = hits.first().map(|hit| hit.name) else { continue };
-            if !self.is_wanted(name, found) {
-                continue;
-            }
-            let here = candidates(self.dwarf, self.unit, definers.as_deref(), hits);
-            if here.as_ref().is_some_and(Vec::is_empty) {
-                continue;
-            }
-            let known = &mut found[name as usize];
-            if let Some(here) = &here {
-                let signer = match &mut signer {
-                    Some(signer) => signer,
-                    none => none.insert(Signer::quick(self.dwarf, self.unit)?),
-                };
-                if believe(signer, here, known) {
-                    continue;
-                }
-            }
-            self.names.push(name);
-            self.candidates = self.candidates.take().zip(here).map(|(all, here)| [all, here].concat());
-        }
-        if self.names.is_empty() {
-            return Ok(());
-        }
-        if let Some(candidates) = &mut self.candidates {
-            candidates.sort_unstable();
-        }
-        let mut signer = match signer {
-            Some(signer) => signer,
-            None => Signer::quick(self.dwarf, self.unit)?,
-        };
-        self.walk(&mut signer, found)
-    }
-
-    /// Walks the DIEs of the unit: all of them, or only as far as needed to tell which candidates are DIEs.
-    fn walk(&self, signer: &mut Signer<'_, 's>, found: &mut [Vec<DwarfDefinition>]) -> Result<()> {
-        let (dwarf, unit) = (self.dwarf, self.unit);
-        let scan = Rc::clone(&signer.scan);
-        let candidates = self.candidates.as_deref();
-        let past = candidates.map(|candidates| candidates.last().map_or(0, |last| last + 1));
-        let mut at = scan.root;
-        while !scan.is_end(at) && past.is_none_or(|past| at < past) {
-            let Some(seen) = scan.die(at) else {
-                at = scan.null_end(at).ok_or_else(|| dwarf.broken(unit, at))?;
-                continue;
-            };
-            if let Some(kind) = defined_kind(&scan, seen)
-                && let Some(index) = name_of(dwarf, unit, &scan, seen, self.wanted)
-                && self.names.binary_search(&index).is_ok()
-                && let Some(spelling) = self.wanted.spellings.get(index)
-            {
-                let signature = signer.sign(at).ok_or_else(|| dwarf.broken(unit, at))?;
-                let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
-                let name = String::from_utf8_lossy(spelling.name).into_owned().into_boxed_str();
-                let (die, units, is_nested) = (DieRef { unit, offset: at }, 1, false);
-                let definition = DwarfDefinition { name, kind, is_typedef, die, units, signature, is_nested };
-                add(&mut found[index as usize], definition);
-            }
-            let next = next_to_look_at(&scan, seen, at, candidates);
-            at = next.ok_or_else(|| dwarf.broken(unit, at))?;
-        }
-        Ok(())
-    }
+/// The names, and all places in order; `None`: anywhere.
+pub(super) fn joined(supposed: Vec<(u32, Option<Vec<usize>>)>) -> (Vec<u32>, Option<Vec<usize>>) {
+    let (names, places): (Vec<u32>, Vec<_>) = supposed.into_iter().unzip();
+    let places = places.into_iter().collect::<Option<Vec<_>>>().map(|places| {
+        let mut places = places.concat();
+        places.sort_unstable();
+        places
+    });
+    (names, places)
 }
 
-/// The abbreviations of a unit that define something. `None` if they are broken.
-pub(super) fn unit_definers(dwarf: &Dwarf<'_>, unit: u32) -> Option<Vec<Definer>> {
-    let (section, start, encoding) = dwarf.abbreviation_bytes(dwarf.entry(unit).ok()?);
-    definers(section, start, encoding)
+/// Walks the signer's unit for definitions of names, which are sorted.
+fn define<'s>(
+    dwarf: &Dwarf<'s>,
+    wanted: &Wanted<'_, '_>,
+    signer: &mut Signer<'_, 's>,
+    (names, candidates): (&[u32], Option<&[usize]>),
+    found: &mut [Vec<DwarfDefinition>],
+) -> Result<()> {
+    let (scan, unit) = (Rc::clone(&signer.scan), signer.unit);
+    walk(dwarf, unit, &scan, candidates, |offset, seen| {
+        if let Some(kind) = defined_kind(&scan, seen)
+            && let Some(index) = name_of(dwarf, unit, &scan, seen, wanted)
+            && names.binary_search(&index).is_ok()
+            && let Some(spelling) = wanted.spellings.get(index)
+        {
+            let signature = signer.sign(offset).ok_or_else(|| dwarf.broken(unit, offset))?;
+            let die = DieRef { unit, offset };
+            let definition = DwarfDefinition::new(spelling.name, kind, seen.shape.tag, die, signature);
+            add(&mut found[index as usize], definition);
+        }
+        Ok(true)
+    })
 }
 
 /// Offsets of DIEs that would be definitions with the name at a hit, sorted. Empty: there is no definition here, for sure.
 /// `None`: a definition may be where arithmetic does not reach.
-pub(super) fn candidates(
+fn candidates(
     dwarf: &Dwarf<'_>,
     unit: u32,
     definers: Option<&[Definer]>,
@@ -343,8 +294,31 @@ fn is_plain_typedef(scan: &UnitScan<'_>, offset: usize) -> bool {
     typedef.is_some_and(|seen| defined_kind(scan, seen).is_none())
 }
 
+/// Walks the DIEs of a unit: all of them, or only as far as needed to tell which candidates are DIEs, until told to end.
+pub(super) fn walk(
+    dwarf: &Dwarf<'_>,
+    unit: u32,
+    scan: &UnitScan<'_>,
+    candidates: Option<&[usize]>,
+    mut look: impl FnMut(usize, Seen<'_>) -> Result<bool>,
+) -> Result<()> {
+    let past = candidates.map(|candidates| candidates.last().map_or(0, |last| last + 1));
+    let (mut at, mut goes_on) = (scan.root, true);
+    while goes_on && !scan.is_end(at) && past.is_none_or(|past| at < past) {
+        let next = match scan.die(at) {
+            Some(seen) => {
+                goes_on = look(at, seen)?;
+                next_to_look_at(scan, seen, at, candidates)
+            }
+            None => scan.null_end(at),
+        };
+        at = next.ok_or_else(|| dwarf.broken(unit, at))?;
+    }
+    Ok(())
+}
+
 /// Behind the DIE's attributes, or behind its descendants if no candidate is among them.
-pub(super) fn next_to_look_at(
+fn next_to_look_at(
     scan: &UnitScan<'_>,
     seen: Seen<'_>,
     at: usize,

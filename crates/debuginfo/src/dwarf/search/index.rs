@@ -25,15 +25,26 @@ pub struct DwarfDefinition {
     pub units: u32,
     /// Tells definitions of one name apart: equal for equal layouts.
     pub signature: u64,
-    /// Whether every unit has it inside a function, class or namespace. Only [`index`] looks;
-    /// `find` says no.
+    /// Whether every unit has it inside a function, class or namespace. Only [`index`] looks.
     pub is_nested: bool,
 }
 
-/// All distinct definitions in the order of their first occurrence.
-///
-/// # Errors
-/// If a unit is broken.
+impl DwarfDefinition {
+    /// As one unit has it.
+    pub(super) fn new(
+        name: &[u8],
+        kind: AggregateKind,
+        tag: gimli::DwTag,
+        die: DieRef,
+        signature: u64,
+    ) -> Self {
+        let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
+        let is_typedef = tag == gimli::DW_TAG_typedef;
+        Self { name, kind, is_typedef, die, units: 1, signature, is_nested: false }
+    }
+}
+
+/// All distinct definitions in the order of their first occurrence. Fails if a unit is broken.
 pub fn index(dwarf: &Dwarf<'_>) -> Result<Vec<DwarfDefinition>> {
     let parts: Result<Vec<Found>> = (0..dwarf.unit_count() as u32)
         .into_par_iter()
@@ -47,8 +58,8 @@ pub fn index(dwarf: &Dwarf<'_>) -> Result<Vec<DwarfDefinition>> {
         )
         .collect();
     let mut all = Found::default();
-    for part in parts? {
-        all.merge(part);
+    for (signature, of) in parts?.into_iter().flat_map(|part| part.0) {
+        all.count(signature, (of.die, of.units, of.is_nested), || Some(of));
     }
     let mut definitions: Vec<DwarfDefinition> = all.0.into_values().collect();
     definitions.sort_by_key(|definition| definition.die);
@@ -86,42 +97,19 @@ pub(crate) fn sign(dwarf: &Dwarf<'_>, die: DieRef) -> Result<u64> {
 struct Found(FxHashMap<u64, DwarfDefinition>);
 
 impl Found {
-    fn merge(&mut self, other: Self) {
-        for (signature, definition) in other.0 {
-            match self.0.entry(signature) {
-                std::collections::hash_map::Entry::Occupied(mut entry) => {
-                    let known = entry.get_mut();
-                    known.units += definition.units;
-                    known.die = known.die.min(definition.die);
-                    known.is_nested &= definition.is_nested;
-                }
-                std::collections::hash_map::Entry::Vacant(entry) => {
-                    entry.insert(definition);
-                }
-            }
-        }
-    }
-
-    /// Counts a definition; its name is looked at only the first time.
+    /// Counts a definition; what it is is looked at only the first time.
     fn count(
         &mut self,
         signature: u64,
-        die: DieRef,
-        is_nested: bool,
+        (die, units, is_nested): (DieRef, u32, bool),
         make: impl FnOnce() -> Option<DwarfDefinition>,
     ) {
-        match self.0.entry(signature) {
-            std::collections::hash_map::Entry::Occupied(mut entry) => {
-                let known = entry.get_mut();
-                known.units += 1;
-                known.die = known.die.min(die);
-                known.is_nested &= is_nested;
-            }
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                if let Some(definition) = make() {
-                    entry.insert(DwarfDefinition { is_nested, ..definition });
-                }
-            }
+        if let Some(known) = self.0.get_mut(&signature) {
+            known.units += units;
+            known.die = known.die.min(die);
+            known.is_nested &= is_nested;
+        } else if let Some(definition) = make() {
+            self.0.insert(signature, DwarfDefinition { is_nested, ..definition });
         }
     }
 }
@@ -142,10 +130,9 @@ fn scan_unit(dwarf: &Dwarf<'_>, unit: u32, found: &mut Found) -> Result<()> {
         if let Some(kind) = kind {
             let die = DieRef { unit, offset: at };
             let signature = signer.sign(at).ok_or_else(|| dwarf.broken(unit, at))?;
-            let is_typedef = seen.shape.tag == gimli::DW_TAG_typedef;
-            let name = || scan.get(seen, Attr::Name);
-            found.count(signature, die, depth > 1, || {
-                definition(dwarf, die, name(), kind, is_typedef, signature)
+            found.count(signature, (die, 1, depth > 1), || {
+                let name = dwarf.raw_string(unit, scan.get(seen, Attr::Name))?;
+                Some(DwarfDefinition::new(name, kind, seen.shape.tag, die, signature))
             });
         }
         let inside = kind.is_none() || !signer.has_members_only(at);
@@ -166,19 +153,6 @@ pub(crate) fn defined_kind(scan: &UnitScan<'_>, seen: Seen<'_>) -> Option<Aggreg
     } else {
         kind_of(seen.shape.tag)
     }
-}
-
-fn definition<'s>(
-    dwarf: &Dwarf<'s>,
-    die: DieRef,
-    name: Raw<'s>,
-    kind: AggregateKind,
-    is_typedef: bool,
-    signature: u64,
-) -> Option<DwarfDefinition> {
-    let name = dwarf.raw_string(die.unit, name)?;
-    let name = String::from_utf8_lossy(name).into_owned().into_boxed_str();
-    Some(DwarfDefinition { name, kind, is_typedef, die, units: 1, signature, is_nested: false })
 }
 
 /// The kind of the anonymous aggregate a typedef names directly.

@@ -61,8 +61,7 @@ impl Needles<'_> {
         Self { finders: finders(few), table: is_many.then(|| Table::new(many)), big_endian }
     }
 
-    /// Places in a unit, by name. (64-bit DWARF holds 8 bytes of which the lower 4 are searched: big-endian offsets are
-    /// adjusted.)
+    /// Places in a unit, by name. Of the 8 bytes of 64-bit DWARF the lower 4 are searched.
     pub(super) fn hits<'s>(&self, dwarf: &Dwarf<'s>, entry: &UnitEntry<'s>) -> Vec<Hit> {
         let bytes = dwarf.unit_bytes(entry);
         let wide = entry.header.encoding().format == gimli::Format::Dwarf64;
@@ -92,8 +91,7 @@ fn offset_bytes(offset: u64, big_endian: bool) -> Box<[u8]> {
     if big_endian { big[WORD..].into() } else { little[..WORD].into() }
 }
 
-/// How common bytes are in .debug_info: small numbers abound, so searches key on the others. (The default ranks
-/// are those of text, where zero bytes are rare.)
+/// How common bytes are in .debug_info, other than in text: small numbers abound, so searches key on the others.
 struct SmallNumbersAbound;
 
 impl HeuristicFrequencyRank for SmallNumbersAbound {

@@ -23,10 +23,7 @@ pub struct Opened<'s> {
 }
 
 impl<'s> Opened<'s> {
-    /// Reads the headers of the first units.
-    ///
-    /// # Errors
-    /// As [`Dwarf::new`], as far as it was read.
+    /// Reads the headers of the first units. Fails as [`Dwarf::new`] does, as far as it was read.
     pub fn new(sections: &'s DebugSections<'s>) -> Result<Self> {
         Ok(Self { sections, head: Dwarf::head(sections, HEAD)?, all: OnceLock::new() })
     }
@@ -36,10 +33,7 @@ impl<'s> Opened<'s> {
         self.head.file()
     }
 
-    /// All units.
-    ///
-    /// # Errors
-    /// As [`Dwarf::new`].
+    /// All units. Fails as [`Dwarf::new`] does.
     pub fn all(&self) -> Result<&Dwarf<'s>> {
         if let Some(known) = self.all.get() {
             return Ok(known);
@@ -53,10 +47,7 @@ impl<'s> Opened<'s> {
         &self.head
     }
 
-    /// Units that hold a DIE with all it may refer to: no more than needed.
-    ///
-    /// # Errors
-    /// As [`Dwarf::new`].
+    /// Units that hold a DIE with all it may refer to: no more than needed. Fails as [`Dwarf::new`] does.
     pub(crate) fn holding(&self, die: DieRef) -> Result<&Dwarf<'s>> {
         if self.is_in_head(die) { Ok(&self.head) } else { self.all() }
     }
@@ -70,26 +61,13 @@ impl<'s> Opened<'s> {
         })
     }
 
-    /// The first definition of each of some names in file order, for callers that know there is one definition.
-    ///
-    /// # Errors
-    /// If a unit that may hold one is broken.
+    /// The first definition of each of some names in file order, for callers that know there is one definition. Fails if a
+    /// unit that may hold one is broken.
     pub fn find_first_many(&self, names: &[&str]) -> Result<Vec<Option<DwarfDefinition>>> {
         self.early_or_late(names, find_first_many, |found| found.die)
     }
 
-    /// The first typedef of a name, of whatever it is one.
-    ///
-    /// # Errors
-    /// If a unit that may hold it is broken.
-    pub fn find_typedef(&self, name: &str) -> Result<Option<DieRef>> {
-        Ok(self.find_typedefs(&[name])?.pop().flatten())
-    }
-
-    /// What [`Self::find_typedef`] tells of each of some names, in fewer passes.
-    ///
-    /// # Errors
-    /// As [`Self::find_typedef`].
+    /// The first typedef of each of some names, of whatever it is one. Fails if a unit that may hold one is broken.
     pub fn find_typedefs(&self, names: &[&str]) -> Result<Vec<Option<DieRef>>> {
         self.early_or_late(names, find_typedefs, |found| *found)
     }

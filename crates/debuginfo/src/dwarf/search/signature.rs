@@ -16,7 +16,6 @@ const MAX_DEPTH: u32 = 96;
 /// How much of a type counts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Mode {
-    /// All of it.
     Whole,
     /// Its name if it has one.
     Name,
@@ -25,7 +24,7 @@ enum Mode {
 /// Computes signatures of the types of a unit, and of others that it refers to.
 pub(crate) struct Signer<'a, 's> {
     dwarf: &'a Dwarf<'s>,
-    unit: u32,
+    pub(crate) unit: u32,
     pub(crate) scan: Rc<UnitScan<'s>>,
     /// Take a string's offset for the string: fast, but linkers may keep a string twice.
     by_offset: bool,
@@ -36,19 +35,13 @@ pub(crate) struct Signer<'a, 's> {
 }
 
 impl<'a, 's> Signer<'a, 's> {
-    /// For the types of one unit.
-    ///
-    /// # Errors
-    /// If its abbreviations are broken.
+    /// For the types of one unit. Fails if its abbreviations are broken.
     pub(crate) fn new(dwarf: &'a Dwarf<'s>, unit: u32) -> Result<Self> {
         Self::with(dwarf, unit, false)
     }
 
-    /// For the types of one unit, with numbers that are equal only if names stand at equal offsets: equal numbers
-    /// mean equal layouts as ever, but equal layouts may have several numbers.
-    ///
-    /// # Errors
-    /// If its abbreviations are broken.
+    /// The same with numbers that are equal only if names stand at equal offsets: equal numbers mean equal layouts as ever,
+    /// but equal layouts may have several numbers.
     pub(crate) fn quick(dwarf: &'a Dwarf<'s>, unit: u32) -> Result<Self> {
         Self::with(dwarf, unit, true)
     }

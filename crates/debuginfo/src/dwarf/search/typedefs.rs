@@ -1,23 +1,12 @@
 //! Typedefs by name, found as `find` finds definitions.
 
-use super::find::{Wanted, candidates, distinct, find_firsts, name_of, next_to_look_at, open, unit_definers};
+use super::find::{Wanted, distinct, find_firsts, joined, name_of, open, supposed, walk};
 use super::spelling::{MAX_ATTEMPTS, Spellings};
 use crate::dwarf::bytes::scan::UnitScan;
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::error::Result;
 
-/// The first typedef of a name, of whatever it is one; `None` if there is none.
-///
-/// # Errors
-/// If a unit that may hold one is broken.
-pub fn find_typedef(dwarf: &Dwarf<'_>, name: &str) -> Result<Option<DieRef>> {
-    Ok(find_typedefs(dwarf, &[name])?.pop().flatten())
-}
-
-/// What [`find_typedef`] tells of each of some names, in fewer passes.
-///
-/// # Errors
-/// As [`find_typedef`].
+/// The first typedef of each of some names, of whatever it is one. Fails if a unit that may hold one is broken.
 pub fn find_typedefs(dwarf: &Dwarf<'_>, names: &[&str]) -> Result<Vec<Option<DieRef>>> {
     let (distinct, places) = distinct(names);
     let spellings = Spellings::new(dwarf, &distinct);
@@ -45,63 +34,24 @@ fn in_units(
     let mut found: Vec<(u32, DieRef)> = Vec::new();
     for &unit in units {
         let (mut names, places) = match is_supposed {
-            true => suspects(dwarf, unit, wanted)?,
+            true => joined(supposed(dwarf, unit, wanted, |_| true)?),
             false => (wanted.names.clone(), None),
         };
         names.retain(|name| !found.iter().any(|(known, _)| known == name));
-        if !names.is_empty() {
-            walk(dwarf, unit, wanted, (names, places.as_deref()), &mut found)?;
+        if names.is_empty() {
+            continue;
         }
+        let scan = UnitScan::new(dwarf, unit)?;
+        walk(dwarf, unit, &scan, places.as_deref(), |offset, seen| {
+            if seen.shape.tag == gimli::DW_TAG_typedef
+                && let Some(name) = name_of(dwarf, unit, &scan, seen, wanted)
+                && let Some(place) = names.iter().position(|wanted| *wanted == name)
+            {
+                names.swap_remove(place);
+                found.push((name, DieRef { unit, offset }));
+            }
+            Ok(!names.is_empty())
+        })?;
     }
     Ok(found)
-}
-
-/// Names that a unit may have, and where; `None`: anywhere.
-fn suspects(dwarf: &Dwarf<'_>, unit: u32, wanted: &Wanted<'_, '_>) -> Result<(Vec<u32>, Option<Vec<usize>>)> {
-    let hits = wanted.needles.hits(dwarf, dwarf.entry(unit)?);
-    let (mut names, mut places) = (Vec::new(), Some(Vec::new()));
-    if hits.is_empty() {
-        return Ok((names, places));
-    }
-    let definers = unit_definers(dwarf, unit);
-    for hits in hits.chunk_by(|one, other| one.name == other.name) {
-        let here = candidates(dwarf, unit, definers.as_deref(), hits);
-        if here.as_ref().is_some_and(Vec::is_empty) {
-            continue;
-        }
-        names.extend(hits.first().map(|hit| hit.name));
-        places = places.zip(here).map(|(all, here)| [all, here].concat());
-    }
-    if let Some(places) = &mut places {
-        places.sort_unstable();
-    }
-    Ok((names, places))
-}
-
-/// Walks the DIEs of a unit until all names are found or there is no place left for one.
-fn walk(
-    dwarf: &Dwarf<'_>,
-    unit: u32,
-    wanted: &Wanted<'_, '_>,
-    (mut names, places): (Vec<u32>, Option<&[usize]>),
-    found: &mut Vec<(u32, DieRef)>,
-) -> Result<()> {
-    let scan = UnitScan::new(dwarf, unit)?;
-    let past = places.map(|places| places.last().map_or(0, |last| last + 1));
-    let mut at = scan.root;
-    while !scan.is_end(at) && !names.is_empty() && past.is_none_or(|past| at < past) {
-        let Some(seen) = scan.die(at) else {
-            at = scan.null_end(at).ok_or_else(|| dwarf.broken(unit, at))?;
-            continue;
-        };
-        if seen.shape.tag == gimli::DW_TAG_typedef
-            && let Some(name) = name_of(dwarf, unit, &scan, seen, wanted)
-            && let Some(place) = names.iter().position(|wanted| *wanted == name)
-        {
-            names.swap_remove(place);
-            found.push((name, DieRef { unit, offset: at }));
-        }
-        at = next_to_look_at(&scan, seen, at, places).ok_or_else(|| dwarf.broken(unit, at))?;
-    }
-    Ok(())
 }

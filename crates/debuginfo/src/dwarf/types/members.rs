@@ -15,10 +15,8 @@ impl<'s> TypeReader<'_, 's> {
             member.is_base || member.name.as_deref().is_some_and(|name| name.starts_with("_vptr"))
         };
         if !self.is_rust(at.unit) {
-            return match members.iter().any(is_virtual) {
-                true => MemberOrder::Inherited,
-                false => MemberOrder::Declared,
-            };
+            let is_inherited = members.iter().any(is_virtual);
+            return if is_inherited { MemberOrder::Inherited } else { MemberOrder::Declared };
         }
         let as_written = members.is_sorted_by_key(|member| member.bit_offset);
         members.sort_by_key(|member| member.bit_offset);
@@ -26,12 +24,9 @@ impl<'s> TypeReader<'_, 's> {
     }
 
     fn is_rust(&mut self, unit: u32) -> bool {
-        if let Some(known) = self.rust.get(&unit) {
-            return *known;
-        }
-        let is_rust = self.dwarf.language(unit) == Some(gimli::DW_LANG_Rust);
-        self.rust.insert(unit, is_rust);
-        is_rust
+        let dwarf = self.dwarf;
+        let is_rust = || dwarf.language(unit) == Some(gimli::DW_LANG_Rust);
+        *self.rust.entry(unit).or_insert_with(is_rust)
     }
 
     pub(super) fn members(&mut self, at: DieRef, kind: AggregateKind, depth: u32) -> Result<Vec<MemberDecl>> {
@@ -98,19 +93,11 @@ impl<'s> TypeReader<'_, 's> {
 
     /// Whether only the object says where it is: a virtual base class. It has no place in the class itself.
     fn is_found_at_run_time(&self, at: DieRef, die: &Die<'s>) -> bool {
-        let Some(Value::Exprloc(expression)) = die.attr_value(gimli::DW_AT_data_member_location) else {
-            return false;
-        };
-        let Ok(entry) = self.dwarf.entry(at.unit) else { return false };
-        let first = expression.operations(entry.header.encoding()).next();
-        let is_place = |operation: &gimli::Operation<R<'s>>| {
-            matches!(
-                operation,
-                gimli::Operation::PlusConstant { .. } | gimli::Operation::UnsignedConstant { .. }
-            )
-        };
-        die.tag() == gimli::DW_TAG_inheritance
-            && !matches!(&first, Ok(Some(operation)) if is_place(operation))
+        let location = die.attr_value(gimli::DW_AT_data_member_location);
+        let is_expression = matches!(location, Some(Value::Exprloc(_)));
+        is_expression
+            && die.tag() == gimli::DW_TAG_inheritance
+            && !matches!(self.expressed_location(at, location), Some(Ok(Some(_))))
     }
 
     /// Offset of a member in bits. DWARF 4 and later give bit-fields by DW_AT_data_bit_offset; older ones by
@@ -134,19 +121,25 @@ impl<'s> TypeReader<'_, 's> {
 
     /// DW_AT_data_member_location: a constant, or in DWARF 2 an expression that adds one to the object's address.
     fn member_location(&self, at: DieRef, die: &Die<'s>) -> Result<u64> {
-        let Some(value) = die.attr_value(gimli::DW_AT_data_member_location) else {
-            return Ok(0);
-        };
-        let Value::Exprloc(expression) = value else {
-            return Ok(value.udata_value().unwrap_or(0));
-        };
-        let entry = self.dwarf.entry(at.unit)?;
-        let mut operations = expression.operations(entry.header.encoding());
-        match operations.next().map_err(|error| self.dwarf.error_at(at, &error))? {
-            Some(gimli::Operation::PlusConstant { value } | gimli::Operation::UnsignedConstant { value }) => {
-                Ok(value)
-            }
-            _ => Ok(0),
+        let location = die.attr_value(gimli::DW_AT_data_member_location);
+        match (self.expressed_location(at, location), location) {
+            (Some(found), _) => Ok(found?.unwrap_or(0)),
+            (None, value) => Ok(value.and_then(|value| value.udata_value()).unwrap_or(0)),
         }
+    }
+
+    /// The constant that an expression adds, if it begins with one; `None` if it is no expression.
+    fn expressed_location(&self, at: DieRef, location: Option<Value<R<'s>>>) -> Option<Result<Option<u64>>> {
+        let Some(Value::Exprloc(expression)) = location else { return None };
+        let first = self.dwarf.entry(at.unit).and_then(|entry| {
+            let mut operations = expression.operations(entry.header.encoding());
+            operations.next().map_err(|error| self.dwarf.error_at(at, &error))
+        });
+        Some(first.map(|first| match first? {
+            gimli::Operation::PlusConstant { value } | gimli::Operation::UnsignedConstant { value } => {
+                Some(value)
+            }
+            _ => None,
+        }))
     }
 }

@@ -1,7 +1,6 @@
 //! Namespaces and classes around types: `fleet` of `fleet::Bus`.
 //!
-//! A DIE does not say what it stands in, so the first question about a unit walks it. Units of C have no such scopes and
-//! are not walked.
+//! A DIE does not say what it stands in, so the first question about a unit walks it, unless it is of C.
 
 use crate::dwarf::bytes::abbrev::Attr;
 use crate::dwarf::bytes::scan::{Seen, UnitScan};
@@ -35,25 +34,19 @@ struct Walk<'w, 's> {
 }
 
 impl Walk<'_, '_> {
-    fn children(&mut self, parent: usize, path: &Arc<str>, depth: u32) -> Option<()> {
-        let depth = depth.checked_sub(1)?;
-        let parent = self.scan.die(parent)?;
-        if !parent.shape.has_children {
-            return Some(());
-        }
-        let mut at = self.scan.end(parent)?;
-        while let Some(seen) = self.scan.die(at) {
+    fn children(&mut self, parent: Seen<'_>, path: &Arc<str>, depth: u32) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        let scan = self.scan;
+        for (at, seen) in scan.children(parent) {
             let is_type = seen.shape.is_aggregate();
             if is_type && !path.is_empty() {
                 self.found.push((at, Arc::clone(path)));
             }
             if is_type || seen.shape.tag == gimli::DW_TAG_namespace {
                 let inner = self.inner(path, seen);
-                self.children(at, &inner, depth);
+                self.children(seen, &inner, depth);
             }
-            at = self.scan.next_sibling(seen)?;
         }
-        Some(())
     }
 
     /// The path of what stands in a scope. An unnamed struct is none.
@@ -78,9 +71,10 @@ fn paths(dwarf: &Dwarf<'_>, unit: u32) -> Vec<(usize, Arc<str>)> {
     // A partial unit may not say which language it is of.
     if !dwarf.language(unit).is_some_and(is_flat)
         && let Ok(scan) = UnitScan::new(dwarf, unit)
+        && let Some(root) = scan.die(scan.root)
     {
         let mut walk = Walk { dwarf, scan: &scan, unit, found: &mut found };
-        walk.children(scan.root, &Arc::from(""), MAX_DEPTH);
+        walk.children(root, &Arc::from(""), MAX_DEPTH);
         found.sort_unstable();
     }
     found

@@ -3,13 +3,14 @@
 //! What is held by value is read whole. A named struct behind a pointer is read as its name only: otherwise one
 //! kernel struct would pull in nearly all others.
 
+use crate::dwarf::bytes::abbrev::kind_of;
 use crate::dwarf::bytes::sections::R;
 use crate::dwarf::bytes::units::{DieRef, Dwarf};
 use crate::dwarf::bytes::values::{Die, constant, file_path, flag, text, udata};
 use crate::error::Result;
 use fieldline_layout::types::{
-    Aggregate, AggregateKind, Base, Decl, Encoding, Enumeration, MemberOrder, PointerKind, Prototype,
-    Qualifier, Type, TypeId, TypeTable,
+    Aggregate, AggregateKind, Base, Decl, Encoding, Enumeration, PointerKind, Prototype, Qualifier, Type,
+    TypeId, TypeTable,
 };
 use gimli::{AttributeValue as Value, DwTag, Unit};
 use rustc_hash::FxHashMap;
@@ -61,18 +62,12 @@ impl<'a, 's> TypeReader<'a, 's> {
         self.table
     }
 
-    /// Reads a type and all it holds by value.
-    ///
-    /// # Errors
-    /// If a DIE on the way is broken.
+    /// Reads a type and all it holds by value. Fails if a DIE on the way is broken.
     pub fn read(&mut self, die: DieRef) -> Result<TypeId> {
         self.read_type(die, Want::Whole, MAX_DEPTH)
     }
 
-    /// Reads a type, a named struct only as its name and size.
-    ///
-    /// # Errors
-    /// If a DIE on the way is broken.
+    /// Reads a type, a named struct only as its name and size. Fails if a DIE on the way is broken.
     pub fn read_name(&mut self, die: DieRef) -> Result<TypeId> {
         self.read_type(die, Want::Name, MAX_DEPTH)
     }
@@ -104,60 +99,30 @@ impl<'a, 's> TypeReader<'a, 's> {
 
     /// The type, and whether it is whole even though only its name was wanted.
     fn convert(&mut self, at: DieRef, die: &Die<'s>, want: Want, depth: u32) -> Result<(Type, bool)> {
-        let ty = match die.tag() {
-            gimli::DW_TAG_structure_type | gimli::DW_TAG_interface_type => {
-                return self.aggregate(at, die, AggregateKind::Struct, want, depth);
-            }
-            gimli::DW_TAG_union_type => return self.aggregate(at, die, AggregateKind::Union, want, depth),
-            gimli::DW_TAG_class_type => return self.aggregate(at, die, AggregateKind::Class, want, depth),
-            gimli::DW_TAG_base_type => self.base(at, die)?,
-            gimli::DW_TAG_enumeration_type => self.enumeration(at, die)?,
-            gimli::DW_TAG_array_type => self.array(at, die, want, depth)?,
-            gimli::DW_TAG_subroutine_type => self.function(at, die, depth)?,
-            gimli::DW_TAG_typedef => {
-                let name = self.name(at, die)?.unwrap_or_default();
-                let target = self.target(at, die, want, depth)?;
-                return Ok((Type::Typedef { name, target }, false));
-            }
-            tag => return self.indirection(tag, at, die, want, depth),
-        };
-        Ok((ty, die.tag() != gimli::DW_TAG_array_type))
-    }
-
-    fn indirection(
-        &mut self,
-        tag: DwTag,
-        at: DieRef,
-        die: &Die<'s>,
-        want: Want,
-        depth: u32,
-    ) -> Result<(Type, bool)> {
-        let pointer = match tag {
-            gimli::DW_TAG_pointer_type => Some(PointerKind::Pointer),
-            gimli::DW_TAG_reference_type => Some(PointerKind::Reference),
-            gimli::DW_TAG_rvalue_reference_type => Some(PointerKind::RvalueReference),
-            gimli::DW_TAG_ptr_to_member_type => Some(PointerKind::Member),
-            _ => None,
-        };
-        if let Some(kind) = pointer {
-            let size =
-                udata(die, gimli::DW_AT_byte_size).unwrap_or(u64::from(self.table.target.pointer_size));
-            let target = self.target(at, die, Want::Name, depth)?;
-            return Ok((Type::Pointer { kind, target, size }, true));
+        let tag = die.tag();
+        if let Some(kind) = kind_of(tag) {
+            return self.aggregate(at, die, kind, want, depth);
         }
-        let qualifier = match tag {
-            gimli::DW_TAG_const_type => Some(Qualifier::Const),
-            gimli::DW_TAG_volatile_type => Some(Qualifier::Volatile),
-            gimli::DW_TAG_restrict_type => Some(Qualifier::Restrict),
-            gimli::DW_TAG_atomic_type => Some(Qualifier::Atomic),
-            _ => None,
-        };
-        if let Some(qualifier) = qualifier {
-            let target = self.target(at, die, want, depth)?;
-            return Ok((Type::Qualified { qualifier, target }, false));
-        }
-        let name = self.name(at, die)?.unwrap_or_default();
-        Ok((Type::Unspecified(name), true))
+        let name = |this: &mut Self| Ok(this.name(at, die)?.unwrap_or_default());
+        Ok(match (pointer(tag), qualifier(tag), tag) {
+            (Some(kind), ..) => {
+                let known = udata(die, gimli::DW_AT_byte_size);
+                let size = known.unwrap_or(u64::from(self.table.target.pointer_size));
+                let target = self.target(at, die, Want::Name, depth)?;
+                (Type::Pointer { kind, target, size }, true)
+            }
+            (_, Some(qualifier), _) => {
+                (Type::Qualified { qualifier, target: self.target(at, die, want, depth)? }, false)
+            }
+            (.., gimli::DW_TAG_base_type) => (self.base(at, die)?, true),
+            (.., gimli::DW_TAG_enumeration_type) => (self.enumeration(at, die)?, true),
+            (.., gimli::DW_TAG_array_type) => (self.array(at, die, want, depth)?, false),
+            (.., gimli::DW_TAG_subroutine_type) => (self.function(at, die, depth)?, true),
+            (.., gimli::DW_TAG_typedef) => {
+                (Type::Typedef { name: name(self)?, target: self.target(at, die, want, depth)? }, false)
+            }
+            _ => (Type::Unspecified(name(self)?), true),
+        })
     }
 
     fn aggregate(
@@ -168,7 +133,8 @@ impl<'a, 's> TypeReader<'a, 's> {
         want: Want,
         depth: u32,
     ) -> Result<(Type, bool)> {
-        if let Some(definition) = signature_of(die).and_then(|signature| self.dwarf.by_signature(signature))
+        if let Some(Value::DebugTypesRef(signature)) = die.attr_value(gimli::DW_AT_signature)
+            && let Some(definition) = self.dwarf.by_signature(signature.0)
             && definition != at
         {
             let entry = self.dwarf.die(definition)?;
@@ -181,10 +147,8 @@ impl<'a, 's> TypeReader<'a, 's> {
             name,
             size: udata(die, gimli::DW_AT_byte_size).unwrap_or(0),
             align: udata(die, gimli::DW_AT_alignment),
-            members: Vec::new(),
             is_declaration: flag(die, gimli::DW_AT_declaration),
-            decl: None,
-            order: MemberOrder::default(),
+            ..Aggregate::default()
         };
         if !name_is_enough {
             aggregate.members = self.members(at, kind, depth)?;
@@ -195,20 +159,16 @@ impl<'a, 's> TypeReader<'a, 's> {
     }
 
     fn base(&mut self, at: DieRef, die: &Die<'s>) -> Result<Type> {
-        let encoding = match die.attr_value(gimli::DW_AT_encoding) {
-            Some(Value::Encoding(encoding)) => encoding,
-            _ => gimli::DwAte(0),
-        };
         Ok(Type::Base(Base {
             name: self.name(at, die)?.unwrap_or_default(),
             size: udata(die, gimli::DW_AT_byte_size).unwrap_or(0),
-            encoding: match encoding {
-                gimli::DW_ATE_signed => Encoding::Signed,
-                gimli::DW_ATE_unsigned => Encoding::Unsigned,
-                gimli::DW_ATE_boolean => Encoding::Boolean,
-                gimli::DW_ATE_float => Encoding::Float,
-                gimli::DW_ATE_signed_char => Encoding::SignedChar,
-                gimli::DW_ATE_unsigned_char => Encoding::UnsignedChar,
+            encoding: match die.attr_value(gimli::DW_AT_encoding) {
+                Some(Value::Encoding(gimli::DW_ATE_signed)) => Encoding::Signed,
+                Some(Value::Encoding(gimli::DW_ATE_unsigned)) => Encoding::Unsigned,
+                Some(Value::Encoding(gimli::DW_ATE_boolean)) => Encoding::Boolean,
+                Some(Value::Encoding(gimli::DW_ATE_float)) => Encoding::Float,
+                Some(Value::Encoding(gimli::DW_ATE_signed_char)) => Encoding::SignedChar,
+                Some(Value::Encoding(gimli::DW_ATE_unsigned_char)) => Encoding::UnsignedChar,
                 _ => Encoding::Other,
             },
         }))
@@ -281,10 +241,7 @@ impl<'a, 's> TypeReader<'a, 's> {
     }
 
     pub(super) fn name(&mut self, at: DieRef, die: &Die<'s>) -> Result<Option<Box<str>>> {
-        let Some(value) = die.attr_value(gimli::DW_AT_name) else {
-            return Ok(None);
-        };
-        self.string(at, value).map(Some)
+        die.attr_value(gimli::DW_AT_name).map(|value| self.string(at, value)).transpose()
     }
 
     fn string(&mut self, at: DieRef, value: Value<R<'s>>) -> Result<Box<str>> {
@@ -304,14 +261,11 @@ impl<'a, 's> TypeReader<'a, 's> {
     }
 
     fn decl(&mut self, at: DieRef, die: &Die<'s>) -> Result<Option<Decl>> {
-        let Some(index) = udata(die, gimli::DW_AT_decl_file) else {
-            return Ok(None);
-        };
+        let Some(index) = udata(die, gimli::DW_AT_decl_file) else { return Ok(None) };
         let line = udata(die, gimli::DW_AT_decl_line).and_then(|line| u32::try_from(line).ok()).unwrap_or(0);
         Ok(self.file_name(at.unit, index)?.map(|file| Decl { file, line }))
     }
 
-    /// The path of a file of a unit's line program, joined with its directory.
     fn file_name(&mut self, unit: u32, index: u64) -> Result<Option<Box<str>>> {
         if let Some(known) = self.files.get(&(unit, index)) {
             return Ok(known.clone());
@@ -321,6 +275,26 @@ impl<'a, 's> TypeReader<'a, 's> {
         let name = file_path(self.dwarf.dwarf_of(space), &parsed, index).map(String::into_boxed_str);
         self.files.insert((unit, index), name.clone());
         Ok(name)
+    }
+}
+
+fn pointer(tag: DwTag) -> Option<PointerKind> {
+    match tag {
+        gimli::DW_TAG_pointer_type => Some(PointerKind::Pointer),
+        gimli::DW_TAG_reference_type => Some(PointerKind::Reference),
+        gimli::DW_TAG_rvalue_reference_type => Some(PointerKind::RvalueReference),
+        gimli::DW_TAG_ptr_to_member_type => Some(PointerKind::Member),
+        _ => None,
+    }
+}
+
+fn qualifier(tag: DwTag) -> Option<Qualifier> {
+    match tag {
+        gimli::DW_TAG_const_type => Some(Qualifier::Const),
+        gimli::DW_TAG_volatile_type => Some(Qualifier::Volatile),
+        gimli::DW_TAG_restrict_type => Some(Qualifier::Restrict),
+        gimli::DW_TAG_atomic_type => Some(Qualifier::Atomic),
+        _ => None,
     }
 }
 
@@ -334,11 +308,4 @@ fn element_count(range: &Die<'_>) -> Option<u64> {
     let upper = constant(range, gimli::DW_AT_upper_bound)?;
     let lower = constant(range, gimli::DW_AT_lower_bound).unwrap_or(0);
     upper.checked_sub(lower)?.checked_add(1).and_then(|count| u64::try_from(count).ok())
-}
-
-fn signature_of(die: &Die<'_>) -> Option<u64> {
-    match die.attr_value(gimli::DW_AT_signature)? {
-        Value::DebugTypesRef(signature) => Some(signature.0),
-        _ => None,
-    }
 }

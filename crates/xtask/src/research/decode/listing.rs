@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-/// An instruction.
 pub(super) struct Line {
     pub(super) address: u64,
     pub(super) mnemonic: String,
@@ -35,16 +34,13 @@ fn operand(mnemonic: &str, operands: &str) -> Option<String> {
         return Some(format!("write 0 {}+0", is_zero?));
     }
     let access = access(mnemonic)?;
-    let (registers, place) = match operands.find('[') {
-        Some(at) => (operands.get(..at)?, operands.get(at..)?),
-        None => {
-            // A literal: its address, and the symbol there.
-            let (register, address) = operands.split_once(", ")?;
-            let address = u64::from_str_radix(address.split(' ').next()?, 16).ok()?;
-            let address = address as i64;
-            return Some(format!("{access} {} {address:+}", size(mnemonic, register)?));
-        }
+    let Some(at) = operands.find('[') else {
+        // A literal: its address, and the symbol there.
+        let (register, address) = operands.split_once(", ")?;
+        let address = u64::from_str_radix(address.split(' ').next()?, 16).ok()? as i64;
+        return Some(format!("{access} {} {address:+}", size(mnemonic, register)?));
     };
+    let (registers, place) = operands.split_at(at);
     Some(format!("{access} {} {}", size(mnemonic, registers)?, address(place)?))
 }
 
@@ -84,8 +80,7 @@ fn size(mnemonic: &str, registers: &str) -> Option<u32> {
     Some(match mnemonic {
         "stzg" => 16,
         "stz2g" => 32,
-        "ldpsw" => 8,
-        "ldraa" | "ldrab" => 8,
+        "ldpsw" | "ldraa" | "ldrab" => 8,
         _ if is_pair => 2 * of_register()?,
         _ if mnemonic.ends_with("sw") => 4,
         // Order is spelled before the size in ldadd's family: ldaddalh.
@@ -101,8 +96,7 @@ fn vectors(mnemonic: &str, list: &str) -> Option<u32> {
     let first = inner.split([',', '-', ' ']).next()?;
     let count = match inner.split_once('-') {
         Some((begin, end)) => {
-            let number =
-                |name: &str| name.trim().trim_start_matches('v').split('.').next()?.parse::<u32>().ok();
+            let number = |name: &str| name.trim().strip_prefix('v')?.split('.').next()?.parse::<u32>().ok();
             (number(end)? + 32 - number(begin)?) % 32 + 1
         }
         None => inner.split(',').count() as u32,
@@ -129,22 +123,19 @@ fn address(place: &str) -> Option<String> {
     let mut displacement = 0;
     match parts.next() {
         Some(number) if number.starts_with('#') => displacement = immediate(number)?,
-        Some(index) => match (index, scale(index, parts.next())) {
-            ("xzr" | "wzr", _) => {}
-            (index, scale) => {
-                let whole = index.replacen('w', "x", 1);
-                let _ = write!(text, "+{whole}*{scale}");
+        Some(index) => {
+            let scale = scale(index, parts.next());
+            if !matches!(index, "xzr" | "wzr") {
+                let _ = write!(text, "+{}*{scale}", index.replacen('w', "x", 1));
             }
-        },
+        }
         None => {}
     }
     let _ = write!(text, "{displacement:+}");
-    let behind = behind.trim_start_matches(',').trim();
-    match behind {
-        "" => {}
+    match behind.trim_start_matches(',').trim() {
         "!" => drop(write!(text, " then {base}{displacement:+}")),
         number if number.starts_with('#') => drop(write!(text, " then {base}{:+}", immediate(number)?)),
-        // By a register: nobody follows that.
+        // Nothing, or a register: nobody follows that.
         _ => {}
     }
     Some(text)
@@ -161,13 +152,10 @@ fn scale(index: &str, extension: Option<&str>) -> u32 {
 
 fn immediate(text: &str) -> Option<i64> {
     let text = text.strip_prefix('#')?;
-    let (is_negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text),
-    };
+    let digits = text.strip_prefix('-').unwrap_or(text);
     let number = match digits.strip_prefix("0x") {
         Some(hex) => i64::from_str_radix(hex, 16).ok()?,
         None => digits.parse().ok()?,
     };
-    Some(if is_negative { -number } else { number })
+    Some(if digits.len() < text.len() { -number } else { number })
 }

@@ -1,6 +1,6 @@
 //! How often members were touched by branch stacks, against how often they were.
 
-use super::score::Object;
+use super::score::{Object, object_at};
 use super::trace::Trace;
 use crate::research::rank;
 use crate::tools::shell::say;
@@ -14,8 +14,7 @@ use std::path::Path;
 /// A struct and the offset of what was touched in it.
 type Place = (String, u64);
 
-/// Columns of counts: accesses that there were, those that the code alone types, those that stacks show, and what these
-/// stand for.
+/// Columns of counts: all accesses, those that the code alone types, those that stacks show, and what these stand for.
 pub(super) const THERE: usize = 0;
 pub(super) const TYPED: usize = 1;
 const SEEN: usize = 2;
@@ -37,9 +36,7 @@ impl Counts {
         let mut places: BTreeMap<Place, [u64; 4]> = BTreeMap::new();
         let code = trace.code(program)?;
         for [_, address, ..] in trace.accesses().filter(|row| code.contains(&row[0])) {
-            let past = objects.partition_point(|object| object.begin <= address);
-            let object = past.checked_sub(1).and_then(|index| objects.get(index));
-            if let Some(object) = object.filter(|object| address - object.begin < object.size) {
+            if let Some(object) = object_at(objects, address) {
                 places.entry((object.ty.clone(), address - object.begin)).or_default()[THERE] += 1;
             }
         }

@@ -16,9 +16,8 @@ pub(super) struct Object {
 
 /// The objects a program printed: `object TYPE ADDRESS SIZE`.
 pub(super) fn objects(printed: &str) -> Result<Vec<Object>> {
-    let rows = printed.lines().filter_map(|line| line.strip_prefix("object "));
     let mut objects = Vec::new();
-    for row in rows {
+    for row in printed.lines().filter_map(|line| line.strip_prefix("object ")) {
         let mut words = row.rsplitn(3, ' ');
         let (size, begin, ty) = (words.next(), words.next(), words.next());
         let begin = begin.and_then(|word| word.strip_prefix("0x")).context("an object without an address")?;
@@ -33,7 +32,13 @@ pub(super) fn objects(printed: &str) -> Result<Vec<Object>> {
     Ok(objects)
 }
 
-/// What came of the samples.
+/// The object an address lies in, of objects in order of address.
+pub(super) fn object_at(objects: &[Object], address: u64) -> Option<&Object> {
+    let past = objects.partition_point(|object| object.begin <= address);
+    let object = objects.get(past.checked_sub(1)?)?;
+    (address - object.begin < object.size).then_some(object)
+}
+
 pub(super) struct Score<'o> {
     objects: &'o [Object],
     names: BTreeSet<&'o str>,
@@ -53,15 +58,12 @@ impl<'o> Score<'o> {
         Self { objects, names, samples: 0, inside: 0, right: 0, wrong: 0, missed: BTreeMap::new() }
     }
 
-    /// Counts a sample of an address.
     pub(super) fn add(&mut self, address: u64, found: &Attributed, answers: &Answers) {
         if found.ip.is_none() {
             return;
         }
         self.samples += 1;
-        let past = self.objects.partition_point(|object| object.begin <= address);
-        let object = past.checked_sub(1).and_then(|index| self.objects.get(index));
-        let Some(object) = object.filter(|object| address - object.begin < object.size) else { return };
+        let Some(object) = object_at(self.objects, address) else { return };
         self.inside += 1;
         let name = |ty| answers.ty(ty).map_or("", |entry| entry.name.name.as_str());
         match found.target {
@@ -82,13 +84,11 @@ impl<'o> Score<'o> {
     /// The object itself, or something in it that the program did not list as an object of its own.
     fn is_right(&self, object: &Object, address: u64, name: &str, offset: u64) -> bool {
         let Some(begin) = address.checked_sub(offset) else { return false };
-        match name == object.ty {
-            true => begin == object.begin,
-            false => {
-                let inside = begin >= object.begin && begin - object.begin < object.size;
-                inside && !self.names.contains(name)
-            }
+        if name == object.ty {
+            return begin == object.begin;
         }
+        let inside = begin >= object.begin && begin - object.begin < object.size;
+        inside && !self.names.contains(name)
     }
 
     fn miss(&mut self, what: String) {

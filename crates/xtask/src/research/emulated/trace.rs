@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use fieldline_debuginfo::{Elf, FileBytes};
 use fieldline_perfdata::perf_data::{Attr, BuildId, Endian, EventIndex};
-use fieldline_perfdata::sample::{CpuMode, SampleFields};
+use fieldline_perfdata::sample::{CpuMode, SampleFields as Field};
 use fieldline_perfdata::writer::{Mapping, RecordingWriter, SampleValues};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -18,9 +18,7 @@ const PAGE: u64 = 4096;
 /// Words of 8 bytes that an access takes.
 const WORDS: usize = 4;
 
-/// What the plugin wrote down.
 pub(super) struct Trace {
-    /// Where the program's code was loaded.
     loaded: u64,
     /// Four words each.
     rows: Vec<[u64; WORDS]>,
@@ -71,16 +69,21 @@ impl Trace {
         let mut chance = Chance(0x2545_f491_4f6c_dd1d);
         for (time, [at, address, _, who]) in (0u64..).zip(self.accesses()) {
             if chance.next().is_multiple_of(period) {
-                let id = 1 + who % 2;
-                let event = events.get(usize::from(who % 2 == 1)).copied().unwrap_or_default();
-                sample(&mut recording, (event, id), [at, address, who / 2, time]);
+                let is_store = who % 2 == 1;
+                let values = SampleValues {
+                    exact_ip: true,
+                    addr: address,
+                    period: PERIOD,
+                    data_source: if is_store { 4 } else { 2 },
+                    ..values(1 + who % 2, at, who / 2, time)
+                };
+                recording.sample(events.get(usize::from(is_store)).copied().unwrap_or_default(), &values);
             }
         }
         Ok(recording.to_file())
     }
 
-    /// The bytes of a perf.data file with stacks of the last `depth` branches, one for so many taken on average as `every`
-    /// says.
+    /// The bytes of a perf.data file with stacks of the last `depth` branches, one for `every` so many on average.
     pub(super) fn branch_stacks(&self, program: &Path, depth: usize, every: u64) -> Result<Vec<u8>> {
         let (mut recording, events) = self.begin(program, &[("branches", branch_attr(every))])?;
         let mut chance = Chance(0x2545_f491_4f6c_dd1d);
@@ -90,18 +93,10 @@ impl Trace {
             stack.push_front([from, to, 0]);
             stack.truncate(depth);
             if chance.next().is_multiple_of(every) {
-                let cpu = (who / 2) as u32;
                 let values = SampleValues {
-                    cpu_mode: CpuMode::User,
-                    id: Some(1),
-                    ip: to,
-                    pid: PID,
-                    tid: PID + cpu,
-                    time: 1000 * (time + 1),
-                    cpu,
                     period: every,
                     branches: stack.make_contiguous(),
-                    ..SampleValues::default()
+                    ..values(1, to, who / 2, time)
                 };
                 recording.sample(events.first().copied().unwrap_or_default(), &values);
             }
@@ -112,28 +107,18 @@ impl Trace {
 
 /// `perf record -b`: all branches of user code (`PERF_SAMPLE_BRANCH_ANY` and `_USER`).
 fn branch_attr(period: u64) -> Attr {
-    let (fields, more) = (attr().sample_type, SampleFields::BRANCH_STACK);
-    let without = SampleFields::ADDR | SampleFields::DATA_SRC;
-    let sample_type = SampleFields((fields | more).0 & !without.0);
+    let sample_type =
+        Field((attr().sample_type | Field::BRANCH_STACK).0 & !(Field::ADDR | Field::DATA_SRC).0);
     Attr { sample_type, period_or_frequency: period, branch_sample_type: 1 << 3 | 1, ..attr() }
 }
 
 fn attr() -> Attr {
-    let fields = [
-        SampleFields::IDENTIFIER,
-        SampleFields::IP,
-        SampleFields::TID,
-        SampleFields::TIME,
-        SampleFields::ADDR,
-        SampleFields::CPU,
-        SampleFields::PERIOD,
-        SampleFields::DATA_SRC,
-    ];
+    let thread = Field::IDENTIFIER | Field::IP | Field::TID | Field::TIME;
     let sample_id_all = 1 << 18;
     Attr {
         kind: 4,
         period_or_frequency: PERIOD,
-        sample_type: SampleFields(fields.iter().fold(0, |all, field| all | field.0)),
+        sample_type: thread | Field::ADDR | Field::CPU | Field::PERIOD | Field::DATA_SRC,
         flags: sample_id_all,
         ..Attr::default()
     }
@@ -158,23 +143,11 @@ fn map(recording: &mut RecordingWriter, program: &Path, loaded: u64) -> Result<(
     Ok(())
 }
 
-fn sample(recording: &mut RecordingWriter, (event, id): (EventIndex, u64), [ip, addr, cpu, time]: [u64; 4]) {
-    let operation = if id == 2 { 4 } else { 2 };
-    let values = SampleValues {
-        cpu_mode: CpuMode::User,
-        exact_ip: true,
-        id: Some(id),
-        ip,
-        pid: PID,
-        tid: PID + cpu as u32,
-        time: 1000 * (time + 1),
-        addr,
-        cpu: cpu as u32,
-        period: PERIOD,
-        data_source: operation,
-        ..SampleValues::default()
-    };
-    recording.sample(event, &values);
+/// What samples of both kinds have: by which event, where and when.
+fn values<'v>(id: u64, ip: u64, cpu: u64, time: u64) -> SampleValues<'v> {
+    let (id, cpu, time) = (Some(id), cpu as u32, 1000 * (time + 1));
+    let (cpu_mode, pid, tid) = (CpuMode::User, PID, PID + cpu);
+    SampleValues { cpu_mode, id, ip, pid, tid, time, cpu, ..SampleValues::default() }
 }
 
 /// A sequence of numbers without a pattern the program could have (xorshift64*; Vigna, "An experimental exploration of

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Rank correlation of samples with true accesses over the innermost members that either saw touched.
-pub(crate) fn correlation(of: &TypeProfile, name: &str, truth: &Path) -> Result<f64> {
+pub(super) fn correlation(of: &TypeProfile, name: &str, truth: &Path) -> Result<f64> {
     let members = of.layout.as_ref().map_or(&[][..], |layout| &layout.members);
     let mut heat: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for access in &of.accesses {

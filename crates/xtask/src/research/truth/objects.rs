@@ -1,73 +1,60 @@
 //! Where the objects of a recorded machine were.
 
 use anyhow::{Context, Result};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// One object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Span {
-    /// Address of its first byte.
-    pub(crate) base: u64,
-    /// Bytes.
-    pub(crate) size: u64,
+/// One object: address of its first byte, and bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Span {
+    pub(super) base: u64,
+    pub(super) size: u64,
 }
 
-/// All objects by type.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Objects {
-    by_type: BTreeMap<String, Vec<Span>>,
-    starts: BTreeSet<(String, u64)>,
-}
+/// All objects by type, in order of address.
+#[derive(Default)]
+pub(super) struct Objects(BTreeMap<String, Vec<Span>>);
 
 impl Objects {
     /// Reads rows `address type size …`, the address in hex.
-    pub(crate) fn read(path: &Path) -> Result<Self> {
+    pub(super) fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         Self::parse(&text, &path.display().to_string())
     }
 
     /// The same of a text; `origin` goes into errors.
-    pub(crate) fn parse(text: &str, origin: &str) -> Result<Self> {
+    pub(super) fn parse(text: &str, origin: &str) -> Result<Self> {
         let mut found = Self::default();
         for row in text.lines().filter(|row| !row.starts_with('#')) {
             let mut words = row.split('\t');
             let mut word = || words.next().with_context(|| format!("{origin}: short row {row:?}"));
             let (base, name, size) = (word()?, word()?, word()?);
             let span = Span { base: u64::from_str_radix(base, 16)?, size: size.parse()? };
-            found.starts.insert((name.to_owned(), span.base));
-            found.by_type.entry(name.to_owned()).or_default().push(span);
+            found.0.entry(name.to_owned()).or_default().push(span);
         }
-        found.by_type.values_mut().for_each(|spans| spans.sort_unstable());
+        found.0.values_mut().for_each(|spans| spans.sort_unstable());
         Ok(found)
     }
 
     /// Names of the types, those with small objects first: an object in another is found before it.
-    pub(crate) fn types(&self) -> Vec<&str> {
-        let mut types: Vec<(u64, &str)> = self
-            .by_type
-            .iter()
-            .map(|(name, spans)| (spans.iter().map(|span| span.size).max().unwrap_or(0), name.as_str()))
-            .collect();
-        types.sort_unstable();
-        types.into_iter().map(|(_, name)| name).collect()
+    pub(super) fn types(&self) -> Vec<&str> {
+        let mut types: Vec<&str> = self.0.keys().map(String::as_str).collect();
+        types.sort_by_key(|name| self.of(name).iter().map(|span| span.size).max());
+        types
     }
 
-    /// The objects of a type in order of address.
-    pub(crate) fn of(&self, name: &str) -> &[Span] {
-        self.by_type.get(name).map_or(&[], Vec::as_slice)
+    pub(super) fn of(&self, name: &str) -> &[Span] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an object of a type begins at an address.
-    pub(crate) fn begins(&self, name: &str, base: u64) -> bool {
-        self.starts.contains(&(name.to_owned(), base))
+    pub(super) fn begins(&self, name: &str, base: u64) -> bool {
+        self.of(name).binary_search_by_key(&base, |span| span.base).is_ok()
     }
 }
 
 /// The object an address lies in, by index.
-pub(crate) fn at(spans: &[Span], address: u64) -> Option<usize> {
-    let behind = spans.partition_point(|span| span.base <= address);
-    let index = behind.checked_sub(1)?;
+pub(super) fn at(spans: &[Span], address: u64) -> Option<usize> {
+    let index = spans.partition_point(|span| span.base <= address).checked_sub(1)?;
     let span = spans.get(index)?;
     (address - span.base < span.size).then_some(index)
 }

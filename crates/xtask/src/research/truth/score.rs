@@ -8,25 +8,23 @@ use super::objects::{Objects, at};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 
-/// Samples of one run, counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Score {
+#[derive(Default)]
+pub(super) struct Score {
     /// By the innermost listed type: samples that touched it, and those of them with a right claim.
-    pub(crate) by_type: BTreeMap<String, (u64, u64)>,
-    /// Claims of listed types.
-    pub(crate) right: u64,
-    pub(crate) wrong: u64,
-    /// Claims whose address lies in no listed object.
-    pub(crate) unlisted: u64,
+    by_type: BTreeMap<String, (u64, u64)>,
+    /// Claims of listed types; those `unlisted` have an address in no listed object.
+    right: u64,
+    wrong: u64,
+    unlisted: u64,
     /// All samples, those with some type, and those on the stack.
-    pub(crate) samples: u64,
-    pub(crate) typed: u64,
-    pub(crate) stack: u64,
+    samples: u64,
+    typed: u64,
+    stack: u64,
 }
 
 impl Score {
     /// Judges rows `ip addr type offset reason`.
-    pub(crate) fn of(rows: &str, objects: &Objects) -> Result<Self> {
+    pub(super) fn of(rows: &str, objects: &Objects) -> Result<Self> {
         let types = objects.types();
         let mut score = Self::default();
         for row in rows.lines().filter(|row| !row.starts_with('#')) {
@@ -65,29 +63,29 @@ impl Score {
     }
 
     /// Share of a type's samples that were found, in percent.
-    pub(crate) fn recall(&self, name: &str) -> f64 {
+    pub(super) fn recall(&self, name: &str) -> f64 {
         let (seen, found) = self.by_type.get(name).copied().unwrap_or_default();
         percent(found, seen)
     }
 
     /// Share of right claims among those that can be judged, in percent.
-    pub(crate) fn precision(&self) -> f64 {
+    pub(super) fn precision(&self) -> f64 {
         percent(self.right, self.right + self.wrong)
     }
 
     /// Share of claims at no listed object, in percent.
-    pub(crate) fn unlisted(&self) -> f64 {
+    pub(super) fn unlisted(&self) -> f64 {
         percent(self.unlisted, self.right + self.wrong + self.unlisted)
     }
 
     /// Share of the samples off the stack that have some type, in percent.
-    pub(crate) fn typed(&self) -> f64 {
+    pub(super) fn typed(&self) -> f64 {
         percent(self.typed, self.samples - self.stack)
     }
 }
 
 /// A share in percent; of nothing, 0.
-pub(crate) fn percent(part: u64, whole: u64) -> f64 {
+pub(super) fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 

@@ -20,29 +20,20 @@ const FEW: u64 = 250;
 type Place = (String, u64);
 
 /// Adds what share of the members is found, and what share of those named has no false sharing.
-pub(crate) fn add(table: &mut Table, profile: &AccessProfile, coherence: &Path) -> Result<()> {
+pub(super) fn add(table: &mut Table, profile: &AccessProfile, coherence: &Path) -> Result<()> {
     let truth = truth(coherence)?;
     let types: BTreeSet<&str> = truth.keys().map(|(name, _)| name.as_str()).collect();
     let named: Vec<Place> = types.iter().flat_map(|name| named(profile, name, &types)).collect();
     let many: Vec<&Place> = truth.iter().filter(|row| *row.1 >= MANY).map(|row| row.0).collect();
-    let found = many.iter().filter(|place| named.contains(place)).count();
+    let (found, missed): (Vec<&Place>, Vec<&Place>) = many.iter().partition(|place| named.contains(place));
     let wrong = named.iter().filter(|place| truth.get(place).copied().unwrap_or(0) < FEW).count();
-    let missed: Vec<String> = many
-        .iter()
-        .filter(|place| !named.contains(place))
-        .map(|place| format!("{}+{}", place.0, place.1))
-        .collect();
-    table.add(
-        format!("falsely shared members found %, of {}", many.len()),
-        percent(found as u64, many.len() as u64),
-        Bound::AtLeast(90.0),
-    );
-    table.add(
-        format!("members named without false sharing %, of {}", named.len()),
-        percent(wrong as u64, named.len() as u64),
-        Bound::AtMost(10.0),
-    );
+    let share = |part: usize, whole: usize| percent(part as u64, whole as u64);
+    let row = format!("falsely shared members found %, of {}", many.len());
+    table.add(row, share(found.len(), many.len()), Bound::AtLeast(90.0));
+    let row = format!("members named without false sharing %, of {}", named.len());
+    table.add(row, share(wrong, named.len()), Bound::AtMost(10.0));
     if !missed.is_empty() {
+        let missed: Vec<String> = missed.iter().map(|(name, offset)| format!("{name}+{offset}")).collect();
         table.note(format!("falsely shared but not named: {}", missed.join(", ")));
     }
     Ok(())

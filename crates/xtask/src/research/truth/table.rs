@@ -1,19 +1,15 @@
 //! Measured figures with the bounds they are held to.
 
 /// What a figure must reach.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Bound {
+#[derive(Clone, Copy)]
+pub(super) enum Bound {
     /// Nothing; it is shown only.
     None,
-    /// At least this.
     AtLeast(f64),
-    /// At most this.
     AtMost(f64),
-    /// Within a share of a wanted figure.
+    /// Off a wanted figure by no more than a share of it.
     Near {
-        /// The wanted figure.
         wanted: f64,
-        /// The share of it that a figure may be off.
         share: f64,
     },
 }
@@ -39,30 +35,27 @@ impl Bound {
 }
 
 /// Rows in the order they were added.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+#[derive(Default)]
+pub(super) struct Table {
     rows: Vec<(String, f64, Bound)>,
     notes: Vec<String>,
 }
 
 impl Table {
-    /// Adds a row.
-    pub(crate) fn add(&mut self, name: String, measured: f64, bound: Bound) {
+    pub(super) fn add(&mut self, name: String, measured: f64, bound: Bound) {
         self.rows.push((name, measured, bound));
     }
 
     /// Adds a remark, shown below the rows.
-    pub(crate) fn note(&mut self, text: String) {
+    pub(super) fn note(&mut self, text: String) {
         self.notes.push(text);
     }
 
-    /// Whether every figure is within its bound.
-    pub(crate) fn holds(&self) -> bool {
+    pub(super) fn holds(&self) -> bool {
         self.rows.iter().all(|(_, measured, bound)| bound.holds(*measured))
     }
 
-    /// The rows as text.
-    pub(crate) fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let rows = self.rows.iter().map(|(name, measured, bound)| {
             let verdict = match (*bound, bound.holds(*measured)) {
                 (Bound::None, _) => "",

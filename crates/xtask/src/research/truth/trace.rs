@@ -7,23 +7,21 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 /// Accesses of a CPU, whatever they are to, after which a visit of its is over.
-pub(crate) const GAP: u64 = 400;
+const GAP: u64 = 400;
 /// Bytes of a record: address, low half of the instruction's address, CPU, flags, thread.
 const RECORD: usize = 16;
 /// Flags without the bit of stores from here on mark times and switches.
 const MARKS: u8 = 0x7c;
 
-/// An access of the trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Access {
-    /// Address of the data.
-    pub(crate) address: u64,
-    /// CPU.
-    pub(crate) cpu: u8,
+/// An access of the trace: address of the data, and CPU.
+#[derive(Clone, Copy)]
+struct Access {
+    address: u64,
+    cpu: u8,
 }
 
 /// Calls back with each access of a trace file in order.
-pub(crate) fn each_access(path: &Path, mut each: impl FnMut(Access)) -> Result<()> {
+fn each_access(path: &Path, mut each: impl FnMut(Access)) -> Result<()> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let mut reader = BufReader::with_capacity(1 << 20, file);
     let mut record = [0; RECORD];
@@ -42,10 +40,10 @@ pub(crate) fn each_access(path: &Path, mut each: impl FnMut(Access)) -> Result<(
 }
 
 /// What a visit touched: bit `n` stands for bytes `8 n ..= 8 n + 7` of the object.
-pub(crate) type Words = Vec<u64>;
+type Words = Vec<u64>;
 
 /// Visits of the objects of one type that go on.
-pub(crate) struct Visits<'s> {
+struct Visits<'s> {
     spans: &'s [Span],
     /// By CPU, its accesses so far.
     clocks: Vec<u64>,
@@ -54,13 +52,12 @@ pub(crate) struct Visits<'s> {
 }
 
 impl<'s> Visits<'s> {
-    /// No access was seen yet.
-    pub(crate) fn new(spans: &'s [Span]) -> Self {
+    fn new(spans: &'s [Span]) -> Self {
         Self { spans, clocks: Vec::new(), open: Vec::new() }
     }
 
     /// Takes the next access; gives the visit that ended before it, if one did.
-    pub(crate) fn take(&mut self, access: Access) -> Option<Words> {
+    fn take(&mut self, access: Access) -> Option<Words> {
         let cpu = usize::from(access.cpu);
         if self.clocks.len() <= cpu {
             self.clocks.resize(cpu + 1, 0);
@@ -79,31 +76,27 @@ impl<'s> Visits<'s> {
     }
 
     /// The visits that have not ended.
-    pub(crate) fn rest(self) -> impl Iterator<Item = Words> {
+    fn rest(self) -> impl Iterator<Item = Words> {
         self.open.into_iter().flatten().map(|(_, words)| words).filter(|words| !words.is_empty())
     }
 }
 
 /// Mean number of cachelines of `line` bytes that the visits of a trace touch in the objects of one type, which do not
 /// overlap and begin on lines.
-pub(crate) fn lines_per_visit(trace: &Path, spans: &[Span], line: u64) -> Result<f64> {
+pub(super) fn lines_per_visit(trace: &Path, spans: &[Span], line: u64) -> Result<f64> {
     let mut visits = Visits::new(spans);
     let (mut count, mut touched) = (0, 0);
-    each_access(trace, |access| {
-        if let Some(words) = visits.take(access) {
-            count += 1;
-            touched += lines(&words, line);
-        }
-    })?;
-    for words in visits.rest() {
+    let mut add = |words: Words| {
         count += 1;
         touched += lines(&words, line);
-    }
+    };
+    each_access(trace, |access| visits.take(access).into_iter().for_each(&mut add))?;
+    visits.rest().for_each(add);
     Ok(touched as f64 / (count as f64).max(1.0))
 }
 
 /// Number of cachelines of `line` bytes that a visit touches in an object that begins on one.
-pub(crate) fn lines(words: &Words, line: u64) -> u64 {
+fn lines(words: &Words, line: u64) -> u64 {
     let per_line = (line / 8).clamp(1, 64);
     let mask = u64::MAX >> (64 - per_line);
     let touched =

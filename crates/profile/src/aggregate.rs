@@ -17,6 +17,6 @@ pub(crate) mod rounds;
 pub(crate) mod windows;
 
 pub(crate) use blocks::{Blocks, Clock};
-pub(crate) use builder::{Builder, Counts, Row, SampleOutcome, StructIndex, TypeInfo};
+pub(crate) use builder::{Builder, Counts, Row, StructIndex, add, cover};
 pub(crate) use gaps::Gaps;
 pub(crate) use windows::{Moment, Windows, Word};

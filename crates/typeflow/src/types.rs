@@ -12,4 +12,4 @@ pub mod space;
 
 pub use definitions::Definitions;
 pub use shape::{Place, Shape, Ty};
-pub use space::TypeSpace;
+pub use space::{TypeSpace, kept};

@@ -25,7 +25,8 @@ impl Touched {
     }
 }
 
-/// The home of each object by where it begins, and sums over all, of samples with how many are alike. Of CPUs with equally many samples, the first is home.
+/// The home of each object by where it begins, and sums over all, of samples with how many are alike. Of CPUs with equally
+/// many samples, the first is home.
 pub(crate) fn homes<'t>(
     samples: impl IntoIterator<Item = (&'t Touched, u64)>,
 ) -> (FxHashMap<u64, u32>, Homes) {
@@ -33,17 +34,15 @@ pub(crate) fn homes<'t>(
     for (touched, samples) in samples {
         *counts.entry(touched.base).or_default().entry(touched.cpu).or_default() += samples;
     }
-    let mut sums = Homes::default();
-    for cpus in counts.values() {
+    let (mut homes, mut sums) = (FxHashMap::default(), Homes::default());
+    for (base, cpus) in counts {
         let samples: u64 = cpus.values().sum();
         sums.samples += samples;
         sums.others += samples * (cpus.len() as u64 - 1);
+        let busiest = cpus.into_iter().max_by_key(|(cpu, count)| (*count, std::cmp::Reverse(*cpu)));
+        homes.extend(busiest.map(|(cpu, _)| (base, cpu)));
     }
-    let most = |cpus: &BTreeMap<u32, u64>| {
-        let busiest = cpus.iter().max_by_key(|(cpu, count)| (**count, std::cmp::Reverse(**cpu)));
-        busiest.map_or(0, |(cpu, _)| *cpu)
-    };
-    (counts.iter().map(|(base, cpus)| (*base, most(cpus))).collect(), sums)
+    (homes, sums)
 }
 
 #[cfg(test)]

@@ -36,17 +36,11 @@ impl<'f> Source<'f> {
     #[inline]
     pub(crate) fn facts(&self, sample: &Sample<'_>) -> Facts {
         let (event, cpu, source) = (sample.event, sample.cpu, sample.data_source);
-        match self.linker.locate(sample) {
-            Ok(linked) => {
-                let tid = sample.tid.filter(|_| self.linker.is_program());
-                let aside = Aside { space: Ok(linked.space), event, cpu, tid, source };
-                Facts { ip: linked.ip, address: sample.addr.unwrap_or(0), aside }
-            }
-            Err(reason) => {
-                let aside = Aside { space: Err(reason), event, cpu, tid: None, source };
-                Facts { ip: 0, address: 0, aside }
-            }
-        }
+        let linked = self.linker.locate(sample);
+        let tid = sample.tid.filter(|_| linked.is_ok() && self.linker.is_program());
+        let aside = Aside { space: linked.map(|linked| linked.space), event, cpu, tid, source };
+        let address = linked.map_or(0, |_| sample.addr.unwrap_or(0));
+        Facts { ip: linked.map_or(0, |linked| linked.ip), address, aside }
     }
 
     /// Whether the samples of an event count by the runs of their branch stacks.
@@ -56,23 +50,18 @@ impl<'f> Source<'f> {
     }
 
     /// A run of instructions of the program: begin in place of the instruction, end in place of the data's address. Or
-    /// how it counts that there is none. In whose code a branch is its own address tells.
+    /// how it counts that there is none.
     pub(crate) fn piece(&self, sample: &Sample<'_>, piece: Piece) -> Result<Facts, Facts> {
         let (event, cpu) = (sample.event, sample.cpu);
         let aside = |space| Aside { space, event, cpu, tid: None, source: None };
         let lost = |reason| Facts { ip: 0, address: 0, aside: aside(Err(reason)) };
         let Run { begin, end } = piece.map_err(lost)?;
-        let cpu_mode = mode(sample);
         let mut in_mode = *sample;
-        in_mode.cpu_mode = cpu_mode;
+        in_mode.cpu_mode = mode(sample);
         let at = |ip| self.linker.locate(&in_mode.with_ip(Some(ip)));
         let first = at(begin).map_err(lost)?;
-        match at(end) {
-            Ok(last) if last.space == first.space => {
-                let aside = Aside { cpu: None, ..aside(Ok(0)) };
-                Ok(Facts { ip: first.ip, address: last.ip, aside })
-            }
-            _ => Err(lost(Reason::BrokenRun)),
-        }
+        let last = at(end).ok().filter(|last| last.space == first.space);
+        let last = last.ok_or_else(|| lost(Reason::BrokenRun))?;
+        Ok(Facts { ip: first.ip, address: last.ip, aside: Aside { cpu: None, ..aside(Ok(0)) } })
     }
 }

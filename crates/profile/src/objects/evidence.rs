@@ -1,6 +1,6 @@
 //! What sampled addresses show of objects: an address less the offset the code tells is where an object begins.
 
-use fieldline_typeflow::operands::{Operand, Target, TypeIndex};
+use fieldline_typeflow::operands::{Operand, Reason, Target, TypeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -50,8 +50,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Takes samples of one address whose operand the code tells. `owner`: whose own data they touch where there is such:
-    /// the CPU's of a kernel, the thread's of a program. `is_struct`: whether a type is a struct.
+    /// Takes samples of one address whose operand the code tells; `owner` as in [`Seen`].
     pub(crate) fn add_all(
         &mut self,
         address: u64,
@@ -77,7 +76,7 @@ impl Evidence {
                     *reached = offset.saturating_add(u64::from(operand.size)).max(*reached);
                 }
             }
-            (None, Target::Unknown(fieldline_typeflow::operands::reason::Reason::Stack)) => {
+            (None, Target::Unknown(Reason::Stack)) => {
                 self.stacks.insert(address / PAGE);
             }
             _ => {}
@@ -100,10 +99,10 @@ impl Evidence {
     pub(crate) fn per_cpu_offsets(&self) -> BTreeMap<u32, u64> {
         let mut best: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
         for ((cpu, offset), samples) in &self.per_cpu {
-            let (all, most, _) = best.entry(*cpu).or_default();
+            let (all, most, of_most) = best.entry(*cpu).or_default();
             *all += samples;
             if samples > most {
-                best.insert(*cpu, (best.get(cpu).map_or(0, |known| known.0), *samples, *offset));
+                (*most, *of_most) = (*samples, *offset);
             }
         }
         let agreed = best.into_iter().filter(|(_, (all, most, _))| most * 2 > *all);

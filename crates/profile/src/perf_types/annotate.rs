@@ -1,9 +1,9 @@
 //! `perf annotate --data-type[=TYPE] -n --stdio`.
 //!
-//! One section a type: a head with its samples, then its members in the order of declaration, nested. A row's number is that of
-//! all samples whose offset is in the member, so a struct's is the sum of its members' and of what fell between them, and
-//! views of a union repeat each other. Offsets of single accesses can't be had back: a sample counts for the innermost member
-//! that holds it; what only a later view of a union shows, for the bytes that the views before lack.
+//! One section a type: a head with its samples, then its members in the order of declaration, nested. A row's number is that
+//! of all samples whose offset is in the member, and views of a union repeat each other. Offsets of single accesses can't be
+//! had back: a sample counts for the innermost member that holds it; what only a later view of a union shows, for the
+//! bytes that the views before lack.
 
 use super::counts::{Error, Form, MemoryOperation, Row, TypeCounts, hexadecimal};
 use fieldline_access::access::Tally;
@@ -53,20 +53,15 @@ pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
     let mut section: Option<Section> = None;
     for (line, number) in text.lines().zip(1..) {
         if let Some(head) = line.strip_prefix(HEAD) {
-            if let Some(done) = section.take() {
-                done.finish(&mut counts.rows);
-            }
             let parsed = Section::parse(head);
             let mut next = parsed.ok_or_else(|| Error::line(number, "is not a head of a type"))?;
             next.event = counts.event(&format!("{EVENT} {}", events.of(&next)));
-            section = Some(next);
+            section.replace(next).into_iter().for_each(|done| done.finish(&mut counts.rows));
         } else if let Some(section) = &mut section {
             section.note(line).map_err(|problem| Error::line(number, problem))?;
         }
     }
-    if let Some(done) = section {
-        done.finish(&mut counts.rows);
-    }
+    section.into_iter().for_each(|done| done.finish(&mut counts.rows));
     Ok(counts)
 }
 
@@ -79,13 +74,12 @@ struct Events {
 
 impl Events {
     fn of(&mut self, section: &Section) -> usize {
-        let is_new = self.seen.insert((section.type_name.clone(), section.dso.clone()));
-        if !is_new || self.number == 0 {
+        let of = (section.type_name.clone(), section.dso.clone());
+        if self.seen.contains(&of) || self.number == 0 {
             self.number += 1;
+            self.seen.clear();
         }
-        if !is_new {
-            self.seen = BTreeSet::from([(section.type_name.clone(), section.dso.clone())]);
-        }
+        self.seen.insert(of);
         self.number
     }
 }
@@ -107,11 +101,8 @@ impl Section {
             return Ok(());
         }
         if trimmed.contains("offset") && trimmed.ends_with("field") {
-            return if trimmed.starts_with("Samples") {
-                Ok(())
-            } else {
-                Err("has no numbers of samples; print them by perf annotate -n".into())
-            };
+            let problem = "has no numbers of samples; print them by perf annotate -n";
+            return if trimmed.starts_with("Samples") { Ok(()) } else { Err(problem.into()) };
         }
         self.lines += 1;
         if self.lines > LINE_LIMIT {
@@ -142,10 +133,7 @@ impl Section {
     fn count(&mut self, line: Line) {
         let new = line.samples.saturating_sub(self.counted_in(line));
         let end = line.offset.saturating_add(line.size);
-        let mut begin = self.unseen(line.offset);
-        if begin >= end {
-            begin = line.offset;
-        }
+        let begin = Some(self.unseen(line.offset)).filter(|begin| *begin < end).unwrap_or(line.offset);
         if new > 0 {
             let sum = self.counted.entry(begin).or_insert((end.saturating_sub(begin), 0));
             sum.1 = sum.1.saturating_add(new);

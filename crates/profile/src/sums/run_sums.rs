@@ -42,9 +42,9 @@ pub(super) fn each<'c>(
     mut each: impl FnMut(&Alike, &Counts),
 ) {
     let by_cpu = counts.clone().flat_map(|counts| &counts.by_cpu);
-    let changes = by_cpu.map(|((run, cpu), (samples, period))| Change {
+    let changes = by_cpu.map(|((run, of), (samples, period))| Change {
         run: *run,
-        of: *cpu,
+        of: *of,
         samples: i128::from(*samples),
         period: i128::from(*period),
     });

@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::value::{Origin, Spot, Value};
 use crate::program::Program;
-use crate::types::{Place, Shape, Ty, TypeSpace};
+use crate::types::{Place, Shape, Ty, TypeSpace, kept};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::code::NameKind;
 use fieldline_machinecode::machine::{AddressSegment, System};
@@ -75,16 +75,16 @@ impl<'a> World<'a> {
             return Some(found);
         }
         let symbol = self.program.symbols.data_at(address)?;
-        let begin = match self.variables.get(&symbol.address) {
-            Some(known) => *known,
-            None => {
-                let own = self.program.variable_at(self.unit, symbol.address, &mut self.types);
+        let begin = kept(
+            self,
+            |world| &mut world.variables,
+            symbol.address,
+            |world| {
+                let own = world.program.variable_at(world.unit, symbol.address, &mut world.types);
                 // Compilers use variables that the unit does not declare (the stack's canary), macros other names.
-                let found = own.or_else(|| self.program.variable_anywhere(symbol.address, &mut self.types));
-                self.variables.insert(symbol.address, found);
-                found
-            }
-        };
+                own.or_else(|| world.program.variable_anywhere(symbol.address, &mut world.types))
+            },
+        );
         let offset = i64::try_from(address - symbol.address).ok()?;
         begin.map(|place| Place { offset, ..place })
     }
@@ -111,15 +111,13 @@ impl<'a> World<'a> {
 
     /// What a register of the system holds.
     pub fn system(&mut self, system: System, origin: Origin) -> Value {
-        let of_threads = self.program.per_cpu.segment == AddressSegment::Fs;
-        match system {
-            System::Thread if of_threads => Value::PerCpuOffset,
-            System::CpuOffset if !of_threads => Value::PerCpuOffset,
-            // `struct task_struct`, include/linux/sched.h.
-            System::CurrentTask if !of_threads => match self.types.named("task_struct") {
-                Some(ty) => Value::to(Place { ty, offset: 0 }, origin),
-                None => Value::Word(origin),
-            },
+        match (system, self.program.per_cpu.segment == AddressSegment::Fs) {
+            (System::Thread, true) | (System::CpuOffset, false) => Value::PerCpuOffset,
+            (System::CurrentTask, false) => {
+                // `struct task_struct`, include/linux/sched.h.
+                let task = self.types.named("task_struct");
+                task.map_or(Value::Word(origin), |ty| Value::to(Place { ty, offset: 0 }, origin))
+            }
             _ => Value::Word(origin),
         }
     }
@@ -137,22 +135,23 @@ impl<'a> World<'a> {
 
     /// What a function's declaration says of calls of it, by its DIE.
     pub fn declared(&mut self, callee: DieRef) -> Declared {
-        if let Some(known) = self.declared.get(&callee) {
-            return known.clone();
-        }
-        let dwarf = self.program.dwarf;
-        let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| self.types.of_die(die));
-        let parameters =
-            dwarf.parameter_types(callee).into_iter().take(self.program.architecture.arguments().len());
-        let parameters: Vec<Ty> = parameters.map(|die| self.struct_behind(die)).collect();
-        let declared = Declared {
-            target: self.types.pointee(ty),
-            never: dwarf.is_noreturn(callee),
-            is_wide: self.types.size(ty) > 8,
-            parameters: parameters.into(),
-        };
-        self.declared.insert(callee, declared.clone());
-        declared
+        kept(
+            self,
+            |world| &mut world.declared,
+            callee,
+            |world| {
+                let dwarf = world.program.dwarf;
+                let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| world.types.of_die(die));
+                let most = world.program.architecture.arguments().len();
+                let parameters = dwarf.parameter_types(callee).into_iter().take(most);
+                Declared {
+                    target: world.types.pointee(ty),
+                    never: dwarf.is_noreturn(callee),
+                    is_wide: world.types.size(ty) > 8,
+                    parameters: parameters.map(|die| world.struct_behind(die)).collect(),
+                }
+            },
+        )
     }
 
     fn struct_behind(&mut self, die: Option<DieRef>) -> Ty {
@@ -168,10 +167,10 @@ impl<'a> World<'a> {
 
     /// The DIE of the function at an address, if the unit declares it.
     pub fn function_die(&self, address: u64) -> Option<DieRef> {
-        let mut symbols = self.program.symbols.at(address).filter(|symbol| symbol.is_function);
         let survey = self.program.survey(self.unit)?;
-        symbols
-            .find_map(|symbol| survey.named(self.program.dwarf, NameKind::Function, symbol.name.as_bytes()))
+        let die = |name: &str| survey.named(self.program.dwarf, NameKind::Function, name.as_bytes());
+        let mut symbols = self.program.symbols.at(address).filter(|symbol| symbol.is_function);
+        symbols.find_map(|symbol| die(symbol.name))
     }
 
     /// Whether the function at an address is of this unit.

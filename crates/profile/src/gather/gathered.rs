@@ -89,7 +89,7 @@ impl Gathered {
     /// The tally and the median gap, if the samples taken for it are those whose function is known.
     pub(crate) fn looked(&self, answers: &Answers) -> Option<&(RecordTally, u64)> {
         let is_right = |(facts, sums): (Facts, &Sums)| {
-            let is_known = facts.aside.space.is_ok() && answers.function_of(facts.ip).is_some();
+            let is_known = facts.aside.space.is_ok() && answers.at(facts.ip).function.is_some();
             is_known == sums.has_function
         };
         self.looked.as_ref().filter(|_| self.table.iter().all(is_right))

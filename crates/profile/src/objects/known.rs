@@ -4,7 +4,7 @@ use crate::objects::evidence::{Evidence, PAGE, Votes};
 use crate::objects::slides::Slides;
 use fieldline_typeflow::operands::{Answers, TypeEntry, TypeIndex};
 use fieldline_typeflow::program::Program;
-use fieldline_typeflow::types::{Place, Shape, Ty, TypeSpace, kept};
+use fieldline_typeflow::types::{Place, Ty, TypeSpace, kept};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -156,11 +156,8 @@ impl<'a> Objects<'a> {
             symbol.address,
             |objects| objects.program.variable_anywhere(symbol.address, &mut objects.types),
         );
-        let mut place = Place { offset: i64::try_from(linked - symbol.address).ok()?, ..begin? };
-        while let Shape::Array { element, .. } = *self.types.shape(place.ty) {
-            let size = self.types.size(element) as i64;
-            place = Place { ty: element, offset: place.offset.checked_rem(size)? };
-        }
+        let place = Place { offset: i64::try_from(linked - symbol.address).ok()?, ..begin? };
+        let place = self.types.innermost(place)?;
         let is_struct = self.types.is_aggregate(place.ty) && self.types.is_inside(place);
         is_struct.then_some((place.ty, place.offset as u64))
     }

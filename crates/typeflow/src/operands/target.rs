@@ -4,7 +4,7 @@ use super::reason::Reason;
 use crate::types::{Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
-use fieldline_machinecode::machine::{AccessKind, Memory};
+use fieldline_machinecode::machine::AccessKind;
 
 /// Index of a type in [`crate::operands::answers::Answers::types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,9 +120,10 @@ pub struct Operand<T> {
     pub fixed: Option<Fixed>,
 }
 
-impl<T> Operand<T> {
-    /// An operand of an instruction.
-    pub fn new(memory: &Memory, target: Target<T>, fixed: Option<Fixed>) -> Self {
-        Self { access: memory.access, size: memory.size, is_implicit: memory.is_implicit, target, fixed }
+impl<T: Copy> Operand<T> {
+    /// The same with the type renamed.
+    pub(super) fn map<U>(&self, rename: impl FnOnce(T) -> U) -> Operand<U> {
+        let Self { access, size, is_implicit, target, fixed } = *self;
+        Operand { access, size, is_implicit, target: target.map(rename), fixed }
     }
 }

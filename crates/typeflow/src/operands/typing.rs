@@ -29,12 +29,11 @@ pub(super) fn typed(
     solution.walk(world, &mut |world, index, state| {
         let Some(instruction) = code.instructions.get(index) else { return };
         patched(world, code, state, instruction, reader, &mut all);
-        let operands: Vec<_> = instruction
-            .memory()
-            .map(|memory| operand(world, code, state, instruction.address, memory))
-            .collect();
+        let Instruction { address, length, .. } = *instruction;
+        let memory = instruction.memory();
+        let operands: Vec<_> = memory.map(|memory| operand(world, code, state, address, memory)).collect();
         if !operands.is_empty() {
-            all.push(Typed { address: instruction.address, length: instruction.length, operands });
+            all.push(Typed { address, length, operands });
         }
     });
     join_same(all)
@@ -95,7 +94,7 @@ fn operand(world: &mut World<'_>, code: &Code, state: &State, at: u64, memory: &
         }
         spot => target(world, code, state, at, spot),
     };
-    Operand::new(memory, target, fixed)
+    Operand { access: memory.access, size: memory.size, is_implicit: memory.is_implicit, target, fixed }
 }
 
 fn target(world: &mut World<'_>, code: &Code, state: &State, at: u64, spot: Spot) -> Target<Ty> {
@@ -110,17 +109,17 @@ fn target(world: &mut World<'_>, code: &Code, state: &State, at: u64, spot: Spot
             }
             None => Target::Within { ty: pointer.ty },
         },
-        Spot::Fixed { .. } => match world.place(spot) {
-            Some(place) => of_place(world, place),
-            None => Target::Unknown(Reason::UnknownPointer),
-        },
+        Spot::Fixed { .. } => {
+            let place = world.place(spot);
+            place.map_or(Target::Unknown(Reason::UnknownPointer), |place| of_place(world, place))
+        }
         Spot::Element(pointer) => {
             pointer.first().map_or(Target::Within { ty: pointer.ty }, |place| element(world, place))
         }
-        Spot::FixedElement { address, per_cpu } => match world.place(Spot::Fixed { address, per_cpu }) {
-            Some(place) => element(world, place),
-            None => Target::Unknown(Reason::UnknownPointer),
-        },
+        Spot::FixedElement { address, per_cpu } => {
+            let place = world.place(Spot::Fixed { address, per_cpu });
+            place.map_or(Target::Unknown(Reason::UnknownPointer), |place| element(world, place))
+        }
     }
 }
 
@@ -128,25 +127,17 @@ fn target(world: &mut World<'_>, code: &Code, state: &State, at: u64, spot: Spot
 fn stack(world: &mut World<'_>, code: &Code, state: &State, at: u64, offset: i64) -> Target<Ty> {
     let place = region_at(state, &code.facts.regions, at, offset);
     let inside = place.filter(|place| world.types.is_inside(*place));
-    match inside.map(|place| of_place(world, place)) {
-        Some(Target::Place { ty, offset }) if world.types.is_aggregate(ty) => Target::Place { ty, offset },
-        _ => Target::Unknown(Reason::Stack),
-    }
+    let target = inside.map(|place| of_place(world, place));
+    let is_struct =
+        |target: &Target<Ty>| matches!(target, Target::Place { ty, .. } if world.types.is_aggregate(*ty));
+    target.filter(is_struct).unwrap_or(Target::Unknown(Reason::Stack))
 }
 
 /// A place in its outermost struct; in an array of structs the element is that.
 fn of_place(world: &mut World<'_>, place: Place) -> Target<Ty> {
-    let mut place = place;
-    while let Shape::Array { element, .. } = *world.types.shape(place.ty) {
-        let size = world.types.size(element) as i64;
-        if size <= 0 {
-            return Target::Unknown(Reason::NoDefinition);
-        }
-        place = Place { ty: element, offset: place.offset.rem_euclid(size) };
-    }
-    if world.types.size(place.ty) == 0 {
+    let Some(place) = world.types.innermost(place).filter(|place| world.types.size(place.ty) > 0) else {
         return Target::Unknown(Reason::NoDefinition);
-    }
+    };
     match u64::try_from(place.offset) {
         Ok(offset) if world.types.is_inside(place) => Target::Place { ty: place.ty, offset },
         _ => Target::Unknown(Reason::OutsideType),
@@ -157,24 +148,23 @@ fn of_place(world: &mut World<'_>, place: Place) -> Target<Ty> {
 fn element(world: &mut World<'_>, place: Place) -> Target<Ty> {
     let Some(array) = world.types.array_at(place) else {
         return match world.types.shape(place.ty) {
-            // A pointer to numbers or pointers points to an array of them.
-            Shape::Word { .. } | Shape::Pointer { .. } => {
-                let size = world.types.size(place.ty).max(1) as i64;
-                of_place(world, Place { offset: place.offset.rem_euclid(size), ..place })
-            }
             Shape::Void => Target::Unknown(Reason::UnknownPointer),
-            _ => Target::Within { ty: place.ty },
+            _ => match world.types.in_number(place) {
+                Some(place) => of_place(world, place),
+                None => Target::Within { ty: place.ty },
+            },
         };
     };
     // Of an array that is in nothing the element is the whole. Of structs in a struct it is what can be told for sure.
     if matches!(world.types.shape(place.ty), Shape::Array { .. }) || world.types.is_aggregate(array.element) {
         return of_place(world, Place { ty: array.element, offset: array.offset });
     }
-    let offset = array.array.saturating_add(array.offset);
-    match u64::try_from(offset) {
-        Ok(offset) => {
-            Target::Element { ty: place.ty, offset, stride: array.stride.unsigned_abs(), count: array.count }
-        }
-        Err(_) => Target::Unknown(Reason::OutsideType),
-    }
+    let (stride, count) = (array.stride.unsigned_abs(), array.count);
+    let offset = u64::try_from(array.array.saturating_add(array.offset));
+    offset.map_or(Target::Unknown(Reason::OutsideType), |offset| Target::Element {
+        ty: place.ty,
+        offset,
+        stride,
+        count,
+    })
 }

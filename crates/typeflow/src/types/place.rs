@@ -185,6 +185,23 @@ impl TypeSpace<'_, '_> {
         None
     }
 
+    /// For a place in an array, that in the innermost element; `None` if elements have no size.
+    pub fn innermost(&self, mut place: Place) -> Option<Place> {
+        while let Shape::Array { element, .. } = *self.shape(place.ty) {
+            let size = Some(self.size(element) as i64).filter(|size| *size > 0)?;
+            place = Place { ty: element, offset: place.offset.rem_euclid(size) };
+        }
+        Some(place)
+    }
+
+    /// For a place in a number or pointer, that in the element: a pointer to one points to an array of them.
+    pub fn in_number(&self, place: Place) -> Option<Place> {
+        let (Shape::Word { size, .. } | Shape::Pointer { size, .. }) = self.shape(place.ty) else {
+            return None;
+        };
+        Some(Place { offset: place.offset.rem_euclid((*size).max(1) as i64), ..place })
+    }
+
     /// An element of the array that begins at `begin`; of an array of arrays one of the innermost.
     fn element_at(&self, begin: i64, offset: i64, element: Ty, count: Option<u64>) -> Option<Element> {
         let (mut element, mut count) = (element, count);

@@ -2,9 +2,10 @@
 
 use crate::objects::evidence::{Evidence, PAGE, Votes};
 use crate::objects::slides::Slides;
+use fieldline_typeflow::kept;
 use fieldline_typeflow::operands::{Answers, TypeEntry, TypeIndex};
 use fieldline_typeflow::program::Program;
-use fieldline_typeflow::types::{Place, Ty, TypeSpace, kept};
+use fieldline_typeflow::types::{Place, Ty, TypeSpace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -150,11 +151,10 @@ impl<'a> Objects<'a> {
             return None;
         }
         let symbol = self.program.symbols.data_at(linked)?;
-        let begin = kept(
-            self,
-            |objects| &mut objects.variables,
+        let begin = kept!(
+            self.variables,
             symbol.address,
-            |objects| objects.program.variable_anywhere(symbol.address, &mut objects.types),
+            self.program.variable_anywhere(symbol.address, &mut self.types)
         );
         let place = Place { offset: i64::try_from(linked - symbol.address).ok()?, ..begin? };
         let place = self.types.innermost(place)?;

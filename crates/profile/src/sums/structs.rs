@@ -8,8 +8,9 @@ use crate::attribute::Attributed;
 use fieldline_debuginfo::dwarf::{Dwarf, TypeReader};
 use fieldline_layout::Layout;
 use fieldline_layout::types::AggregateKind;
+use fieldline_typeflow::kept;
 use fieldline_typeflow::operands::{Answers, Target, TypeIndex};
-use fieldline_typeflow::types::{Definitions, Place, Shape, Ty, TypeSpace, kept};
+use fieldline_typeflow::types::{Definitions, Place, Shape, Ty, TypeSpace};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -59,32 +60,22 @@ impl<'a, 's> Structs<'a, 's> {
     }
 
     fn ty(&mut self, answers: &Answers, index: TypeIndex) -> Ty {
-        kept(
-            self,
-            |structs| &mut structs.tys,
-            index,
-            |structs| {
-                let die = answers.ty(index).and_then(|entry| entry.die);
-                die.map_or(Ty::VOID, |die| structs.types.of_die(die))
-            },
-        )
+        kept!(self.tys, index, {
+            let die = answers.ty(index).and_then(|entry| entry.die);
+            die.map_or(Ty::VOID, |die| self.types.of_die(die))
+        })
     }
 
     /// The structs that hold a place, from the outermost inwards: that itself, and in it those of some size and name.
     fn descent(&mut self, answers: &Answers, index: TypeIndex, offset: u64) -> Rc<[Place]> {
-        kept(
-            self,
-            |structs| &mut structs.descents,
-            (index, offset),
-            |structs| {
-                let ty = structs.ty(answers, index);
-                let place = i64::try_from(offset).map(|offset| Place { ty, offset });
-                let mut places = place.map_or_else(|_| Vec::new(), |place| structs.types.descent(place));
-                let outermost = places.first().copied();
-                places.retain(|place| Some(*place) == outermost || structs.is_asked_for(place.ty));
-                places.into()
-            },
-        )
+        kept!(self.descents, (index, offset), {
+            let ty = self.ty(answers, index);
+            let place = i64::try_from(offset).map(|offset| Place { ty, offset });
+            let mut places = place.map_or_else(|_| Vec::new(), |place| self.types.descent(place));
+            let outermost = places.first().copied();
+            places.retain(|place| Some(*place) == outermost || self.is_asked_for(place.ty));
+            places.into()
+        })
     }
 
     fn is_asked_for(&self, ty: Ty) -> bool {
@@ -97,21 +88,16 @@ impl<'a, 's> Structs<'a, 's> {
     }
 
     fn known(&mut self, builder: &mut Builder, ty: Ty) -> StructIndex {
-        kept(
-            self,
-            |structs| &mut structs.known,
-            ty,
-            |structs| {
-                // A type that can't be read again has no layout to show; its accesses count all the same.
-                let layout = structs.types.die(ty).and_then(|die| {
-                    let id = structs.reader.read(die).ok()?;
-                    Layout::of(structs.reader.table(), id)
-                });
-                let name = structs.types.name(ty).unwrap_or("(anonymous)").to_owned();
-                // With the namespaces around it, which tell structs of one name apart.
-                let layout = layout.map(|layout| Layout { name: name.clone(), ..layout });
-                builder.add_type(name, structs.types.size(ty), layout)
-            },
-        )
+        kept!(self.known, ty, {
+            // A type that can't be read again has no layout to show; its accesses count all the same.
+            let layout = self.types.die(ty).and_then(|die| {
+                let id = self.reader.read(die).ok()?;
+                Layout::of(self.reader.table(), id)
+            });
+            let name = self.types.name(ty).unwrap_or("(anonymous)").to_owned();
+            // With the namespaces around it, which tell self of one name apart.
+            let layout = layout.map(|layout| Layout { name: name.clone(), ..layout });
+            builder.add_type(name, self.types.size(ty), layout)
+        })
     }
 }

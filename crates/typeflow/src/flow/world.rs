@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::value::{Origin, Spot, Value};
 use crate::program::Program;
-use crate::types::{Place, Shape, Ty, TypeSpace, kept};
+use crate::types::{Place, Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_debuginfo::dwarf::code::NameKind;
 use fieldline_machinecode::machine::{AddressSegment, System};
@@ -75,16 +75,11 @@ impl<'a> World<'a> {
             return Some(found);
         }
         let symbol = self.program.symbols.data_at(address)?;
-        let begin = kept(
-            self,
-            |world| &mut world.variables,
-            symbol.address,
-            |world| {
-                let own = world.program.variable_at(world.unit, symbol.address, &mut world.types);
-                // Compilers use variables that the unit does not declare (the stack's canary), macros other names.
-                own.or_else(|| world.program.variable_anywhere(symbol.address, &mut world.types))
-            },
-        );
+        let begin = kept!(self.variables, symbol.address, {
+            let own = self.program.variable_at(self.unit, symbol.address, &mut self.types);
+            // Compilers use variables that the unit does not declare (the stack's canary), macros other names.
+            own.or_else(|| self.program.variable_anywhere(symbol.address, &mut self.types))
+        });
         let offset = i64::try_from(address - symbol.address).ok()?;
         begin.map(|place| Place { offset, ..place })
     }
@@ -135,23 +130,18 @@ impl<'a> World<'a> {
 
     /// What a function's declaration says of calls of it, by its DIE.
     pub fn declared(&mut self, callee: DieRef) -> Declared {
-        kept(
-            self,
-            |world| &mut world.declared,
-            callee,
-            |world| {
-                let dwarf = world.program.dwarf;
-                let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| world.types.of_die(die));
-                let most = world.program.architecture.arguments().len();
-                let parameters = dwarf.parameter_types(callee).into_iter().take(most);
-                Declared {
-                    target: world.types.pointee(ty),
-                    never: dwarf.is_noreturn(callee),
-                    is_wide: world.types.size(ty) > 8,
-                    parameters: parameters.map(|die| world.struct_behind(die)).collect(),
-                }
-            },
-        )
+        kept!(self.declared, callee, {
+            let dwarf = self.program.dwarf;
+            let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| self.types.of_die(die));
+            let most = self.program.architecture.arguments().len();
+            let parameters = dwarf.parameter_types(callee).into_iter().take(most);
+            Declared {
+                target: self.types.pointee(ty),
+                never: dwarf.is_noreturn(callee),
+                is_wide: self.types.size(ty) > 8,
+                parameters: parameters.map(|die| self.struct_behind(die)).collect(),
+            }
+        })
     }
 
     fn struct_behind(&mut self, die: Option<DieRef>) -> Ty {

@@ -1,10 +1,10 @@
 //! Targets of sampled instructions: every function that was sampled is analysed once, in parallel.
 
-use super::part::{TypedFunction, TypedPart};
 use super::reason::Reason;
 use super::rounds::Rounds;
 use super::sampled::Sampled;
 use super::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
+use super::typing::{TypedFunction, TypedPart};
 use crate::program::Program;
 use rustc_hash::FxHashMap;
 

@@ -4,11 +4,10 @@
 //! analysed too, and theirs in turn. Each is analysed knowing nothing of its arguments but their declared types. What
 //! all callers agree on is then known at the callee's entry, and those that are told something new are analysed again.
 
-use super::part::TypedPart;
 use super::reason::Reason;
 use super::sampled::Sampled;
 use super::target::Target;
-use super::typing::{Typed, typed};
+use super::typing::{Typed, TypedPart, typed};
 use crate::calls::{Export, FunctionUse, Passed, References, SharedPlace, arguments, exports};
 use crate::flow::{Arguments, Code, Solution, World};
 use crate::program::Program;
@@ -221,7 +220,7 @@ impl<'a, 's> Rounds<'a, 's> {
     ) -> Found {
         let code = scopes.and_then(|scopes| Code::read(world, scopes, reader, &item.function));
         let mut found = Found::default();
-        let mut operands = None;
+        let mut operands = Vec::new();
         if let Some(code) = &code {
             let arguments = match item.is_closed {
                 true => arguments(world, code, &item.uses),
@@ -230,9 +229,8 @@ impl<'a, 's> Rounds<'a, 's> {
             let solution = Solution::new(world, code, &arguments);
             found.exports = exports(world, code, &solution, &|address| self.entries.contains(&address));
             if item.level == 0 {
-                let all = typed(world, code, &solution, reader);
-                found.is_curious = self.is_partial(world, &all);
-                operands = Some(all);
+                operands = typed(world, code, &solution, reader);
+                found.is_curious = self.is_partial(world, &operands);
             } else {
                 let mut wanted = found.exports.iter().filter(|export| self.wanted.contains(&export.function));
                 found.is_curious = wanted.any(|export| is_partial(world, &export.usage));

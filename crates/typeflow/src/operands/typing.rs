@@ -1,11 +1,14 @@
 //! Targets of all instructions of a function.
 
 use super::reason::Reason;
-use super::target::{Fixed, Operand, Target};
+use super::target::{Fixed, Operand, Target, TypeEntry, TypeIndex};
 use crate::flow::{Code, Solution, Spot, State, World, region_at};
 use crate::types::{Place, Shape, Ty};
+use fieldline_debuginfo::dwarf::code::Function;
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Instruction, Memory};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// An instruction's operands in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,47 @@ pub struct Typed<T> {
     pub length: u8,
     /// Its operands, those written in it first. Instructions that the kernel may put there count with it.
     pub operands: Vec<Operand<T>>,
+}
+
+/// A function and what its instructions touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedFunction {
+    /// Its name.
+    pub name: String,
+    /// Its code.
+    pub ranges: Vec<Range<u64>>,
+    /// All its instructions that touch memory, by address.
+    pub instructions: Vec<Typed<TypeIndex>>,
+}
+
+/// A function with types of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct TypedPart {
+    pub(crate) types: Vec<TypeEntry>,
+    pub(crate) function: TypedFunction,
+}
+
+impl TypedPart {
+    /// A function's operands as others understand them.
+    pub(crate) fn new(world: &World<'_>, function: &Function, typed: Vec<Typed<Ty>>) -> Self {
+        let mut types = Vec::new();
+        let mut known: FxHashMap<Ty, TypeIndex> = FxHashMap::default();
+        let mut index = |ty| {
+            *known.entry(ty).or_insert_with(|| {
+                types.push(TypeEntry::of(&world.types, ty));
+                TypeIndex(types.len() as u32 - 1)
+            })
+        };
+        let instructions = typed.into_iter().map(|typed| Typed {
+            address: typed.address,
+            length: typed.length,
+            operands: typed.operands.iter().map(|operand| operand.map(&mut index)).collect(),
+        });
+        let instructions = instructions.collect();
+        let name = world.program.dwarf.name_of(function.die).unwrap_or_default();
+        let name = String::from_utf8_lossy(name).into_owned();
+        Self { types, function: TypedFunction { name, ranges: function.ranges.clone(), instructions } }
+    }
 }
 
 /// The operands of all instructions of a function that touch memory, by address.

@@ -1,7 +1,7 @@
 //! What lies at an offset of a type, and what encloses what.
 
 use super::shape::{Place, Shape, Ty, TypeMember};
-use super::space::{TypeSpace, kept};
+use super::space::TypeSpace;
 use std::rc::Rc;
 
 /// How deep aggregates held by value are followed.
@@ -59,20 +59,15 @@ impl TypeSpace<'_, '_> {
     /// The type of a scalar of some bytes that begins at a place. Where several do, as in a union, a pointer is
     /// preferred, unless there are pointers to different types.
     pub fn leaf(&mut self, place: Place, size: u16) -> Option<Ty> {
-        kept(
-            self,
-            |space| &mut space.leaves,
-            (place.ty, place.offset, size),
-            |space| {
-                let mut found = Vec::new();
-                space.leaves_at(place, u64::from(size), MAX_DEPTH, &mut { MAX_STEPS }, &mut found);
-                let mut pointers = found.iter().copied().filter(|ty| space.pointee(*ty).is_some());
-                match pointers.next() {
-                    Some(first) => pointers.all(|other| other == first).then_some(first),
-                    None => found.first().copied(),
-                }
-            },
-        )
+        kept!(self.leaves, (place.ty, place.offset, size), {
+            let mut found = Vec::new();
+            self.leaves_at(place, u64::from(size), MAX_DEPTH, &mut { MAX_STEPS }, &mut found);
+            let mut pointers = found.iter().copied().filter(|ty| self.pointee(*ty).is_some());
+            match pointers.next() {
+                Some(first) => pointers.all(|other| other == first).then_some(first),
+                None => found.first().copied(),
+            }
+        })
     }
 
     fn leaves_at(&mut self, place: Place, size: u64, depth: u32, steps: &mut u32, found: &mut Vec<Ty>) {
@@ -100,11 +95,10 @@ impl TypeSpace<'_, '_> {
         if outer.offset < 0 || inner == Ty::VOID {
             return false;
         }
-        kept(
-            self,
-            |space| &mut space.contained,
+        kept!(
+            self.contained,
             (outer.ty, outer.offset, inner),
-            |space| space.search(outer, inner, MAX_DEPTH, &mut { MAX_STEPS }),
+            self.search(outer, inner, MAX_DEPTH, &mut { MAX_STEPS })
         )
     }
 
@@ -130,20 +124,15 @@ impl TypeSpace<'_, '_> {
     /// The largest type that both places are in, with the offset in it if it is the same for both: what is known
     /// when either may be meant. A place of known offset in a smaller type goes before a larger type.
     pub fn common(&mut self, a: Place, b: Place) -> Option<(Ty, Option<i64>)> {
-        kept(
-            self,
-            |space| &mut space.commons,
-            (a, b),
-            |space| {
-                let (of_a, of_b) = (space.wholes(a), space.wholes(b));
-                let exact = of_a.iter().find(|place| of_b.contains(place));
-                let exact = exact.map(|place| (place.ty, Some(place.offset)));
-                exact.or_else(|| {
-                    let shared = of_a.iter().find(|place| of_b.iter().any(|other| other.ty == place.ty));
-                    shared.map(|place| (place.ty, None))
-                })
-            },
-        )
+        kept!(self.commons, (a, b), {
+            let (of_a, of_b) = (self.wholes(a), self.wholes(b));
+            let exact = of_a.iter().find(|place| of_b.contains(place));
+            let exact = exact.map(|place| (place.ty, Some(place.offset)));
+            exact.or_else(|| {
+                let shared = of_a.iter().find(|place| of_b.iter().any(|other| other.ty == place.ty));
+                shared.map(|place| (place.ty, None))
+            })
+        })
     }
 
     /// Whether a place is in something of a type, wherever in it.
@@ -216,22 +205,20 @@ impl TypeSpace<'_, '_> {
 
     /// Where in a type others of some type are embedded by value, arrays left out; at most `MAX_WIDTH`. Itself counts.
     pub fn positions(&mut self, outer: Ty, inner: Ty) -> Rc<[i64]> {
-        kept(
-            self,
-            |space| &mut space.positions,
-            (outer, inner),
-            |space| {
-                if outer == inner {
-                    return Rc::new([0]);
-                }
-                let mut found = Vec::new();
-                let outer = Place { ty: outer, offset: 0 };
-                space.find_positions(outer, inner, MAX_DEPTH, &mut { MAX_POSITION_STEPS }, &mut found);
-                found.sort_unstable();
-                found.dedup();
-                found.into()
-            },
-        )
+        if outer == inner {
+            return Rc::new([0]);
+        }
+        kept!(self.positions, (outer, inner), {
+            if outer == inner {
+                return Rc::new([0]);
+            }
+            let mut found = Vec::new();
+            let outer = Place { ty: outer, offset: 0 };
+            self.find_positions(outer, inner, MAX_DEPTH, &mut { MAX_POSITION_STEPS }, &mut found);
+            found.sort_unstable();
+            found.dedup();
+            found.into()
+        })
     }
 
     /// `at.offset` is where the type begins in the outermost one.

@@ -3,30 +3,50 @@
 //! Units repeat the definitions of the structs they use. Here a struct is known by kind, name and size, so that facts
 //! of several units speak of the same type.
 
-use super::definitions::Definitions;
 use super::shape::{Place, Shape, Ty, TypeMember};
+use fieldline_debuginfo::dwarf::code::{NameKind, Survey, name_hash};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf, TypeReader};
 use fieldline_layout::types::{Type, TypeId, split_path};
-use rustc_hash::FxHashMap;
-use std::hash::Hash;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// How deep pointers and functions may nest until the rest does not matter.
 const MAX_DEPTH: u32 = 12;
 
-/// What a table of an owner has for a key; if it has nothing, that is found and kept.
-pub fn kept<O, K: Copy + Eq + Hash, V: Clone>(
-    owner: &mut O,
-    table: impl Fn(&mut O) -> &mut FxHashMap<K, V>,
-    key: K,
-    find: impl FnOnce(&mut O) -> V,
-) -> V {
-    if let Some(known) = table(owner).get(&key) {
-        return known.clone();
+/// Definitions of structs by name, out of the units that were surveyed.
+#[derive(Debug, Default)]
+pub struct Definitions {
+    /// By hash of the name: the first definition in file order.
+    by_name: FxHashMap<u64, DieRef>,
+    /// Hashes of the names of those that others hold by value.
+    embedded: FxHashSet<u64>,
+}
+
+impl Definitions {
+    /// Collects the definitions of some units.
+    pub fn new<'u>(surveys: impl IntoIterator<Item = &'u Survey>) -> Self {
+        let mut by_name: FxHashMap<u64, DieRef> = FxHashMap::default();
+        let mut embedded = FxHashSet::default();
+        for survey in surveys {
+            embedded.extend(survey.embedded());
+            for (hash, die) in survey.names(NameKind::Aggregate) {
+                let first = by_name.entry(hash).or_insert(die);
+                *first = die.min(*first);
+            }
+        }
+        Self { by_name, embedded }
     }
-    let found = find(owner);
-    table(owner).insert(key, found.clone());
-    found
+
+    /// Whether a struct of that name is held by value in another, so that a pointer to it may be one into that.
+    pub fn is_embedded(&self, name: &str) -> bool {
+        self.embedded.contains(&name_hash(name.as_bytes()))
+    }
+
+    /// The definition of a name.
+    pub fn find(&self, dwarf: &Dwarf<'_>, name: &str) -> Option<DieRef> {
+        let die = self.by_name.get(&name_hash(name.as_bytes())).copied()?;
+        (dwarf.name_of(die) == Some(name.as_bytes())).then_some(die)
+    }
 }
 
 /// Canonical types of a program.
@@ -71,15 +91,10 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     /// The type of a type's DIE; [`Ty::VOID`] if it can't be read.
     pub fn of_die(&mut self, die: DieRef) -> Ty {
-        kept(
-            self,
-            |space| &mut space.of_dies,
-            die,
-            |space| {
-                let id = space.reader.read_name(die);
-                id.map_or(Ty::VOID, |id| space.of_id(id, MAX_DEPTH))
-            },
-        )
+        kept!(self.of_dies, die, {
+            let id = self.reader.read_name(die);
+            id.map_or(Ty::VOID, |id| self.of_id(id, MAX_DEPTH))
+        })
     }
 
     /// The struct of a name, if its definition was met.
@@ -109,16 +124,11 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     /// Alignment of a struct in bytes; 1 of anything else.
     pub fn align(&mut self, ty: Ty) -> u64 {
-        kept(
-            self,
-            |space| &mut space.aligns,
-            ty,
-            |space| {
-                let die = space.die(ty).filter(|_| space.is_aggregate(ty));
-                let id = die.and_then(|die| space.reader.read(die).ok());
-                id.map_or(1, |id| space.reader.table().align_of(id)).max(1)
-            },
-        )
+        kept!(self.aligns, ty, {
+            let die = self.die(ty).filter(|_| self.is_aggregate(ty));
+            let id = die.and_then(|die| self.reader.read(die).ok());
+            id.map_or(1, |id| self.reader.table().align_of(id)).max(1)
+        })
     }
 
     /// What a pointer points to.
@@ -166,7 +176,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     /// Members of an aggregate by offset. Empty for anything else.
     pub fn members(&mut self, ty: Ty) -> Rc<[TypeMember]> {
-        kept(self, |space| &mut space.members, ty, |space| space.read_members(ty).unwrap_or_default().into())
+        kept!(self.members, ty, self.read_members(ty).unwrap_or_default().into())
     }
 
     fn read_members(&mut self, ty: Ty) -> Option<Vec<TypeMember>> {

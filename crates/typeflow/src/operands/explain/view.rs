@@ -5,8 +5,7 @@ use super::words::{ExplainedOperand, Line};
 use crate::flow::{Arguments, Code, Fact, Location, State, Value, World};
 use crate::types::TypeSpace;
 use fieldline_debuginfo::dwarf::DieRef;
-use fieldline_debuginfo::dwarf::code::Function;
-use fieldline_debuginfo::dwarf::code::ScopeKind;
+use fieldline_debuginfo::dwarf::code::{Function, ScopeKind};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn;
 use fieldline_machinecode::machine::{Instruction, Register};
@@ -78,12 +77,10 @@ impl<'a> View<'_, 'a> {
 
     pub(super) fn arguments(&self) -> Vec<String> {
         let given = self.architecture().arguments().iter().zip(&self.given);
-        let given = given.filter_map(|(register, place)| Some((*register, (*place)?)));
-        given
-            .map(|(register, place)| {
-                spell::holds(self.register(register), &spell::place(self.types(), place))
-            })
-            .collect()
+        let place = |place: &Option<_>| Some(spell::place(self.types(), (*place)?));
+        let given =
+            given.filter_map(|(register, at)| Some(spell::holds(self.register(*register), &place(at)?)));
+        given.collect()
     }
 
     pub(super) fn variables(&self, address: u64) -> Vec<String> {

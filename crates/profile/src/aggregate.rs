@@ -1,10 +1,9 @@
 //! Attributed samples to an `AccessProfile`.
 //!
 //! * `blocks`: stretches of time with equally many samples.
-//! * `builder`: sums by instruction and place, by CPU, by event.
+//! * `builder`: sums by instruction and place, by CPU, by event; which CPU an object is at home on.
 //! * `by_cpu`: something of each CPU.
 //! * `gaps`: how far apart samples of one CPU are.
-//! * `homes`: which CPU an object is at home on.
 //! * `rounds`: samples of one CPU in order of time.
 //! * `windows`: samples of one CPU close in time.
 
@@ -12,7 +11,6 @@ pub(crate) mod blocks;
 pub(crate) mod builder;
 pub(crate) mod by_cpu;
 pub(crate) mod gaps;
-pub(crate) mod homes;
 pub(crate) mod rounds;
 pub(crate) mod windows;
 

@@ -1,8 +1,7 @@
 //! Addresses of the recorded machine to addresses as linked.
 //!
-//! A kernel is moved as a whole (KASLR): perf writes where a symbol of it was. A program or library is mapped by
-//! segments into each process: each mapping says which part of the file it shows. A module is moved as a whole too;
-//! its text is what perf writes a mapping of.
+//! A kernel is moved as a whole (KASLR): perf writes where a symbol of it was. A program or library is mapped by segments
+//! into each process, and each mapping says which. A module is moved as a whole too; perf writes a mapping of its text.
 
 use super::identity::{base_name, is_kernel, is_named, is_same_id};
 use super::landmarks;

@@ -1,8 +1,7 @@
 //! What each process had mapped, over time.
 //!
-//! A file is mapped at different addresses in different processes; a process has what its parent had until it maps
-//! something else there or executes another program. Records of several CPUs may stand out of order in a recording, so
-//! everything is kept with its time and put in order before it is asked.
+//! A process has what its parent had until it maps something else there or executes another program. Records of several
+//! CPUs may stand out of order in a recording, so everything is kept with its time and put in order before it is asked.
 
 use fieldline_perfdata::perf_data::Task;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -2,10 +2,9 @@
 
 use super::key::{Aside, Facts};
 use super::pieces::{Piece, by_runs, mode};
-use super::traps::Traps;
 use crate::addresses::Linker;
 use fieldline_debuginfo::Elf;
-use fieldline_perfdata::perf_data::{Error, EventIndex};
+use fieldline_perfdata::perf_data::{DataBreakpoint, Error, EventIndex, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample::runs::Run;
 use fieldline_perfdata::sample_file::SampleFile;
@@ -63,5 +62,30 @@ impl<'f> Source<'f> {
         let last = at(end).ok().filter(|last| last.space == first.space);
         let last = last.ok_or_else(|| lost(Reason::BrokenRun))?;
         Ok(Facts { ip: first.ip, address: last.ip, aside: Aside { cpu: None, ..aside(Ok(0)) } })
+    }
+}
+
+/// Which events of a recording are breakpoints on data. On x86 such a breakpoint is a trap: samples name the instruction
+/// behind the one that touched memory (Intel SDM volume 3B, "Data Memory and I/O Breakpoint Exception Conditions"). The
+/// address of a sample is that of the watch, not of the access (`perf_bp_event` in `kernel/events/core.c`).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Traps {
+    by_event: Vec<Option<DataBreakpoint>>,
+}
+
+impl Traps {
+    pub(crate) fn of(facts: &RecordingFacts) -> Self {
+        let is_x86 = facts.arch.as_deref().is_none_or(|arch| arch.starts_with("x86") || arch.ends_with("86"));
+        let events = facts.events.iter().map(|event| event.attr.data_breakpoint().filter(|_| is_x86));
+        Self { by_event: events.collect() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_event.iter().all(Option::is_none)
+    }
+
+    /// What is watched, if an event is such a breakpoint.
+    pub(crate) fn of_event(&self, event: EventIndex) -> Option<DataBreakpoint> {
+        self.by_event.get(event.index()).copied().flatten()
     }
 }

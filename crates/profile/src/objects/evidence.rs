@@ -83,9 +83,8 @@ impl Evidence {
         }
     }
 
-    /// How large objects of a type are: as large as the type, unless they lie closer together than that and no
-    /// sample ever reached into the next. Kernels allocate some structs without their tail, as far as the processor
-    /// does not need it (`arch_task_struct_size`).
+    /// How large objects of a type are: as large as the type, unless they lie closer together and no sample ever reached
+    /// into the next. Kernels allocate some structs without a tail the processor doesn't need (`arch_task_struct_size`).
     pub(crate) fn size_of(&self, ty: TypeIndex, size: u64) -> u64 {
         let reached = self.reached.get(&ty).copied().unwrap_or(size);
         let sure = self.candidates.iter().filter(|((of, _), votes)| *of == ty && votes.samples >= SURE);

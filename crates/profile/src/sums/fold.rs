@@ -101,14 +101,8 @@ impl<'p, 'f> Fold<'p, 'f> {
 
     /// How many runs were counted that fit the code.
     pub(super) fn runs_counted(&self, slots: &[Slot]) -> u64 {
-        let of_slot = |slot: &Slot| -> u64 {
-            slot.runs
-                .iter()
-                .zip(self.parts)
-                .map(|(counts, part)| counts.fitting(&part.recorded.straight))
-                .sum()
-        };
-        slots.iter().map(of_slot).sum()
+        let runs = slots.iter().flat_map(|slot| slot.runs.iter().zip(self.parts));
+        runs.map(|(counts, part)| counts.fitting(&part.recorded.straight)).sum()
     }
 
     /// The sums of all slots, by number of what samples are like.

@@ -1,8 +1,7 @@
 //! All places that may call a function or take its address.
 //!
-//! Code of x86-64 names a function by a 4-byte distance (`call`, `jmp`, `lea`) or address (`mov`) somewhere in an
-//! instruction, data by an 8-byte address. Every position is tried: what is found too much does no harm, because
-//! nobody finds an instruction there.
+//! Code of x86-64 names a function by a 4-byte distance (`call`, `jmp`, `lea`) or address (`mov`), data by an 8-byte address.
+//! Every position is tried: what is found too much does no harm, because nobody finds an instruction there.
 
 mod aarch64;
 mod wanted;

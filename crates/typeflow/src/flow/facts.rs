@@ -138,9 +138,8 @@ fn is_telling(types: &TypeSpace<'_, '_>, target: Ty) -> bool {
 
 /// Applies a fact to a value: the value behind and, if the fact knew more, the origin and what the value is a place of.
 ///
-/// What shows the larger whole wins: a variable of a generic type (`struct list_head *`) does not hide that the data flow
-/// knows what it is embedded in, and the other way round. Where neither is part of the other the program has cast, and the
-/// variable is believed.
+/// What shows the larger whole wins: a variable of a generic type (`struct list_head *`) hides nothing. Where neither is
+/// part of the other the program has cast, and the variable is believed.
 pub(crate) fn refine(
     types: &mut TypeSpace<'_, '_>,
     value: Value,

@@ -24,9 +24,8 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// The graph of instructions sorted by address, of which that at `entry` is entered first. `jumps` tells where
-    /// an instruction may jump besides what it says (it may be patched), `stops` whether it is a call that never
-    /// returns.
+    /// The graph of instructions sorted by address, of which that at `entry` is entered first. `jumps` tells where one
+    /// may jump besides what it says (it may be patched), `stops` whether it is a call that never returns.
     pub(crate) fn new(
         instructions: &[Instruction],
         entry: u64,

@@ -177,9 +177,8 @@ fn tell(
     both.is_some_and(|both| both != known)
 }
 
-/// Whether a lesson holds wherever the value goes: learned in the block that made it, or of a type that only links
-/// what embeds it (`struct list_head`), which is never used for itself. A `struct device *` that some branch knows to
-/// be that of a PCI device is another matter.
+/// Whether a lesson holds wherever the value goes: learned in the block that made it, or of a type that only links what
+/// embeds it (`struct list_head`), unlike a `struct device *` that some branch knows to be that of a PCI device.
 fn may_tell(world: &mut World<'_>, code: &Code, block: u32, origin: Origin, generic: Ty) -> bool {
     let made_in = match meeting_of(origin) {
         // What comes together was made on several ways, of which the block knows nothing.

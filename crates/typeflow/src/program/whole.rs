@@ -1,9 +1,8 @@
 //! The program that was sampled, with everything that is read of it once.
 
 use super::helpers::Helpers;
-use super::image::Image;
 use super::patches::Patches;
-use super::symbols::Symbols;
+use super::symbols::{Image, Symbols};
 use crate::types::{Definitions, Place, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::code::{Function, NameKind, Survey, UnitMap};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};

@@ -208,10 +208,10 @@ impl TypeSpace<'_, '_> {
         if outer == inner {
             return Rc::new([0]);
         }
+        if outer == inner {
+            return Rc::new([0]);
+        }
         kept!(self.positions, (outer, inner), {
-            if outer == inner {
-                return Rc::new([0]);
-            }
             let mut found = Vec::new();
             let outer = Place { ty: outer, offset: 0 };
             self.find_positions(outer, inner, MAX_DEPTH, &mut { MAX_POSITION_STEPS }, &mut found);

@@ -1,7 +1,6 @@
 //! Which file a program is, and whether a recording is of it.
 
-use fieldline_debuginfo::Elf;
-use fieldline_debuginfo::hex;
+use fieldline_debuginfo::{Elf, hex};
 use fieldline_perfdata::perf_data::{Mmap, Record};
 use fieldline_perfdata::sample_file::SampleFile;
 

@@ -2,9 +2,8 @@
 
 use super::blocks::Blocks;
 use super::windows::Windows;
-use fieldline_access::access::BlockCount;
 use fieldline_access::access::{
-    Access, AccessProfile, Away, CpuAccess, EventCoverage, Homes, Recording, Tally, TypeProfile,
+    Access, AccessProfile, Away, BlockCount, CpuAccess, EventCoverage, Homes, Recording, Tally, TypeProfile,
 };
 use fieldline_access::blocks::count_in_block;
 use fieldline_layout::Layout;

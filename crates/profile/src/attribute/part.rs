@@ -152,13 +152,8 @@ impl Recorded<'_> {
                 let seen = Seen { address: question.address, time, owner: question.owner };
                 decide(&mut objects, answers, seen, operand.as_ref(), by_code)
             };
-            match turns.is_empty() {
-                true => self.decided.always(question, at(0)),
-                false => {
-                    let answers = turns.into_iter().map(|time| (time, at(time))).collect();
-                    self.decided.by_time(question, answers);
-                }
-            }
+            let targets = turns.into_iter().map(|time| (time, at(time))).collect();
+            self.decided.insert(question, targets);
         }
     }
 }

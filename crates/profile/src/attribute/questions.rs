@@ -37,12 +37,9 @@ impl Questions {
 
     pub(super) fn evidence(&self, answers: &Answers) -> Evidence {
         let mut evidence = Evidence::default();
-        let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();
         for (question, (votes, _)) in &self.asked {
             if let Some(operand) = answers.at(question.ip).operand(question.is_store) {
-                evidence.add_all(question.address, question.owner, *votes, operand, |ty| {
-                    is_struct.get(ty.0 as usize).is_some_and(|is| *is)
-                });
+                evidence.add_all(question.address, question.owner, *votes, operand, answers);
             }
         }
         evidence
@@ -72,14 +69,11 @@ enum Choice {
 }
 
 impl Decided {
-    pub(super) fn always(&mut self, question: Question, target: Target<TypeIndex>) {
-        self.targets.insert(question, Choice::Always((0, target)));
-    }
-
     /// Takes answers at some times, in order of time.
-    pub(super) fn by_time(&mut self, question: Question, mut answers: Vec<(u64, Target<TypeIndex>)>) {
+    pub(super) fn insert(&mut self, question: Question, mut answers: Vec<(u64, Target<TypeIndex>)>) {
         answers.dedup_by_key(|(_, target)| *target);
-        self.targets.insert(question, Choice::ByTime(answers));
+        let choice = if let [only] = answers[..] { Choice::Always(only) } else { Choice::ByTime(answers) };
+        self.targets.insert(question, choice);
     }
 
     /// What samples touched that ask this, from each time on; nothing if no address was used for it.

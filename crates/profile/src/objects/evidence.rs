@@ -1,6 +1,6 @@
 //! What sampled addresses show of objects: an address less the offset the code tells is where an object begins.
 
-use fieldline_typeflow::operands::{Operand, Reason, Target, TypeIndex};
+use fieldline_typeflow::operands::{Answers, Operand, Reason, Target, TypeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -57,11 +57,12 @@ impl Evidence {
         owner: Option<u32>,
         votes: Votes,
         operand: &Operand<TypeIndex>,
-        is_struct: impl Fn(TypeIndex) -> bool,
+        answers: &Answers,
     ) {
         if address == 0 {
             return;
         }
+        let is_struct = |ty| answers.ty(ty).is_some_and(|entry| entry.name.kind.is_some());
         match (operand.fixed, operand.target) {
             (Some(fixed), _) if fixed.per_cpu => {
                 if let Some(cpu) = owner {

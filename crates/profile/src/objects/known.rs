@@ -181,12 +181,12 @@ impl<'a> Objects<'a> {
         covers.collect()
     }
 
-    /// Times from which on another object may be meant by an address, from 0 on; none if there is one answer for all time.
+    /// Times from which on another object may be meant by an address, from 0 on.
     pub(crate) fn turns(&mut self, address: u64) -> Vec<u64> {
         let found = self.all_at(address);
         let exclude = found.iter().any(|one| found.iter().any(|other| !self.nest(one, other)));
         if !exclude || self.variable_at(address).is_some() {
-            return Vec::new();
+            return vec![0];
         }
         let mut ends: Vec<u64> =
             found.iter().flat_map(|object| [object.votes.first, object.votes.last]).collect();

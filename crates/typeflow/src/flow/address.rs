@@ -100,12 +100,8 @@ impl World<'_> {
         let element = self.in_element(place);
         // From the start of a struct the way to the array in it may come later.
         if self.types.is_aggregate(place.ty) && (place.offset == 0 || element.is_none()) {
-            let value = Value::to(place, 0);
-            return if let Value::Pointer(pointer) = value {
-                Value::Pointer(pointer.indexed())
-            } else {
-                value
-            };
+            let pointer = Value::to(place, 0).pointer();
+            return pointer.map_or(Value::UNKNOWN, |pointer| Value::Pointer(pointer.indexed()));
         }
         element.map_or(Value::UNKNOWN, |element| Value::to(element, 0))
     }
@@ -147,10 +143,10 @@ impl World<'_> {
             Spot::Fixed { address, per_cpu: true } => self.per_cpu_variable(address),
             Spot::Fixed { address, per_cpu: false } => self.flat_variable(address),
             Spot::Pointer(pointer) => pointer.place(),
-            Spot::FixedElement { .. } | Spot::Element(_) => match self.indexed(spot) {
-                Value::Pointer(pointer) => self.pointed(pointer),
-                _ => None,
-            },
+            Spot::FixedElement { .. } | Spot::Element(_) => {
+                let pointer = self.indexed(spot).pointer()?;
+                self.pointed(pointer)
+            }
             Spot::Unknown | Spot::Stack(_) | Spot::Frame => None,
         }
     }

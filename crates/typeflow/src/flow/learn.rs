@@ -36,10 +36,7 @@ pub(crate) struct Lessons {
 }
 
 fn offset(value: Value) -> i64 {
-    match value {
-        Value::Pointer(pointer) => pointer.offset.map_or(0, i64::from),
-        _ => 0,
-    }
+    value.pointer().and_then(|pointer| pointer.offset).map_or(0, i64::from)
 }
 
 impl Lessons {
@@ -88,13 +85,10 @@ impl Lessons {
     /// A state flows into another where values come together. `zero`: a register that is zero on the way.
     pub(crate) fn flows(&mut self, block: u32, from: &State, met: &State, zero: Option<Register>) {
         for register in (0..Register::COUNT).filter_map(Register::new) {
-            if zero == Some(register) {
-                continue;
-            }
             let meeting = origin_of_meeting(block, Location::Register(register));
             let value = from.register(register);
-            let comes_together = met.register(register).origin() == meeting && meeting != 0;
-            if comes_together && value.origin() != 0 && value.origin() != meeting {
+            let comes_together = met.register(register).origin() == meeting && zero != Some(register);
+            if comes_together && ![0, value.origin()].contains(&meeting) && value.origin() != 0 {
                 self.flows.push((meeting, value));
             }
         }
@@ -117,10 +111,7 @@ impl Lessons {
         let mut told: BTreeMap<Origin, Option<Place>> = BTreeMap::new();
         let mut queue: Vec<(Origin, Place, Ty)> = Vec::new();
         for (block, lesson) in &self.lessons {
-            let generic = match lesson.old {
-                Value::Pointer(pointer) => pointer.ty,
-                _ => Ty::VOID,
-            };
+            let generic = lesson.old.pointer().map_or(Ty::VOID, |pointer| pointer.ty);
             if !may_tell(world, code, *block, lesson.origin, generic) {
                 continue;
             }
@@ -134,12 +125,9 @@ impl Lessons {
             }
             for (_, value) in self.flows.iter().filter(|(meeting, _)| *meeting == origin) {
                 // Of pointers that came together as one to somewhere nothing can be told.
-                let same = match value {
-                    Value::Pointer(pointer) => {
-                        pointer.ty == generic && self.made.get(&origin) == Some(&offset(*value))
-                    }
-                    _ => generic == Ty::VOID,
-                };
+                let same = value.pointer().map_or(generic == Ty::VOID, |pointer| {
+                    pointer.ty == generic && self.made.get(&origin) == Some(&offset(*value))
+                });
                 if let Some(place) = self.at_origin(value.origin(), *value, place).filter(|_| same) {
                     queue.push((value.origin(), place, generic));
                 }
@@ -163,18 +151,15 @@ fn tell(
     origin: Origin,
     place: Place,
 ) -> bool {
-    let Some(known) = told.get(&origin).copied() else {
-        told.insert(origin, Some(place));
-        return true;
-    };
-    let Some(known) = known else { return false };
-    let both = match () {
-        () if world.types.encloses(place, known) => Some(known),
-        () if world.types.encloses(known, place) => Some(place),
-        () => None,
+    let known = told.get(&origin).copied();
+    let both = match known {
+        None => Some(place),
+        Some(Some(known)) if world.types.encloses(place, known) => Some(known),
+        Some(Some(known)) if world.types.encloses(known, place) => Some(place),
+        Some(_) => None,
     };
     told.insert(origin, both);
-    both.is_some_and(|both| both != known)
+    both.is_some() && known != Some(both)
 }
 
 /// Whether a lesson holds wherever the value goes: learned in the block that made it, or of a type that only links what

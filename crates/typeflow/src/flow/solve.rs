@@ -274,9 +274,7 @@ fn apply(world: &mut World<'_>, state: &mut State, subject: FactSubject, place: 
 /// What an access outside the type a pointer points to teaches about where the pointer was made.
 fn reach(world: &mut World<'_>, state: &State, address: &Address) -> Option<Lesson> {
     // The pointer is in the base register nearly always, and then the address needs no second look.
-    let Value::Pointer(pointer) = state.register(address.base?) else {
-        return None;
-    };
+    let pointer = state.register(address.base?).pointer()?;
     let place = pointer.place().filter(|_| pointer.origin != 0 && address.index.is_none())?;
     let reached = Place { offset: place.offset.checked_add(address.displacement)?, ..place };
     let around = world.around(reached)?;

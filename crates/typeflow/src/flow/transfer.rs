@@ -333,10 +333,7 @@ impl Step<'_, '_> {
             Callee::Register(register) => self.state.register(register),
             Callee::Memory => self.source(ValueSource::Memory, 0),
         };
-        match pointer {
-            Value::Pointer(pointer) => self.world.returns(pointer.ty),
-            _ => None,
-        }
+        self.world.returns(pointer.pointer()?.ty)
     }
 }
 

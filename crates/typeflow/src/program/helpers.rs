@@ -51,11 +51,11 @@ impl Helpers {
             Flow::Jump(target) => (target, false),
             _ => return instruction,
         };
-        if self.0.get(&target) == Some(&Helper::Return) && !is_call {
-            instruction.add_memory(RETURN_ADDRESS);
-        }
         instruction.flow = match (self.0.get(&target), is_call) {
-            (Some(Helper::Return), false) => Flow::Return,
+            (Some(Helper::Return), false) => {
+                instruction.add_memory(RETURN_ADDRESS);
+                Flow::Return
+            }
             (Some(Helper::Indirect(register)), true) => Flow::Call(Callee::Register(*register)),
             (Some(Helper::Indirect(register)), false) => Flow::IndirectJump(Callee::Register(*register)),
             (Some(Helper::Nothing), true) => Flow::Next,

@@ -223,7 +223,11 @@ impl Builder {
                 if homes.get(&touched.base) != Some(&touched.cpu)
                     && let Some(access) = self.accesses.get_mut(&key)
                 {
-                    access.away.add(touched.as_away(samples));
+                    access.away.add(Away {
+                        loads: samples * u64::from(!touched.is_store),
+                        stores: samples * u64::from(touched.is_store),
+                        lost: samples * u64::from(touched.is_lost),
+                    });
                 }
             }
         }
@@ -269,17 +273,6 @@ struct Touched {
     pub is_store: bool,
     /// Whether the line was lost to another CPU before.
     pub is_lost: bool,
-}
-
-impl Touched {
-    /// So many such samples as ones taken away from home.
-    fn as_away(&self, samples: u64) -> Away {
-        Away {
-            loads: samples * u64::from(!self.is_store),
-            stores: samples * u64::from(self.is_store),
-            lost: samples * u64::from(self.is_lost),
-        }
-    }
 }
 
 /// The home of each object by where it begins, and sums over all, of samples with how many are alike. Of CPUs with equally

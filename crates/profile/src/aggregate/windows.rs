@@ -92,7 +92,15 @@ impl Windows {
 
     /// Takes what was seen in one go, and is a window of its own: numbers of words, in order, and functions besides.
     pub(crate) fn push_whole(&mut self, block: Option<u32>, words: &[u32], context: &[u32]) {
-        self.cut.keep_whole(block, words, context);
+        let Self { cut, .. } = self;
+        if !cut.has_struct(words) {
+            return;
+        }
+        match (context.is_empty(), cut.whole.get_mut(words)) {
+            (true, Some(known)) => known.note(block),
+            (true, None) => cut.whole.entry(words.into()).or_default().note(block),
+            (false, _) => cut.keep_with_context(block, words, &context.iter().copied().collect()),
+        }
     }
 
     /// A round of the recorder is over.
@@ -173,17 +181,6 @@ impl Cut {
         match open.context.is_empty() {
             true => self.sums.entry(samples).or_default().note(open.block),
             false => self.keep_with_context(open.block, &samples, &open.context),
-        }
-    }
-
-    fn keep_whole(&mut self, block: Option<u32>, words: &[u32], context: &[u32]) {
-        if !self.has_struct(words) {
-            return;
-        }
-        match (context.is_empty(), self.whole.get_mut(words)) {
-            (true, Some(known)) => known.note(block),
-            (true, None) => self.whole.entry(words.into()).or_default().note(block),
-            (false, _) => self.keep_with_context(block, words, &context.iter().copied().collect()),
         }
     }
 

@@ -32,11 +32,7 @@ impl<'f> Attribution<'f> {
         program: &'a mut Program<'a>,
         files: &'f [SampleFile],
     ) -> Result<Self, Error> {
-        let (mut found, program) = Self::of_code(elf, program, files)?;
-        for recorded in &mut found.recordings {
-            recorded.use_addresses(program, &mut found.answers);
-        }
-        Ok(found)
+        Self::read(elf, program, files, true)
     }
 
     /// The same without a look at the addresses of data: what the code alone tells.
@@ -48,27 +44,31 @@ impl<'f> Attribution<'f> {
         program: &'a mut Program<'a>,
         files: &'f [SampleFile],
     ) -> Result<Self, Error> {
-        Ok(Self::of_code(elf, program, files)?.0)
+        Self::read(elf, program, files, false)
     }
 
-    /// What the code alone tells, and the program with the units that were sampled.
-    fn of_code<'a>(
+    fn read<'a>(
         elf: &Elf<'a>,
         program: &'a mut Program<'a>,
         files: &'f [SampleFile],
-    ) -> Result<(Self, &'a Program<'a>), Error> {
+        uses_addresses: bool,
+    ) -> Result<Self, Error> {
         let sources = files.iter().map(|file| Source::open(elf, file)).collect::<Result<Vec<_>, _>>()?;
         let gathered = sources.into_iter().map(|source| Ok((Gathered::new(&source, program)?, source)));
         let gathered = gathered.collect::<Result<Vec<_>, Error>>()?;
         let sampled = sampled(&gathered);
         program.load(sampled.addresses().iter().copied());
         let program: &'a Program<'a> = program;
-        let answers = Answers::new(program, &sampled);
+        let mut answers = Answers::new(program, &sampled);
         let recordings = gathered.into_iter().map(|(mut gathered, source)| {
             let straight = Straight::new(program, &answers, &std::mem::take(&mut gathered.runs));
             Recorded { source, gathered, decided: Decided::default(), straight }
         });
-        Ok((Self { recordings: recordings.collect(), answers }, program))
+        let mut recordings: Vec<_> = recordings.collect();
+        for recorded in recordings.iter_mut().filter(|_| uses_addresses) {
+            recorded.use_addresses(program, &mut answers);
+        }
+        Ok(Self { recordings, answers })
     }
 
     /// Blocks of a recording's time.

@@ -53,18 +53,10 @@ impl<'a> Objects<'a> {
         evidence: &Evidence,
         slides: Slides,
     ) -> Self {
-        let mut objects = Self {
-            program,
-            types: program.types(),
-            tys: FxHashMap::default(),
-            indices: FxHashMap::default(),
-            slides,
-            per_cpu: evidence.per_cpu_offsets(),
-            objects: Vec::new(),
-            stacks: evidence.stacks.clone(),
-            pages: FxHashMap::default(),
-            variables: FxHashMap::default(),
-        };
+        let (types, per_cpu, stacks) = (program.types(), evidence.per_cpu_offsets(), evidence.stacks.clone());
+        let (tys, indices, objects, pages, variables) = Default::default();
+        let mut objects =
+            Self { program, types, tys, indices, slides, per_cpu, objects, stacks, pages, variables };
         for (index, entry) in (0u32..).zip(&answers.types) {
             if let Some(ty) = entry.die.map(|die| objects.types.of_die(die)).filter(|ty| *ty != Ty::VOID) {
                 objects.tys.insert(TypeIndex(index), ty);
@@ -129,9 +121,7 @@ impl<'a> Objects<'a> {
 
     fn nest(&mut self, a: &Object, b: &Object) -> bool {
         let (outer, inner) = if a.size >= b.size { (a, b) } else { (b, a) };
-        let Some(offset) = inner.base.checked_sub(outer.base) else {
-            return false;
-        };
+        let Some(offset) = inner.base.checked_sub(outer.base) else { return false };
         let (outer, inner) = (self.ty(outer.ty), self.ty(inner.ty));
         self.types.contains(Place { ty: outer, offset: offset as i64 }, inner)
     }

@@ -49,13 +49,20 @@ struct Section {
 
 pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
     let mut counts = TypeCounts::new(Form::Annotate);
-    let mut events = Events::default();
+    // Events are told by types that come again: perf prints all types of one event before those of the next.
+    let (mut number_of_event, mut types) = (0, BTreeSet::new());
     let mut section: Option<Section> = None;
     for (line, number) in text.lines().zip(1..) {
         if let Some(head) = line.strip_prefix(HEAD) {
             let parsed = Section::parse(head);
             let mut next = parsed.ok_or_else(|| Error::line(number, "is not a head of a type"))?;
-            next.event = counts.event(&format!("{EVENT} {}", events.of(&next)));
+            let of = (next.type_name.clone(), next.dso.clone());
+            if number_of_event == 0 || types.contains(&of) {
+                number_of_event += 1;
+                types.clear();
+            }
+            types.insert(of);
+            next.event = counts.event(&format!("{EVENT} {number_of_event}"));
             section.replace(next).into_iter().for_each(|done| done.finish(&mut counts.rows));
         } else if let Some(section) = &mut section {
             section.note(line).map_err(|problem| Error::line(number, problem))?;
@@ -63,25 +70,6 @@ pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
     }
     section.into_iter().for_each(|done| done.finish(&mut counts.rows));
     Ok(counts)
-}
-
-/// Events told by types that come again: perf prints all types of one event before those of the next.
-#[derive(Debug, Default)]
-struct Events {
-    number: usize,
-    seen: BTreeSet<(String, String)>,
-}
-
-impl Events {
-    fn of(&mut self, section: &Section) -> usize {
-        let of = (section.type_name.clone(), section.dso.clone());
-        if self.seen.contains(&of) || self.number == 0 {
-            self.number += 1;
-            self.seen.clear();
-        }
-        self.seen.insert(of);
-        self.number
-    }
 }
 
 impl Section {

@@ -1,7 +1,7 @@
 //! All structs that an access is one to.
 //!
 //! A struct may be part of another; an access to it is one to both, and whoever wants to know how the inner one is used
-//! wants to see it. The struct the code speaks of goes first; it is the one that windows name.
+//! wants to see it.
 
 use crate::aggregate::{Builder, StructIndex};
 use crate::attribute::Attributed;
@@ -28,13 +28,9 @@ pub(super) struct Structs<'a, 's> {
 
 impl<'a, 's> Structs<'a, 's> {
     pub(super) fn new(dwarf: &'a Dwarf<'s>, definitions: &'a Definitions) -> Self {
-        Self {
-            types: TypeSpace::new(dwarf, definitions),
-            reader: TypeReader::new(dwarf),
-            known: FxHashMap::default(),
-            tys: FxHashMap::default(),
-            descents: FxHashMap::default(),
-        }
+        let (types, reader) = (TypeSpace::new(dwarf, definitions), TypeReader::new(dwarf));
+        let (known, tys, descents) = Default::default();
+        Self { types, reader, known, tys, descents }
     }
 
     /// The structs that an access is one to, each with the offset in it; the one the code speaks of, or else the outermost,
@@ -45,9 +41,7 @@ impl<'a, 's> Structs<'a, 's> {
         answers: &Answers,
         attributed: &Attributed,
     ) -> Vec<(StructIndex, u64)> {
-        let Target::Place { ty, offset } = attributed.target else {
-            return Vec::new();
-        };
+        let Target::Place { ty, offset } = attributed.target else { return Vec::new() };
         let descent = self.descent(answers, ty, offset);
         let by_code = match attributed.by_code {
             Target::Place { ty, offset } => Some((self.ty(answers, ty), offset)),

@@ -29,9 +29,7 @@ pub(crate) struct References {
 impl References {
     /// Finds all positions that name one of some entries.
     pub(crate) fn find(program: &Program<'_>, entries: &[u64]) -> Self {
-        let Some(wanted) = Wanted::new(entries) else {
-            return Self::default();
-        };
+        let Some(wanted) = Wanted::new(entries) else { return Self::default() };
         let is_x86 = program.architecture == Architecture::X86_64;
         let (in_code, before, behind): (InCode, _, _) =
             if is_x86 { (x86::in_code, x86::BEFORE, x86::BEHIND) } else { (aarch64::in_code, 0, 0) };

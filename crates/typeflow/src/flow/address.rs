@@ -94,9 +94,7 @@ impl World<'_> {
             Spot::Element(pointer) => pointer.first(),
             _ => None,
         };
-        let Some(place) = place else {
-            return Value::UNKNOWN;
-        };
+        let Some(place) = place else { return Value::UNKNOWN };
         let element = self.in_element(place);
         // From the start of a struct the way to the array in it may come later.
         if self.types.is_aggregate(place.ty) && (place.offset == 0 || element.is_none()) {

@@ -36,7 +36,8 @@ pub struct Fact {
 /// All facts of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    architecture: Architecture,
+    /// The program's.
+    pub architecture: Architecture,
     /// Of pointers; sorted by begin.
     pub facts: Vec<Fact>,
     /// Of variables in the frame; sorted by begin.

@@ -9,7 +9,6 @@ use super::transfer::{FIRST_ARGUMENT, meeting_of, origin_of, origin_of_argument,
 use super::value::{Origin, Value};
 use super::world::World;
 use crate::types::{Place, Ty};
-use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::machine::{Flow, Register};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -26,7 +25,6 @@ pub(crate) struct Lesson {
 
 #[derive(Debug, Default)]
 pub(crate) struct Lessons {
-    architecture: Architecture,
     /// Block in which it was learned, and the lesson.
     lessons: Vec<(u32, Lesson)>,
     /// For values by origin: how far they pointed into their type where they were made.
@@ -40,11 +38,6 @@ fn offset(value: Value) -> i64 {
 }
 
 impl Lessons {
-    /// None, of a function of an architecture.
-    pub(crate) fn new(architecture: Architecture) -> Self {
-        Self { architecture, ..Self::default() }
-    }
-
     /// Values as they come together at the start of a block.
     pub(crate) fn met(&mut self, block: u32, state: &State) {
         for (location, value) in state.locations() {
@@ -57,19 +50,18 @@ impl Lessons {
 
     /// The state behind the instruction before: what that made is seen here first.
     pub(crate) fn made_before(&mut self, code: &Code, index: usize, state: &State) {
+        let architecture = code.facts.architecture;
         let Some(before) = index.checked_sub(1) else {
-            for register in self.architecture.arguments().iter().copied() {
+            for register in architecture.arguments().iter().copied() {
                 self.made.insert(origin_of_argument(register), offset(state.register(register)));
             }
             return;
         };
         let origin = origin_of(before);
-        let Some(instruction) = code.instructions.get(before).filter(|_| origin != 0) else {
-            return;
-        };
+        let Some(instruction) = code.instructions.get(before).filter(|_| origin != 0) else { return };
         let mut written = instruction.written;
         if matches!(instruction.flow, Flow::Call(_)) {
-            written.insert(self.architecture.result());
+            written.insert(architecture.result());
         }
         let mut values = written.iter().map(|register| state.register(register));
         if let Some(value) = values.find(|value| value.origin() == origin) {

@@ -94,9 +94,7 @@ impl<'c> Solution<'c> {
         for (block, start) in self.code.graph.blocks.iter().zip(&self.blocks) {
             let last = block.past.checked_sub(1).and_then(|last| self.code.instructions.get(last as usize));
             let jumps = last.is_some_and(|last| matches!(last.flow, Flow::IndirectJump(_)));
-            let Some(start) = start.as_ref().filter(|_| jumps) else {
-                continue;
-            };
+            let Some(start) = start.as_ref().filter(|_| jumps) else { continue };
             let mut end = start.clone();
             self.run(world, block.first, block.past, &mut end, &mut |_, _, _, _| {});
             if let Some(state) = &mut state {
@@ -180,9 +178,7 @@ impl<'c> Solution<'c> {
         };
         let mut lessons = Vec::new();
         for index in first as usize..past as usize {
-            let Some(instruction) = code.instructions.get(index) else {
-                return;
-            };
+            let Some(instruction) = code.instructions.get(index) else { return };
             lessons.clear();
             for fact in code.schedule.at(index) {
                 if let Some(fact) = code.facts.facts.get(*fact as usize) {
@@ -211,7 +207,7 @@ impl<'c> Solution<'c> {
 
     /// What facts say of values that were made earlier.
     fn lessons(&self, world: &mut World<'_>) -> Lessons {
-        let mut lessons = Lessons::new(world.program.architecture);
+        let mut lessons = Lessons::default();
         let code = self.code;
         for (number, (block, start)) in (0u32..).zip(self.code.graph.blocks.iter().zip(&self.blocks)) {
             let Some(start) = start else { continue };

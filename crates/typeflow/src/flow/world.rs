@@ -43,15 +43,8 @@ pub struct World<'a> {
 impl<'a> World<'a> {
     /// The view of a unit.
     pub fn new(program: &'a Program<'a>, unit: u32) -> Self {
-        Self {
-            program,
-            unit,
-            types: program.types(),
-            variables: FxHashMap::default(),
-            declared: FxHashMap::default(),
-            statics: Vec::new(),
-            subjects: BTreeSet::new(),
-        }
+        let (variables, declared, statics, subjects) = Default::default();
+        Self { program, unit, types: program.types(), variables, declared, statics, subjects }
     }
 
     /// Turns to a function: to static variables that only it sees, and to the structs it is about.

@@ -64,13 +64,8 @@ pub(crate) struct Rounds<'a, 's> {
 
 impl<'a, 's> Rounds<'a, 's> {
     pub(crate) fn new(program: &'a Program<'a>, sampled: &'s Sampled) -> Self {
-        let mut rounds = Self {
-            program,
-            items: BTreeMap::new(),
-            entries: FxHashSet::default(),
-            wanted: FxHashSet::default(),
-            sampled,
-        };
+        let (items, entries, wanted) = Default::default();
+        let mut rounds = Self { program, items, entries, wanted, sampled };
         for address in sampled.addresses() {
             rounds.add(*address, 0);
         }

@@ -84,9 +84,7 @@ impl<'d> Image<'d> {
     pub fn code(&self, begin: u64, end: u64) -> &'d [u8] {
         let past = self.sections.partition_point(|(address, _)| *address <= begin);
         let section = past.checked_sub(1).and_then(|index| self.sections.get(index));
-        let Some((address, bytes)) = section else {
-            return &[];
-        };
+        let Some((address, bytes)) = section else { return &[] };
         let offset = |at: u64| usize::try_from(at.saturating_sub(*address)).unwrap_or(usize::MAX);
         let end = offset(end).min(bytes.len());
         bytes.get(offset(begin)..end).unwrap_or(&[])

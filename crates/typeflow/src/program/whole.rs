@@ -46,7 +46,8 @@ pub struct Program<'a> {
     pub text_start: u64,
     units: UnitMap,
     surveys: Vec<OnceLock<Option<Survey>>>,
-    definitions: Definitions,
+    /// Where structs are defined.
+    pub definitions: Definitions,
 }
 
 /// Where a kernel keeps data of which each CPU has its own, and a program data of which each thread has its own. The symbols
@@ -205,11 +206,6 @@ impl<'a> Program<'a> {
             };
         }
         instructions
-    }
-
-    /// Where structs are defined.
-    pub fn definitions(&self) -> &Definitions {
-        &self.definitions
     }
 
     /// The variable at an address, as a unit knows it: its type and the offset in it.

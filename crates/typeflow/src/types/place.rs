@@ -107,9 +107,7 @@ impl TypeSpace<'_, '_> {
             return true;
         }
         *steps = steps.saturating_sub(1);
-        let Some(depth) = depth.checked_sub(1).filter(|_| *steps > 0) else {
-            return false;
-        };
+        let Some(depth) = depth.checked_sub(1).filter(|_| *steps > 0) else { return false };
         let inside = self.inside(outer);
         inside.into_iter().any(|place| self.search(place, inner, depth, steps))
     }
@@ -223,9 +221,7 @@ impl TypeSpace<'_, '_> {
 
     /// `at.offset` is where the type begins in the outermost one.
     fn find_positions(&mut self, at: Place, inner: Ty, depth: u32, steps: &mut u32, found: &mut Vec<i64>) {
-        let Some(depth) = depth.checked_sub(1).filter(|_| found.len() < MAX_WIDTH) else {
-            return;
-        };
+        let Some(depth) = depth.checked_sub(1).filter(|_| found.len() < MAX_WIDTH) else { return };
         if self.size(at.ty) < self.size(inner) {
             return;
         }

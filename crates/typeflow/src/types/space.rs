@@ -201,9 +201,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
         if let Some(known) = self.of_ids.get(&id) {
             return *known;
         }
-        let Some(depth) = depth.checked_sub(1) else {
-            return Ty::VOID;
-        };
+        let Some(depth) = depth.checked_sub(1) else { return Ty::VOID };
         let (ty, is_final) = match self.convert(id, depth) {
             Some((shape, die)) => (self.intern(shape, die), true),
             None => (Ty::VOID, depth > 0),
@@ -268,9 +266,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     fn aggregate(&mut self, id: TypeId, alias: Option<Rc<str>>) -> Option<(Shape, Option<DieRef>)> {
         let own = self.reader.die_of(id);
-        let Type::Aggregate(aggregate) = self.reader.table().get(id) else {
-            return None;
-        };
+        let Type::Aggregate(aggregate) = self.reader.table().get(id) else { return None };
         let (kind, size) = (aggregate.kind, aggregate.size);
         let name = aggregate.name.as_deref().map(|name| self.in_scope(own, name));
         let is_declaration = aggregate.is_declaration;

@@ -8,7 +8,7 @@ use fieldline_access::access::{
 use fieldline_access::blocks::count_in_block;
 use fieldline_layout::Layout;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Index of a struct given to [`Builder::add_type`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -186,12 +186,9 @@ impl Builder {
 
     /// Structs with samples, by name.
     fn order_of_types(&self) -> Vec<StructIndex> {
-        let mut used: Vec<StructIndex> = self.accesses.keys().map(|key| key.0).collect();
-        used.sort_unstable();
-        used.dedup();
-        used.sort_by_key(|target| {
-            self.types.get(target.0 as usize).map(|info| (info.name.clone(), info.size))
-        });
+        let used: BTreeSet<StructIndex> = self.accesses.keys().map(|key| key.0).collect();
+        let mut used: Vec<StructIndex> = used.into_iter().collect();
+        used.sort_by_key(|target| self.types.get(target.0 as usize).map(|of| (of.name.clone(), of.size)));
         used
     }
 

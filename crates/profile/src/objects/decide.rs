@@ -27,14 +27,14 @@ pub(crate) fn decide(
         Target::Place { ty, offset } => return of_place(objects, answers, seen, ty, offset),
         Target::Within { ty } => {
             let inner = objects.ty(ty);
-            of_objects(objects, seen, |types, cover| types.positions(cover.ty, inner).len() == 1)
+            of_objects(objects, seen, |types, cover| types.positions(cover.place.ty, inner).len() == 1)
         }
         Target::Element { ty, offset, stride, count } => {
             let inner = objects.ty(ty);
             of_objects(objects, seen, |types, cover| {
-                let positions = types.positions(cover.ty, inner);
+                let positions = types.positions(cover.place.ty, inner);
                 let firsts = positions.iter().filter_map(|position| position.checked_add(offset as i64));
-                let distances = firsts.filter_map(|first| (cover.offset as i64).checked_sub(first));
+                let distances = firsts.filter_map(|first| cover.place.offset.checked_sub(first));
                 distances.filter_map(|distance| u64::try_from(distance).ok()).any(|distance| {
                     distance.checked_rem(stride) == Some(0)
                         && count.is_none_or(|count| distance / stride < count.max(1))
@@ -98,12 +98,12 @@ fn of_place(
     if seen.address.checked_sub(offset).is_none_or(|base| !base.is_multiple_of(align)) {
         return Target::Unknown(Reason::BadAddress);
     }
+    let inner = Place { ty: own, offset: offset as i64 };
     let covers = objects.covering(seen.address, seen.time);
-    let samples = covers.iter().find(|cover| cover.ty == own && cover.offset == offset);
+    let samples = covers.iter().find(|cover| cover.place == inner);
     let samples = samples.and_then(|cover| cover.samples).unwrap_or(1);
     for cover in covers {
-        let inner = Place { ty: own, offset: offset as i64 };
-        let outer = Place { ty: cover.ty, offset: cover.offset as i64 };
+        let outer = cover.place;
         if objects.types.encloses(outer, inner) {
             return named(objects, answers, cover);
         }
@@ -126,5 +126,5 @@ fn of_objects(
 }
 
 fn named(objects: &mut Objects<'_>, answers: &mut Answers, cover: Cover) -> Target<TypeIndex> {
-    Target::Place { ty: objects.index(answers, cover.ty), offset: cover.offset }
+    Target::Place { ty: objects.index(answers, cover.place.ty), offset: cover.place.offset as u64 }
 }

@@ -38,9 +38,8 @@ pub(crate) struct Objects<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cover {
-    pub ty: Ty,
-    /// Bytes from its start to the address.
-    pub offset: u64,
+    /// The address in its type.
+    pub place: Place,
     /// Samples that agree on it; `None` of a variable, of which there is no doubt.
     pub samples: Option<u64>,
 }
@@ -101,8 +100,8 @@ impl<'a> Objects<'a> {
     /// another time.
     fn agrees(&mut self, candidate: &Object) -> bool {
         let ty = self.ty(candidate.ty);
-        if let Some((outer, offset)) = self.variable_at(candidate.base) {
-            return self.types.contains(Place { ty: outer, offset: offset as i64 }, ty);
+        if let Some(place) = self.variable_at(candidate.base) {
+            return self.types.contains(place, ty);
         }
         let near: Vec<Object> = candidate.pages().flat_map(|page| self.on_page(page)).collect();
         near.into_iter().all(|known| {
@@ -130,8 +129,8 @@ impl<'a> Objects<'a> {
         self.tys.get(&index).copied().unwrap_or(Ty::VOID)
     }
 
-    /// The variable that covers an address, a per-CPU one too: its type and the offset in it.
-    fn variable_at(&mut self, address: u64) -> Option<(Ty, u64)> {
+    /// The variable that covers an address, a per-CPU one too, and the place in it.
+    fn variable_at(&mut self, address: u64) -> Option<Place> {
         let range = self.program.per_cpu.range.clone();
         let mut linked = self.per_cpu.values().map(|offset| address.wrapping_sub(*offset));
         let linked = linked.find(|linked| range.contains(linked));
@@ -149,13 +148,13 @@ impl<'a> Objects<'a> {
         let place = Place { offset: i64::try_from(linked - symbol.address).ok()?, ..begin? };
         let place = self.types.innermost(place)?;
         let is_struct = self.types.is_aggregate(place.ty) && self.types.is_inside(place);
-        is_struct.then_some((place.ty, place.offset as u64))
+        is_struct.then_some(place)
     }
 
     /// Structs that cover an address at a time: a variable, or objects, largest first.
     pub(crate) fn covering(&mut self, address: u64, time: u64) -> Vec<Cover> {
-        if let Some((ty, offset)) = self.variable_at(address) {
-            return vec![Cover { ty, offset, samples: None }];
+        if let Some(place) = self.variable_at(address) {
+            return vec![Cover { place, samples: None }];
         }
         let mut found = self.all_at(address);
         // Memory is used again: of objects that exclude each other the one nearest in time is meant.
@@ -163,10 +162,9 @@ impl<'a> Objects<'a> {
         let best = found.iter().copied().find(|object| object.distance(time) == nearest);
         found.retain(|object| best.is_some_and(|best| self.nest(object, &best)));
         found.sort_unstable_by_key(|object| (std::cmp::Reverse(object.size), object.base, object.ty));
-        let covers = found.iter().map(|object| Cover {
-            ty: self.ty(object.ty),
-            offset: address - object.base,
-            samples: Some(object.votes.samples),
+        let covers = found.iter().map(|object| {
+            let place = Place { ty: self.ty(object.ty), offset: (address - object.base) as i64 };
+            Cover { place, samples: Some(object.votes.samples) }
         });
         covers.collect()
     }

@@ -215,12 +215,12 @@ fn blind_spots(counts: &TypeCounts) -> Vec<String> {
             .to_owned(),
         "perf's own types: accesses to a struct in another are counted for one of them only".to_owned(),
     ];
-    if counts.form == Form::Report {
+    let is_report = counts.form == Form::Report;
+    if is_report {
         spots.push("rows that perf left out (--percent-limit) are not counted".to_owned());
     }
     if counts.rows.iter().all(|row| row.function.is_none()) {
-        let how =
-            if counts.form == Form::Report { "; perf report -s type,typeoff,symbol prints them" } else { "" };
+        let how = if is_report { "; perf report -s type,typeoff,symbol prints them" } else { "" };
         spots.push(format!("no functions, so each struct's accesses count as one visit{how}"));
     }
     if counts.form == Form::Annotate {

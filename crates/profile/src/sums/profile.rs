@@ -126,14 +126,11 @@ fn profile_one(
     Ok(builder.finish(windows, spots))
 }
 
-/// Runs that don't fit the code, in percent of all, from which on something is wrong with all of them.
-const MANY_BROKEN: u64 = 20;
-
-/// What to say where branches and code don't fit.
+/// What to say where branches and code don't fit: a fifth of all runs, and something is wrong with all of them.
 fn misfit(builder: &Builder, runs: u64) -> Option<String> {
     let broken = builder.unattributed(Reason::BrokenRun.word());
     let all = runs.saturating_add(broken);
-    (all > 0 && broken.saturating_mul(100) >= MANY_BROKEN.saturating_mul(all)).then(|| {
+    (all > 0 && broken.saturating_mul(5) >= all).then(|| {
         format!(
             "{broken} of {all} runs between branches don't fit the code: the stacks may leave out branches, or the program \
              may be another build or change its code; record all branches (perf record -b) of this build"

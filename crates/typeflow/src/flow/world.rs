@@ -164,9 +164,7 @@ impl<'a> World<'a> {
 
     /// What a function returns, by its type.
     pub fn returns(&self, function: Ty) -> Option<Ty> {
-        match self.types.shape(function) {
-            Shape::Function { returns } => self.types.pointee(*returns),
-            _ => None,
-        }
+        let Shape::Function { returns } = self.types.shape(function) else { return None };
+        self.types.pointee(*returns)
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn typed(
     let mut all = Vec::new();
     solution.walk(world, &mut |world, index, state| {
         let Some(instruction) = code.instructions.get(index) else { return };
-        patched(world, code, state, instruction, reader, &mut all);
+        all.extend(patched(world, code, state, instruction.address, reader));
         let Instruction { address, length, .. } = *instruction;
         let memory = instruction.memory();
         let operands: Vec<_> = memory.map(|memory| operand(world, code, state, address, memory)).collect();
@@ -101,12 +101,10 @@ fn patched(
     world: &mut World<'_>,
     code: &Code,
     state: &State,
-    instruction: &Instruction,
+    begin: u64,
     reader: &mut InstructionReader,
-    all: &mut Vec<Typed<Ty>>,
-) {
+) -> Vec<Typed<Ty>> {
     let program = world.program;
-    let begin = instruction.address;
     let mut others: Vec<Typed<Ty>> = Vec::new();
     for alternative in program.patches.alternatives_at(begin).filter(|entry| entry.original == begin) {
         let end = alternative.replacement + u64::from(alternative.replacement_length);
@@ -122,7 +120,7 @@ fn patched(
     }
     // Of several others the one that names its operand is more likely meant than one that only pushes.
     others.sort_by_key(|typed| typed.operands.iter().all(|operand| operand.is_implicit));
-    all.extend(others);
+    others
 }
 
 fn operand(world: &mut World<'_>, code: &Code, state: &State, at: u64, memory: &Memory) -> Operand<Ty> {

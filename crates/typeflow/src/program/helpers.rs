@@ -67,11 +67,12 @@ impl Helpers {
 
 fn helper(name: &str) -> Option<Helper> {
     match name {
-        "__x86_return_thunk" => return Some(Helper::Return),
-        "__fentry__" | "mcount" => return Some(Helper::Nothing),
-        _ => {}
+        "__x86_return_thunk" => Some(Helper::Return),
+        "__fentry__" | "mcount" => Some(Helper::Nothing),
+        _ => {
+            let register = name.strip_prefix("__x86_indirect_thunk_")?;
+            let mut registers = (0..Register::COUNT).filter_map(Register::new);
+            registers.find(|known| Architecture::X86_64.name(*known) == register).map(Helper::Indirect)
+        }
     }
-    let register = name.strip_prefix("__x86_indirect_thunk_")?;
-    let mut registers = (0..Register::COUNT).filter_map(Register::new);
-    registers.find(|known| Architecture::X86_64.name(*known) == register).map(Helper::Indirect)
 }

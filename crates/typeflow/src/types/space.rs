@@ -133,10 +133,7 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     /// What a pointer points to.
     pub fn pointee(&self, ty: Ty) -> Option<Ty> {
-        match self.shape(ty) {
-            Shape::Pointer { target, .. } => Some(*target),
-            _ => None,
-        }
+        if let Shape::Pointer { target, .. } = self.shape(ty) { Some(*target) } else { None }
     }
 
     /// Whether it is a struct, union or class.

@@ -28,7 +28,7 @@ impl View<'_, '_> {
                 Made::AtMeeting(at) => (at, "several ways meet".to_owned(), None),
                 Made::Nowhere => break,
             };
-            let value = spell::value(self.types(), self.value(index, register));
+            let value = spell::value(&self.world.types, self.value(index, register));
             steps.push(WayStep { address, text, value: spell::holds(self.register(register), &value) });
         }
         steps.reverse();

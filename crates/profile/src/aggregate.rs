@@ -2,14 +2,12 @@
 //!
 //! * `blocks`: stretches of time with equally many samples.
 //! * `builder`: sums by instruction and place, by CPU, by event; which CPU an object is at home on.
-//! * `by_cpu`: something of each CPU.
 //! * `gaps`: how far apart samples of one CPU are.
-//! * `rounds`: samples of one CPU in order of time.
+//! * `rounds`: samples of one CPU in order of time; something of each CPU.
 //! * `windows`: samples of one CPU close in time.
 
 pub(crate) mod blocks;
 pub(crate) mod builder;
-pub(crate) mod by_cpu;
 pub(crate) mod gaps;
 pub(crate) mod rounds;
 pub(crate) mod windows;

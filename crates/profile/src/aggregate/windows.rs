@@ -1,8 +1,7 @@
 //! Samples of one CPU close in time: what was worked on in one go.
 
 use super::blocks::Blocks;
-use super::by_cpu::ByCpu;
-use super::rounds::{Rounds, Timed};
+use super::rounds::{ByCpu, Rounds, Timed};
 use fieldline_access::access::Window;
 use fieldline_access::blocks::count_windows_in_block;
 use rustc_hash::FxHashMap;
@@ -92,7 +91,7 @@ impl Windows {
 
     /// Takes what was seen in one go, and is a window of its own: numbers of words, in order, and functions besides.
     pub(crate) fn push_whole(&mut self, block: Option<u32>, words: &[u32], context: &[u32]) {
-        let Self { cut, .. } = self;
+        let cut = &mut self.cut;
         if !cut.has_struct(words) {
             return;
         }

@@ -257,9 +257,7 @@ impl Step<'_, '_> {
             Value::Stack(offset) => self.load(Spot::Stack(offset), self.origin),
             _ => Value::Word(self.origin),
         };
-        if let Some(to) = to {
-            self.set(to, value);
-        }
+        to.into_iter().for_each(|to| self.set(to, value));
         if to != Some(Register::RSP) {
             let next = self.world.add(top, Value::Number(8));
             self.set(Register::RSP, next);

@@ -33,10 +33,7 @@ pub struct TypeEntry {
 impl TypeEntry {
     /// A type of a space.
     pub fn of(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
-        let kind = match types.shape(ty) {
-            Shape::Aggregate { kind, .. } => Some(*kind),
-            _ => None,
-        };
+        let kind = if let Shape::Aggregate { kind, .. } = types.shape(ty) { Some(*kind) } else { None };
         let name = types.name(ty).map_or_else(|| types.spelled(ty), str::to_owned);
         Self { name: TypeName { name, size: types.size(ty), kind }, die: types.die(ty) }
     }

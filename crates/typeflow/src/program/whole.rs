@@ -161,9 +161,8 @@ impl<'a> Program<'a> {
     /// Surveys the units that hold some instructions, in parallel.
     pub fn survey_all(&self, addresses: impl IntoIterator<Item = u64>) {
         let units: BTreeSet<u32> = addresses.into_iter().filter_map(|at| self.units.unit_at(at)).collect();
-        let units: Vec<u32> = units.into_iter().collect();
-        units.par_iter().for_each(|unit| {
-            self.survey(*unit);
+        units.into_par_iter().for_each(|unit| {
+            self.survey(unit);
         });
     }
 

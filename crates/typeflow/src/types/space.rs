@@ -280,10 +280,8 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     /// A name with the namespaces and classes around it, which tell types of one name apart.
     fn in_scope(&self, die: Option<DieRef>, name: &str) -> Rc<str> {
-        match die.and_then(|die| self.dwarf.path_of(die)) {
-            Some(path) => Rc::from(format!("{path}::{name}")),
-            None => Rc::from(name),
-        }
+        let path = die.and_then(|die| self.dwarf.path_of(die));
+        path.map_or_else(|| Rc::from(name), |path| Rc::from(format!("{path}::{name}")))
     }
 
     fn defined_elsewhere(&mut self, name: &str) -> Option<(DieRef, u64)> {

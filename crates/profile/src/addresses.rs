@@ -14,4 +14,5 @@ mod spaces;
 
 pub use identity::{BuildIdMismatch, check_build_id, is_kernel};
 pub use landmarks::{Displaced, check_addresses};
-pub use link::{Linked, Linker};
+pub use link::Linker;
+pub use spaces::Linked;

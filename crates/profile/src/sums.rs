@@ -1,7 +1,6 @@
 //! Attributed samples to profiles, and to what was attributed.
 //!
 //! * `context`: functions that a sample shows besides its own.
-//! * `look`: tally and median gap, known before anything is counted.
 //! * `rows`: what samples that differ in their times only are like.
 //! * `run_sums`: how often runs were met.
 //! * `fold`: samples that count alike.
@@ -12,7 +11,6 @@
 mod context;
 mod coverage;
 mod fold;
-mod look;
 mod profile;
 mod rows;
 mod run_sums;

@@ -6,6 +6,21 @@
 //! * `calls`: what callers hand to functions, and who calls them.
 //! * `operands`: targets of operands in memory, with the reason where there is none.
 
+/// What a table has for a key; if it has nothing, that is worked out and kept.
+#[macro_export]
+macro_rules! kept {
+    ($of:ident.$table:ident, $key:expr, $find:expr) => {{
+        let key = $key;
+        match $of.$table.get(&key) {
+            Some(known) => known.to_owned(),
+            None => {
+                let found = $find;
+                $of.$table.entry(key).or_insert(found).to_owned()
+            }
+        }
+    }};
+}
+
 mod calls;
 pub mod flow;
 pub mod operands;

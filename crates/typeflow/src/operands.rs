@@ -2,7 +2,6 @@
 //!
 //! * `target`: what an operand in memory is.
 //! * `reason`: why there is no answer.
-//! * `part`: a function with what its instructions touch.
 //! * `typing`: targets of all instructions of a function.
 //! * `sampled`: which instructions were sampled.
 //! * `rounds`: functions analysed until what they pass to each other is known.
@@ -11,7 +10,6 @@
 
 pub mod answers;
 pub mod explain;
-mod part;
 pub mod reason;
 mod rounds;
 pub mod sampled;
@@ -19,8 +17,7 @@ pub mod target;
 mod typing;
 
 pub use answers::Answers;
-pub use part::TypedFunction;
 pub use reason::Reason;
 pub use sampled::Sampled;
 pub use target::{Operand, Target, TypeEntry, TypeIndex};
-pub use typing::Typed;
+pub use typing::{Typed, TypedFunction};

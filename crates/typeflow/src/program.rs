@@ -1,13 +1,11 @@
 //! The program whose code was sampled: its machine code, symbols, units and what a running kernel patches.
 //!
-//! * `image`: machine code by address.
 //! * `helpers`: assembly that compilers call in place of instructions.
-//! * `symbols`: names of addresses.
+//! * `symbols`: names of addresses, and the machine code there.
 //! * `patches`: code that the kernel changes when it boots.
 //! * `whole`: all of it together.
 
 pub mod helpers;
-pub mod image;
 pub mod patches;
 pub mod symbols;
 pub mod whole;

@@ -1,6 +1,6 @@
 //! Which program, library or module a sample's instruction is in (a DSO, as perf calls it).
 
-use fieldline_perfdata::perf_data::{Mmap, Record, Task, is_kernel_image};
+use fieldline_perfdata::perf_data::{Mmap, Record, is_kernel_image};
 use fieldline_perfdata::sample::{CpuMode, Sample};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -8,18 +8,14 @@ use std::collections::BTreeMap;
 /// The pid under which perf writes what the kernel maps.
 const KERNEL: u32 = u32::MAX;
 
-/// Index of a DSO in [`Dsos::names`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct DsoIndex(pub u32);
-
 /// What was mapped where, as far as a recording's records have told.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dsos {
     /// Paths, or names in brackets, in the order they were met.
     pub names: Vec<String>,
-    known: FxHashMap<String, DsoIndex>,
-    /// By process: first address, with end and DSO.
-    maps: FxHashMap<u32, BTreeMap<u64, (u64, DsoIndex)>>,
+    known: FxHashMap<String, u32>,
+    /// By process: first address, with end and the name's index.
+    maps: FxHashMap<u32, BTreeMap<u64, (u64, u32)>>,
 }
 
 impl Dsos {
@@ -32,41 +28,29 @@ impl Dsos {
     pub(crate) fn note(&mut self, record: &Record<'_>) {
         match record {
             Record::Mmap(mmap) => self.map(mmap),
-            Record::Fork(task) => self.fork(*task),
-            Record::Comm { pid, is_exec: true, .. } => {
-                self.maps.remove(pid);
+            // A new process has what its parent has; a new thread shares it.
+            Record::Fork(task) if task.pid != task.parent_pid => {
+                if let Some(maps) = self.maps.get(&task.parent_pid).cloned() {
+                    self.maps.insert(task.pid, maps);
+                }
             }
+            Record::Comm { pid, is_exec: true, .. } => drop(self.maps.remove(pid)),
             _ => {}
         }
     }
 
-    /// The DSO that a sample's instruction is in.
-    pub(crate) fn of(&mut self, sample: &Sample<'_>) -> DsoIndex {
-        match sample.dso {
-            Some(dso) => self.intern(if is_kernel_image(dso) { "[kernel]" } else { dso }),
-            None => self.of_sample(sample),
-        }
-    }
-
     fn map(&mut self, mmap: &Mmap<'_>) {
-        let name = if mmap.is_kernel_image() { "[kernel]" } else { &*mmap.filename };
-        let dso = self.intern(name);
+        let dso = self.intern(if mmap.is_kernel_image() { "[kernel]" } else { &mmap.filename });
         let pid = if mmap.is_kernel() { KERNEL } else { mmap.pid };
         let end = mmap.address.saturating_add(mmap.length);
         self.maps.entry(pid).or_default().insert(mmap.address, (end, dso));
     }
 
-    /// A new process has what its parent has; a new thread shares it.
-    fn fork(&mut self, task: Task) {
-        if task.pid == task.parent_pid {
-            return;
+    /// The DSO that a sample's instruction is in, an index of the names.
+    pub(crate) fn of(&mut self, sample: &Sample<'_>) -> u32 {
+        if let Some(dso) = sample.dso {
+            return self.intern(if is_kernel_image(dso) { "[kernel]" } else { dso });
         }
-        if let Some(maps) = self.maps.get(&task.parent_pid).cloned() {
-            self.maps.insert(task.pid, maps);
-        }
-    }
-
-    fn of_sample(&mut self, sample: &Sample<'_>) -> DsoIndex {
         let address = sample.ip.unwrap_or(0);
         let (pid, otherwise) = match sample.cpu_mode {
             CpuMode::Kernel => (KERNEL, "[kernel]"),
@@ -76,19 +60,18 @@ impl Dsos {
             CpuMode::GuestKernel => return self.intern("[guest kernel]"),
             CpuMode::GuestUser => return self.intern("[guest user]"),
         };
-        let maps = self.maps.get(&pid).map(|maps| maps.range(..=address));
-        let last = maps.and_then(|mut maps| maps.next_back());
-        match last.filter(|(_, (end, _))| address < *end) {
-            Some((_, (_, dso))) => *dso,
-            None => self.intern(otherwise),
+        let last = self.maps.get(&pid).and_then(|maps| maps.range(..=address).next_back());
+        match last {
+            Some((_, (end, dso))) if address < *end => *dso,
+            _ => self.intern(otherwise),
         }
     }
 
-    fn intern(&mut self, name: &str) -> DsoIndex {
+    fn intern(&mut self, name: &str) -> u32 {
         if let Some(known) = self.known.get(name) {
             return *known;
         }
-        let index = DsoIndex(self.names.len() as u32);
+        let index = self.names.len() as u32;
         self.names.push(name.to_owned());
         self.known.insert(name.to_owned(), index);
         index
@@ -98,6 +81,7 @@ impl Dsos {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fieldline_perfdata::perf_data::Task;
 
     fn mmap(pid: u32, address: u64, name: &'static str, cpu_mode: CpuMode) -> Mmap<'static> {
         Mmap {
@@ -117,8 +101,8 @@ mod tests {
     fn name(dsos: &mut Dsos, pid: u32, ip: u64, cpu_mode: CpuMode) -> String {
         let mut sample = Sample::default().with_ip(Some(ip));
         (sample.pid, sample.cpu_mode) = (Some(pid), cpu_mode);
-        let dso = dsos.of_sample(&sample);
-        dsos.names[dso.0 as usize].clone()
+        let dso = dsos.of(&sample);
+        dsos.names[dso as usize].clone()
     }
 
     #[test]
@@ -127,7 +111,7 @@ mod tests {
         dsos.map(&mmap(KERNEL, 1 << 63, "[kernel.kallsyms]_text", CpuMode::Kernel));
         dsos.map(&mmap(KERNEL, (1 << 63) + 0x1000, "[xfs]", CpuMode::Kernel));
         dsos.map(&mmap(7, 0x4000, "/bin/a", CpuMode::User));
-        dsos.fork(Task { pid: 8, parent_pid: 7, tid: 8, parent_tid: 7, time: 0 });
+        dsos.note(&Record::Fork(Task { pid: 8, parent_pid: 7, tid: 8, parent_tid: 7, time: 0 }));
         dsos.map(&mmap(8, 0x4000, "/bin/b", CpuMode::User));
         assert_eq!(name(&mut dsos, 7, 0x4abc, CpuMode::User), "/bin/a");
         assert_eq!(name(&mut dsos, 8, 0x4abc, CpuMode::User), "/bin/b");

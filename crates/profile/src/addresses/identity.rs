@@ -1,7 +1,6 @@
 //! Which file a program is, and whether a recording is of it.
 
-use fieldline_debuginfo::Elf;
-use fieldline_debuginfo::hex;
+use fieldline_debuginfo::{Elf, hex};
 use fieldline_perfdata::perf_data::{Mmap, Record};
 use fieldline_perfdata::sample_file::SampleFile;
 
@@ -25,7 +24,7 @@ pub fn check_build_id(elf: &Elf<'_>, file: &SampleFile) -> Result<(), BuildIdMis
     let Some(given) = elf.build_id() else { return Ok(()) };
     let recorded: Vec<String> = match is_kernel(elf) {
         true => file.facts().kernel_build_id().iter().map(|id| hex(id.as_bytes())).collect(),
-        false => recorded_of_name(program_name(elf), elf.is_module(), file),
+        false => recorded_of_name(base_name(elf.name()), elf.is_module(), file),
     };
     let given = hex(given);
     match recorded.first() {
@@ -36,8 +35,7 @@ pub fn check_build_id(elf: &Elf<'_>, file: &SampleFile) -> Result<(), BuildIdMis
     }
 }
 
-/// Build ids that a recording has of files of a name, from the list that perf makes and from mappings. What can't be read
-/// is an error later.
+/// Build ids that a recording has of files of a name, listed by perf or in mappings. What can't be read is an error later.
 fn recorded_of_name(name: &str, is_module: bool, file: &SampleFile) -> Vec<String> {
     let listed = file.facts().build_ids.iter().filter(|dso| is_named(&dso.filename, name, is_module));
     let mut found: Vec<String> = listed.map(|dso| hex(dso.build_id.as_bytes())).collect();
@@ -64,12 +62,9 @@ pub fn is_kernel(elf: &Elf<'_>) -> bool {
         && elf.text_sections().iter().any(|(_, address, _)| *address >= half)
 }
 
-fn base_name(path: &str) -> &str {
+/// The name of a file without its folder.
+pub(super) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-pub(super) fn program_name<'e>(elf: &'e Elf<'_>) -> &'e str {
-    base_name(elf.name())
 }
 
 /// Whether a recorded path is that of a file by name. perf writes modules as `[name]`, or by their path, which may be

@@ -3,13 +3,13 @@
 //! A text of `perf script` has no build ids and mostly no mappings. With the field `symoff` each sample tells where a symbol
 //! began; all symbols of one image were moved by the same.
 
-use super::identity::is_kernel;
+use super::identity::{base_name, is_kernel};
 use fieldline_debuginfo::Elf;
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample::CpuMode;
 use fieldline_perfdata::sample_file::SampleFile;
 use fieldline_perfdata::script::{AddressSpace, Landmark};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// Recorded addresses that don't fit the program given.
@@ -57,17 +57,12 @@ fn linked<'e>(
     elf: &'e Elf<'_>,
     landmarks: &BTreeMap<AddressSpace, Landmark>,
 ) -> FxHashMap<&'e str, Option<u64>> {
-    let wanted: FxHashMap<&str, ()> = landmarks
-        .values()
-        .flat_map(|landmark| landmark.symbols.keys())
-        .map(|name| (name.as_str(), ()))
-        .collect();
+    let names = landmarks.values().flat_map(|landmark| landmark.symbols.keys());
+    let wanted: FxHashSet<&str> = names.map(String::as_str).collect();
     let mut found: FxHashMap<&'e str, Option<u64>> = FxHashMap::default();
-    for symbol in elf.symbols().filter(|symbol| wanted.contains_key(symbol.name)) {
+    for symbol in elf.symbols().filter(|symbol| wanted.contains(symbol.name)) {
         let entry = found.entry(symbol.name).or_insert(Some(symbol.address));
-        if *entry != Some(symbol.address) {
-            *entry = None;
-        }
+        *entry = entry.filter(|address| *address == symbol.address);
     }
     found
 }
@@ -85,11 +80,13 @@ fn vote(landmark: &Landmark, linked: &FxHashMap<&str, Option<u64>>) -> Option<Vo
     best.map(|(slide, agreeing)| Vote { slide, agreeing, known })
 }
 
+fn kernel_vote(elf: &Elf<'_>, landmarks: &BTreeMap<AddressSpace, Landmark>) -> Option<Vote> {
+    vote(landmarks.get(&AddressSpace::Kernel)?, &linked(elf, landmarks))
+}
+
 /// What the kernel was moved by.
 pub(super) fn kernel_slide(elf: &Elf<'_>, file: &SampleFile) -> Option<u64> {
-    let landmarks = file.landmarks()?;
-    let kernel = landmarks.get(&AddressSpace::Kernel)?;
-    vote(kernel, &linked(elf, landmarks)).map(|vote| vote.slide)
+    kernel_vote(elf, file.landmarks()?).map(|vote| vote.slide)
 }
 
 /// Each process (or thread) that shows symbols of the program, and what the program was moved by in it.
@@ -97,8 +94,8 @@ pub(super) fn program_slides(elf: &Elf<'_>, name: &str, file: &SampleFile) -> Ve
     let Some(landmarks) = file.landmarks() else { return Vec::new() };
     let linked = linked(elf, landmarks);
     let slide = |(space, landmark): (&AddressSpace, &Landmark)| match space {
-        AddressSpace::Program(pid, dso) if dso.rsplit('/').next() == Some(name) => {
-            vote(landmark, &linked).map(|vote| (*pid, vote.slide))
+        AddressSpace::Program(pid, dso) if base_name(dso) == name => {
+            Some((*pid, vote(landmark, &linked)?.slide))
         }
         _ => None,
     };
@@ -111,8 +108,7 @@ pub(super) fn program_slides(elf: &Elf<'_>, name: &str, file: &SampleFile) -> Ve
 /// If they can't, or a record can't be read.
 pub fn check_addresses(elf: &Elf<'_>, file: &SampleFile) -> Result<(), Displaced> {
     let Some(landmarks) = file.landmarks().filter(|_| is_kernel(elf)) else { return Ok(()) };
-    let vote = landmarks.get(&AddressSpace::Kernel).and_then(|kernel| vote(kernel, &linked(elf, landmarks)));
-    match vote {
+    match kernel_vote(elf, landmarks) {
         Some(Vote { agreeing, known, .. }) if 2 * agreeing < known => {
             Err(Displaced::OtherBuild { program: elf.name().to_owned(), agreeing, known })
         }
@@ -124,25 +120,24 @@ pub fn check_addresses(elf: &Elf<'_>, file: &SampleFile) -> Result<(), Displaced
 
 /// Whether some sample of kernel code lies in the program's text as linked.
 fn check_text(elf: &Elf<'_>, file: &SampleFile) -> Result<(), Displaced> {
-    let text: Vec<(u64, u64)> = elf
-        .text_sections()
-        .iter()
-        .map(|(_, address, bytes)| (*address, address.saturating_add(bytes.len() as u64)))
-        .collect();
+    let text = elf.text_sections();
     let mut samples = 0;
     let mut records = file.records();
     while let Some(record) = records.next_record()? {
         let Record::Sample(sample) = record else { continue };
         let Some(ip) = sample.ip.filter(|_| sample.cpu_mode == CpuMode::Kernel) else { continue };
-        if text.iter().any(|(start, end)| *start <= ip && ip < *end) {
+        if text
+            .iter()
+            .any(|(_, start, bytes)| ip.checked_sub(*start).is_some_and(|at| at < bytes.len() as u64))
+        {
             return Ok(());
         }
         samples += 1;
     }
-    match samples {
-        0 => Ok(()),
-        samples => Err(Displaced::NotInText { program: elf.name().to_owned(), samples }),
+    if samples == 0 {
+        return Ok(());
     }
+    Err(Displaced::NotInText { program: elf.name().to_owned(), samples })
 }
 
 #[cfg(test)]

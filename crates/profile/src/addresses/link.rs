@@ -1,15 +1,13 @@
 //! Addresses of the recorded machine to addresses as linked.
 //!
-//! A kernel is moved as a whole (KASLR): perf writes where a symbol of it was. A program or library is mapped by
-//! segments into each process: each mapping says which part of the file it shows. A module is moved as a whole too;
-//! its text is what perf writes a mapping of.
+//! A kernel is moved as a whole (KASLR): perf writes where a symbol of it was. A program or library is mapped by segments
+//! into each process, and each mapping says which. A module is moved as a whole too; perf writes a mapping of its text.
 
-use super::identity::{is_kernel, is_named, is_same_id, program_name};
+use super::identity::{base_name, is_kernel, is_named, is_same_id};
 use super::landmarks;
-use super::spaces::{Map, Spaces};
+use super::spaces::{Linked, Map, Spaces};
 use crate::objects::Slides;
-use fieldline_debuginfo::hex;
-use fieldline_debuginfo::{Elf, Segment};
+use fieldline_debuginfo::{Elf, Segment, hex};
 use fieldline_perfdata::perf_data::{Error, Mmap, Record};
 use fieldline_perfdata::sample::{CpuMode, Sample};
 use fieldline_perfdata::sample_file::SampleFile;
@@ -34,22 +32,13 @@ enum What {
     Module { text: u64, maps: Vec<(u64, u64, u64)> },
 }
 
-/// Where a sample's instruction is in the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Linked {
-    /// Its address as linked.
-    pub ip: u64,
-    /// Which address space: 0 of a kernel, and of the first process with the program.
-    pub space: u32,
-}
-
 impl Linker {
     /// A linker for a recording; mappings are to be noted as they come.
     ///
     /// # Errors
     /// If the recording can't be read.
     pub fn new(elf: &Elf<'_>, file: &SampleFile) -> Result<Self, Error> {
-        let program = program_name(elf).to_owned();
+        let program = base_name(elf.name()).to_owned();
         let what = if is_kernel(elf) {
             What::Kernel { slide: kernel_slide(elf, file)? }
         } else if elf.is_module() {
@@ -78,17 +67,11 @@ impl Linker {
 
     /// Takes note of a record that tells what is mapped where.
     pub fn note(&mut self, record: &Record<'_>) {
-        match record {
-            Record::Mmap(mmap) => self.note_mapping(mmap),
-            Record::Fork(task) => {
-                if let What::Program { spaces, .. } = &mut self.what {
-                    spaces.fork(*task);
-                }
-            }
-            Record::Comm { pid, is_exec: true, time, .. } => {
-                if let What::Program { spaces, .. } = &mut self.what {
-                    spaces.exec(*pid, time.unwrap_or(0));
-                }
+        match (record, &mut self.what) {
+            (Record::Mmap(mmap), _) => self.note_mapping(mmap),
+            (Record::Fork(task), What::Program { spaces, .. }) => spaces.fork(*task),
+            (Record::Comm { pid, is_exec: true, time, .. }, What::Program { spaces, .. }) => {
+                spaces.exec(*pid, time.unwrap_or(0));
             }
             _ => {}
         }
@@ -132,16 +115,8 @@ impl Linker {
         match &self.what {
             What::Kernel { slide } => Slides::One(*slide),
             What::Module { maps, .. } => Slides::One(maps.last().map_or(0, |(.., slide)| *slide)),
-            What::Program { spaces, .. } => Slides::BySpace(spaces.slides().to_vec()),
+            What::Program { spaces, .. } => Slides::BySpace(spaces.slides.clone()),
         }
-    }
-
-    /// The address as linked of a sample's instruction.
-    ///
-    /// # Errors
-    /// The reason, if it is not of the program.
-    pub fn link(&self, sample: &Sample<'_>) -> Result<u64, Reason> {
-        Ok(self.locate(sample)?.ip)
     }
 
     /// Where a sample's instruction is in the program.
@@ -163,12 +138,7 @@ impl Linker {
             (What::Program { .. }, true) => Err(Reason::OtherProgram),
             (What::Program { spaces, .. }, false) => {
                 let time = sample.time.unwrap_or(u64::MAX);
-                let found = match sample.pid {
-                    Some(pid) => spaces.find(pid, time, ip),
-                    None => spaces.find_anywhere(time, ip),
-                };
-                let found = found.ok_or(Reason::OtherProgram)?;
-                Ok(Linked { ip: ip.wrapping_sub(found.slide), space: found.space })
+                spaces.find(sample.pid, time, ip).ok_or(Reason::OtherProgram)
             }
         }
     }
@@ -198,9 +168,10 @@ fn slide_of(segments: &[Segment], mmap: &Mmap<'_>) -> Option<u64> {
 /// Where a symbol of the kernel was, less where it is linked; 0 if the recording does not tell. A text may show it by its
 /// samples' symbols.
 fn kernel_slide(elf: &Elf<'_>, file: &SampleFile) -> Result<u64, Error> {
-    let by_symbols = || Ok(landmarks::kernel_slide(elf, file).unwrap_or(0));
-    let Some(map) = file.kernel_image()? else { return by_symbols() };
-    let Some((symbol, was)) = map.reference_symbol() else { return by_symbols() };
+    let map = file.kernel_image()?;
+    let Some((symbol, was)) = map.as_ref().and_then(|map| map.reference_symbol()) else {
+        return Ok(landmarks::kernel_slide(elf, file).unwrap_or(0));
+    };
     let linked = elf.symbols().find(|known| known.name == symbol).map(|known| known.address);
     Ok(linked.map_or(0, |linked| was.wrapping_sub(linked)))
 }

@@ -1,11 +1,10 @@
 //! What each process had mapped, over time.
 //!
-//! A file is mapped at different addresses in different processes; a process has what its parent had until it maps
-//! something else there or executes another program. Records of several CPUs may stand out of order in a recording, so
-//! everything is kept with its time and put in order before it is asked.
+//! A process has what its parent had until it maps something else there or executes another program. Records of several
+//! CPUs may stand out of order in a recording, so everything is kept with its time and put in order before it is asked.
 
 use fieldline_perfdata::perf_data::Task;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +26,12 @@ enum Change {
     Emptied,
 }
 
-/// Where an address leads in a process.
+/// Where an address leads in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    /// Recorded address less address as linked.
-    pub slide: u64,
-    /// Which address space: processes with the file in order of their pids, from 0 on.
+pub struct Linked {
+    /// The address as linked.
+    pub ip: u64,
+    /// Which address space: 0 of a kernel; processes with the program in order of their pids, from 0 on.
     pub space: u32,
 }
 
@@ -43,9 +42,10 @@ const MAX_ANCESTORS: u32 = 64;
 pub(super) struct Spaces {
     /// By process: when, and what happened.
     changes: FxHashMap<u32, Vec<(u64, Change)>>,
+    /// Address spaces by process.
     numbers: BTreeMap<u32, u32>,
     /// The slide the file had first in each of them.
-    slides: Vec<u64>,
+    pub(super) slides: Vec<u64>,
 }
 
 impl Spaces {
@@ -75,18 +75,16 @@ impl Spaces {
         for changes in self.changes.values_mut() {
             changes.sort_by_key(|(time, _)| *time);
         }
-        let with_file: BTreeMap<u32, u64> = self.with_file().collect();
+        // A child of a process that has the file counts.
+        let first = |pid: &u32| Some((*pid, self.first_slide(*pid, MAX_ANCESTORS)?));
+        let with_file: BTreeMap<u32, u64> = self.changes.keys().filter_map(first).collect();
         self.numbers = with_file.keys().copied().zip(0..).collect();
         self.slides = with_file.into_values().collect();
         let needed = self.needed();
-        self.changes.retain(|pid, _| needed.contains_key(pid));
+        self.changes.retain(|pid, _| needed.contains(pid));
     }
 
-    /// Processes that have the file at some time, with its first slide. A child of one that has it counts.
-    fn with_file(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        self.changes.keys().filter_map(|pid| Some((*pid, self.first_slide(*pid, MAX_ANCESTORS)?)))
-    }
-
+    /// The first slide of the file in a process, if it has that at some time.
     fn first_slide(&self, pid: u32, depth: u32) -> Option<u64> {
         let depth = depth.checked_sub(1)?;
         self.changes.get(&pid)?.iter().find_map(|(_, change)| match change {
@@ -97,32 +95,30 @@ impl Spaces {
     }
 
     /// Processes whose changes matter: those with the file, and their ancestors.
-    fn needed(&self) -> FxHashMap<u32, ()> {
-        let mut needed = FxHashMap::default();
+    fn needed(&self) -> FxHashSet<u32> {
+        let mut needed = FxHashSet::default();
         let mut open: Vec<u32> = self.numbers.keys().copied().collect();
         while let Some(pid) = open.pop() {
-            if needed.insert(pid, ()).is_some() {
-                continue;
+            if needed.insert(pid) {
+                open.extend(self.changes.get(&pid).into_iter().flatten().filter_map(
+                    |(_, change)| match change {
+                        Change::Born { parent } => Some(*parent),
+                        _ => None,
+                    },
+                ));
             }
-            let changes = self.changes.get(&pid).map_or(&[][..], Vec::as_slice);
-            open.extend(changes.iter().filter_map(|(_, change)| match change {
-                Change::Born { parent } => Some(*parent),
-                _ => None,
-            }));
         }
         needed
     }
 
-    /// Where an address of a process leads at a time; `None` if not into the file.
-    pub(super) fn find(&self, pid: u32, time: u64, address: u64) -> Option<Found> {
+    /// Where an address of a process, or of any, leads at a time; `None` if not into the file.
+    pub(super) fn find(&self, pid: Option<u32>, time: u64, address: u64) -> Option<Linked> {
+        let Some(pid) = pid else {
+            return self.numbers.keys().find_map(|pid| self.find(Some(*pid), time, address));
+        };
         let space = *self.numbers.get(&pid)?;
         let slide = self.slide_at(pid, time, address)?;
-        Some(Found { slide, space })
-    }
-
-    /// The same where it is not known of which process.
-    pub(super) fn find_anywhere(&self, time: u64, address: u64) -> Option<Found> {
-        self.numbers.keys().find_map(|pid| self.find(*pid, time, address))
+        Some(Linked { ip: address.wrapping_sub(slide), space })
     }
 
     fn slide_at(&self, pid: u32, time: u64, address: u64) -> Option<u64> {
@@ -143,11 +139,6 @@ impl Spaces {
         }
         None
     }
-
-    /// The slide the file had first in each address space.
-    pub(super) fn slides(&self) -> &[u64] {
-        &self.slides
-    }
 }
 
 #[cfg(test)]
@@ -163,7 +154,7 @@ mod tests {
     }
 
     fn slide(spaces: &Spaces, pid: u32, time: u64, address: u64) -> Option<u64> {
-        spaces.find(pid, time, address).map(|found| found.slide)
+        spaces.find(Some(pid), time, address).map(|found| address.wrapping_sub(found.ip))
     }
 
     #[test]
@@ -181,7 +172,7 @@ mod tests {
         assert_eq!(slide(&spaces, 8, 40, 0x4abc), None, "emptied, and not mapped yet");
         assert_eq!(slide(&spaces, 8, 50, 0x4abc), Some(0x3000));
         assert_eq!(slide(&spaces, 7, 5, 0x4abc), None, "not mapped yet");
-        assert_eq!(spaces.slides(), [0x4000, 0x4000]);
+        assert_eq!(spaces.slides, [0x4000, 0x4000]);
     }
 
     #[test]

@@ -48,13 +48,10 @@ impl Clock {
     pub(crate) fn blocks(&self) -> Blocks {
         let mut times = self.kept.clone();
         times.sort_unstable();
-        let mut starts: Vec<u64> =
-            (1..BLOCKS).filter_map(|block| times.get(block * times.len() / BLOCKS)).copied().collect();
+        let starts = (1..BLOCKS).filter_map(|block| times.get(block * times.len() / BLOCKS));
+        let mut starts: Vec<u64> = starts.copied().collect();
         starts.dedup();
-        if times.len() < BLOCKS {
-            return Blocks::default();
-        }
-        Blocks { starts: Some(starts) }
+        Blocks { starts: (times.len() >= BLOCKS).then_some(starts) }
     }
 }
 
@@ -67,21 +64,18 @@ fn scatter(time: u64) -> u64 {
 
 /// The blocks of a recording by time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Blocks {
+pub(crate) struct Blocks {
     /// When each block but the first begins, in nanoseconds.
     starts: Option<Vec<u64>>,
 }
 
 impl Blocks {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.starts.as_ref().map_or(0, |starts| starts.len() + 1)
-    }
-    pub fn is_empty(&self) -> bool {
-        self.starts.is_none()
     }
 
     /// The block of a time. A sample without one counts to the first block.
-    pub fn at(&self, time: Option<u64>) -> Option<u32> {
+    pub(crate) fn at(&self, time: Option<u64>) -> Option<u32> {
         let starts = self.starts.as_ref()?;
         Some(starts.partition_point(|start| time.is_some_and(|time| *start <= time)) as u32)
     }
@@ -121,7 +115,7 @@ mod tests {
     #[test]
     fn few_samples_have_no_blocks_and_equal_times_one() {
         let mut clock = Clock::default();
-        assert!(clock.blocks().is_empty());
+        assert_eq!(clock.blocks().len(), 0);
         (0..BLOCKS - 1).for_each(|time| clock.note(time as u64));
         assert_eq!(clock.blocks().at(Some(3)), None);
         let mut still = Clock::default();

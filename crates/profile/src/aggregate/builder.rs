@@ -1,46 +1,21 @@
 //! Sums over attributed samples, those that are alike taken together.
 
 use super::blocks::Blocks;
-use super::homes::{Touched, homes};
 use super::windows::Windows;
-use fieldline_access::access::BlockCount;
 use fieldline_access::access::{
-    Access, AccessProfile, CpuAccess, EventCoverage, Homes, Recording, Tally, TypeProfile,
+    Access, AccessProfile, Away, BlockCount, CpuAccess, EventCoverage, Homes, Recording, Tally, TypeProfile,
 };
 use fieldline_access::blocks::count_in_block;
 use fieldline_layout::Layout;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Index of a struct given to [`Builder::add_type`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StructIndex(u32);
 
-#[derive(Clone, Debug)]
-pub(crate) struct TypeInfo {
-    pub name: String,
-    /// Size in bytes.
-    pub size: u64,
-    /// Its layout, if it has members.
-    pub layout: Option<Layout>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SampleOutcome {
-    Attributed {
-        target: StructIndex,
-        /// Byte offset into it.
-        offset: u64,
-        size: u64,
-    },
-    /// It touched memory of a type that is no struct (a counter, an array of pointers).
-    OtherType,
-    /// It could not be attributed, for this reason.
-    Unattributed(&'static str),
-}
-
 /// Samples that are alike as far as profiles go.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub event: usize,
     /// Address of the instruction as linked.
@@ -55,7 +30,13 @@ pub(crate) struct Row {
     pub is_hitm: bool,
     /// Whether other CPUs had the line, modified or not.
     pub is_shared: bool,
-    pub outcome: SampleOutcome,
+    /// Bytes touched.
+    pub size: u64,
+    /// The structs that were touched, each with the offset in it; the last is the one that windows name. None if the memory
+    /// is of a type that is no struct (a counter, an array of pointers).
+    pub places: Vec<(StructIndex, u64)>,
+    /// Why it could not be attributed, if so.
+    pub reason: Option<&'static str>,
 }
 
 /// How many samples are alike, and sums over them.
@@ -103,10 +84,11 @@ pub(crate) struct Builder {
     /// Samples by block.
     by_block: Vec<u64>,
     events: Vec<EventCoverage>,
-    types: Vec<TypeInfo>,
+    /// Structs with name, size and layout.
+    types: Vec<TypeProfile>,
     functions: Vec<String>,
     accesses: FxHashMap<Key, Access>,
-    cpus: FxHashMap<(StructIndex, u64, u32), (u64, u64)>,
+    cpus: FxHashMap<(StructIndex, u64, u32), CpuAccess>,
     touched: Vec<(Key, Touched, u64)>,
 }
 
@@ -122,8 +104,8 @@ impl Builder {
     }
 
     /// Makes a struct known. Give each one once.
-    pub(crate) fn add_type(&mut self, info: TypeInfo) -> StructIndex {
-        self.types.push(info);
+    pub(crate) fn add_type(&mut self, name: String, size: u64, layout: Option<Layout>) -> StructIndex {
+        self.types.push(TypeProfile { name, size, layout, ..TypeProfile::default() });
         StructIndex(self.types.len() as u32 - 1)
     }
 
@@ -138,17 +120,20 @@ impl Builder {
         for (all, samples) in self.by_block.iter_mut().zip(&counts.blocks) {
             *all += samples;
         }
-        self.cover(row, counts);
-        let SampleOutcome::Attributed { target, offset, size } = row.outcome else { return };
-        self.credit(row, counts, target, offset, size);
+        if let Some(event) = self.events.get_mut(row.event) {
+            cover(event, row.reason, counts.tally());
+        }
+        for (target, offset) in &row.places {
+            self.credit(row, counts, *target, *offset);
+        }
     }
 
-    /// Counts samples for one more struct: one that holds what they touched, or is held by it. The samples themselves are
-    /// counted by [`Builder::add`].
-    pub(crate) fn credit(&mut self, row: &Row, counts: &Counts, target: StructIndex, offset: u64, size: u64) {
-        let key = (target, row.ip, offset, size);
+    /// Counts samples for a struct.
+    fn credit(&mut self, row: &Row, counts: &Counts, target: StructIndex, offset: u64) {
+        let Row { ip, size, .. } = *row;
+        let key = (target, ip, offset, size);
         let access = self.accesses.entry(key).or_insert_with(|| Access {
-            ip: row.ip,
+            ip,
             function: row.function.unwrap_or(u32::MAX),
             offset,
             size,
@@ -166,22 +151,9 @@ impl Builder {
                 self.touched.push((key, Touched { base, cpu, is_store: row.is_store, is_lost }, *samples));
             }
         }
-        let known = self.cpus.entry((target, offset, cpu)).or_default();
-        let side = if row.is_store { &mut known.1 } else { &mut known.0 };
-        *side += counts.samples;
-    }
-
-    fn cover(&mut self, row: &Row, counts: &Counts) {
-        let Some(event) = self.events.get_mut(row.event) else { return };
-        event.total.add(counts.tally());
-        match row.outcome {
-            SampleOutcome::Attributed { .. } | SampleOutcome::OtherType => {
-                event.attributed.add(counts.tally())
-            }
-            SampleOutcome::Unattributed(reason) => {
-                event.unattributed.entry(reason.to_owned()).or_default().add(counts.tally());
-            }
-        }
+        let known = self.cpus.entry((target, offset, cpu));
+        let known = known.or_insert(CpuAccess { offset, cpu, loads: 0, stores: 0 });
+        *(if row.is_store { &mut known.stores } else { &mut known.loads }) += counts.samples;
     }
 
     /// Samples of all events that could not be attributed for a reason.
@@ -191,20 +163,16 @@ impl Builder {
 
     /// The word that samples have in windows, if their function is known.
     pub(crate) fn word(row: &Row) -> Option<(i32, u32)> {
-        let target = match row.outcome {
-            SampleOutcome::Attributed { target, .. } => target.0 as i32,
-            _ => -1,
-        };
+        let target = row.places.last().map_or(-1, |(target, _)| target.0 as i32);
         Some((target, row.function?))
     }
 
     /// The profile of the recording, whose samples fell into `windows`; `blind_spots` says what it can't show.
     pub(crate) fn finish(mut self, windows: Windows, blind_spots: Vec<String>) -> AccessProfile {
         let order = self.order_of_types();
-        let mut objects = self.find_homes();
+        self.find_homes();
         let mut profile = AccessProfile::empty();
-        profile.types =
-            order.iter().map(|target| self.type_profile(*target, objects.remove(target))).collect();
+        profile.types = order.iter().map(|target| self.type_profile(*target)).collect();
         let places: FxHashMap<i32, i32> =
             order.iter().zip(0i32..).map(|(target, place)| (target.0 as i32, place)).collect();
         profile.windows = windows.finish(|target| places.get(&target).copied().unwrap_or(-1));
@@ -218,75 +186,65 @@ impl Builder {
 
     /// Structs with samples, by name.
     fn order_of_types(&self) -> Vec<StructIndex> {
-        let mut used: Vec<StructIndex> = self.accesses.keys().map(|key| key.0).collect();
-        used.sort_unstable();
-        used.dedup();
-        used.sort_by_key(|target| {
-            self.types.get(target.0 as usize).map(|info| (info.name.clone(), info.size))
-        });
+        let used: BTreeSet<StructIndex> = self.accesses.keys().map(|key| key.0).collect();
+        let mut used: Vec<StructIndex> = used.into_iter().collect();
+        used.sort_by_key(|target| self.types.get(target.0 as usize).map(|of| (of.name.clone(), of.size)));
         used
     }
 
-    fn type_profile(&self, target: StructIndex, objects: Option<Objects>) -> TypeProfile {
-        let objects = objects.unwrap_or_default();
+    fn type_profile(&self, target: StructIndex) -> TypeProfile {
         let of_type = self.accesses.iter().filter(|(key, _)| key.0 == target);
         let mut accesses: Vec<Access> = of_type.map(|(_, access)| access.clone()).collect();
         accesses.sort_by_key(|access| (access.ip, access.offset, access.size));
         let of_type = self.cpus.iter().filter(|(key, _)| key.0 == target);
-        let mut cpus: Vec<CpuAccess> = of_type
-            .map(|((_, offset, cpu), (loads, stores))| CpuAccess {
-                offset: *offset,
-                cpu: *cpu,
-                loads: *loads,
-                stores: *stores,
-            })
-            .collect();
+        let mut cpus: Vec<CpuAccess> = of_type.map(|(_, access)| *access).collect();
         cpus.sort_by_key(|access| (access.offset, access.cpu));
-        let info = self.types.get(target.0 as usize);
-        let layout = info.and_then(|info| info.layout.clone());
-        TypeProfile {
-            name: info.map(|info| info.name.clone()).unwrap_or_default(),
-            size: info.map_or(0, |info| info.size),
-            fingerprint: layout.as_ref().map_or(0, Layout::fingerprint),
-            layout,
-            accesses,
-            cpus,
-            phases: objects.phases,
-            homes: objects.homes,
-        }
+        let known = self.types.get(target.0 as usize).cloned().unwrap_or_default();
+        let fingerprint = known.layout.as_ref().map_or(0, Layout::fingerprint);
+        TypeProfile { fingerprint, accesses, cpus, ..known }
     }
 
     /// Finds the home of each object, notes what was done away from it, and counts where objects begin.
-    fn find_homes(&mut self) -> FxHashMap<StructIndex, Objects> {
+    fn find_homes(&mut self) {
         let mut by_target: FxHashMap<StructIndex, Vec<(Key, Touched, u64)>> = FxHashMap::default();
         for (key, touched, samples) in self.touched.drain(..) {
             by_target.entry(key.0).or_default().push((key, touched, samples));
         }
-        let mut found = FxHashMap::default();
         for (target, samples) in by_target {
             let (homes, sums) = homes(samples.iter().map(|(_, touched, samples)| (touched, *samples)));
-            let mut phases = BTreeMap::new();
-            for base in homes.keys() {
-                *phases.entry(base % 256).or_default() += 1;
+            if let Some(known) = self.types.get_mut(target.0 as usize) {
+                homes.keys().for_each(|base| *known.phases.entry(base % 256).or_default() += 1);
+                known.homes = sums;
             }
             for (key, touched, samples) in samples {
                 if homes.get(&touched.base) != Some(&touched.cpu)
                     && let Some(access) = self.accesses.get_mut(&key)
                 {
-                    access.away.add(touched.as_away(samples));
+                    access.away.add(Away {
+                        loads: samples * u64::from(!touched.is_store),
+                        stores: samples * u64::from(touched.is_store),
+                        lost: samples * u64::from(touched.is_lost),
+                    });
                 }
             }
-            found.insert(target, Objects { phases, homes: sums });
         }
-        found
     }
 }
 
-/// What is known of the objects of a struct.
-#[derive(Clone, Debug, Default)]
-struct Objects {
-    phases: BTreeMap<u64, u64>,
-    homes: Homes,
+/// Adds samples to those of an event: attributed, or not for a reason.
+pub(crate) fn cover(event: &mut EventCoverage, reason: Option<&str>, tally: Tally) {
+    add(&mut event.total, tally);
+    let Some(reason) = reason else { return add(&mut event.attributed, tally) };
+    match event.unattributed.get_mut(reason) {
+        Some(known) => add(known, tally),
+        None => add(event.unattributed.entry(reason.to_owned()).or_default(), tally),
+    }
+}
+
+/// Adds without wrapping, as numbers of a file may be anything.
+pub(crate) fn add(sum: &mut Tally, other: Tally) {
+    sum.samples = sum.samples.saturating_add(other.samples);
+    sum.period = sum.period.saturating_add(other.period);
 }
 
 fn count_access(access: &mut Access, row: &Row, counts: &Counts) {
@@ -304,13 +262,41 @@ fn count_access(access: &mut Access, row: &Row, counts: &Counts) {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Touched {
+    /// Where the object begins.
+    pub base: u64,
+    pub cpu: u32,
+    pub is_store: bool,
+    /// Whether the line was lost to another CPU before.
+    pub is_lost: bool,
+}
+
+/// The home of each object by where it begins, and sums over all, of samples with how many are alike. Of CPUs with equally
+/// many samples, the first is home.
+fn homes<'t>(samples: impl IntoIterator<Item = (&'t Touched, u64)>) -> (FxHashMap<u64, u32>, Homes) {
+    let mut counts: FxHashMap<u64, BTreeMap<u32, u64>> = FxHashMap::default();
+    for (touched, samples) in samples {
+        *counts.entry(touched.base).or_default().entry(touched.cpu).or_default() += samples;
+    }
+    let (mut homes, mut sums) = (FxHashMap::default(), Homes::default());
+    for (base, cpus) in counts {
+        let samples: u64 = cpus.values().sum();
+        sums.samples += samples;
+        sums.others += samples * (cpus.len() as u64 - 1);
+        let busiest = cpus.into_iter().max_by_key(|(cpu, count)| (*count, std::cmp::Reverse(*cpu)));
+        homes.extend(busiest.map(|(cpu, _)| (base, cpu)));
+    }
+    (homes, sums)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::aggregate::windows::Moment;
     use crate::aggregate::{Blocks, Clock};
 
-    fn row(outcome: SampleOutcome) -> Row {
+    fn row(places: &[(StructIndex, u64)], reason: Option<&'static str>) -> Row {
         Row {
             event: 0,
             ip: 16,
@@ -320,7 +306,9 @@ mod tests {
             level: Some("L3"),
             is_hitm: true,
             is_shared: true,
-            outcome,
+            size: 4,
+            places: places.to_vec(),
+            reason,
         }
     }
 
@@ -336,11 +324,11 @@ mod tests {
     #[test]
     fn every_sample_is_accounted_for() {
         let mut builder = Builder::new(Recording::default(), ["loads".to_owned()], &Blocks::default());
-        let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
-        builder.add(&row(SampleOutcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
-        builder.add(&row(SampleOutcome::Attributed { target, offset: 8, size: 4 }), &one(&[0x1048]));
-        builder.add(&row(SampleOutcome::OtherType), &one(&[]));
-        builder.add(&row(SampleOutcome::Unattributed("stack")), &one(&[]));
+        let target = builder.add_type("thing".to_owned(), 64, None);
+        builder.add(&row(&[(target, 8)], None), &one(&[0x1048]));
+        builder.add(&row(&[(target, 8)], None), &one(&[0x1048]));
+        builder.add(&row(&[], None), &one(&[]));
+        builder.add(&row(&[], Some("stack")), &one(&[]));
         let profile = builder.finish(no_windows(), Vec::new());
         let event = &profile.coverage[0];
         let lost: u64 = event.unattributed.values().map(|tally| tally.samples).sum();
@@ -359,10 +347,9 @@ mod tests {
         (0..200).for_each(|time| clock.note(time));
         let blocks = clock.blocks();
         let mut builder = Builder::new(Recording::default(), ["loads".to_owned()], &blocks);
-        let target = builder.add_type(TypeInfo { name: "thing".to_owned(), size: 64, layout: None });
+        let target = builder.add_type("thing".to_owned(), 64, None);
         let function = Some(builder.add_function("walk".to_owned()));
-        let outcome = SampleOutcome::Attributed { target, offset: 8, size: 4 };
-        let row = Row { function, ..row(outcome) };
+        let row = Row { function, ..row(&[(target, 8)], None) };
         let mut windows = Windows::new(0, blocks.clone(), vec![Builder::word(&row).unwrap()]);
         for time in [5, 7, 9, 195] {
             let mut counts = one(&[]);
@@ -376,5 +363,17 @@ mod tests {
         assert_eq!(profile.types[0].accesses[0].blocks, [count(0, 3), count(19, 1)]);
         let windows: Vec<_> = profile.windows.iter().flat_map(|window| &window.blocks).collect();
         assert_eq!(windows, [&(0, 3), &(19, 1)]);
+    }
+
+    fn touched(base: u64, cpu: u32) -> Touched {
+        Touched { base, cpu, is_store: false, is_lost: false }
+    }
+
+    #[test]
+    fn an_object_is_at_home_where_most_of_its_samples_are() {
+        let samples = [touched(64, 3), touched(64, 1), touched(64, 3), touched(128, 2), touched(128, 1)];
+        let (homes, sums) = homes(samples.iter().map(|touched| (touched, 1)));
+        assert_eq!((homes[&64], homes[&128]), (3, 1));
+        assert_eq!(sums, Homes { samples: 5, others: 5 });
     }
 }

@@ -1,7 +1,6 @@
 //! How far apart samples of one CPU are.
 
-use super::by_cpu::ByCpu;
-use super::rounds::Rounds;
+use super::rounds::{ByCpu, Rounds};
 use rustc_hash::FxHashMap;
 
 /// Distances told apart. With more, distances close to each other are counted as one.

@@ -1,8 +1,7 @@
 //! Samples of one CPU close in time: what was worked on in one go.
 
 use super::blocks::Blocks;
-use super::by_cpu::ByCpu;
-use super::rounds::{Rounds, Timed};
+use super::rounds::{ByCpu, Rounds, Timed};
 use fieldline_access::access::Window;
 use fieldline_access::blocks::count_windows_in_block;
 use rustc_hash::FxHashMap;
@@ -92,7 +91,15 @@ impl Windows {
 
     /// Takes what was seen in one go, and is a window of its own: numbers of words, in order, and functions besides.
     pub(crate) fn push_whole(&mut self, block: Option<u32>, words: &[u32], context: &[u32]) {
-        self.cut.keep_whole(block, words, context);
+        let cut = &mut self.cut;
+        if !cut.has_struct(words) {
+            return;
+        }
+        match (context.is_empty(), cut.whole.get_mut(words)) {
+            (true, Some(known)) => known.note(block),
+            (true, None) => cut.whole.entry(words.into()).or_default().note(block),
+            (false, _) => cut.keep_with_context(block, words, &context.iter().copied().collect()),
+        }
     }
 
     /// A round of the recorder is over.
@@ -129,23 +136,14 @@ impl Windows {
 }
 
 /// A window that may go on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Open {
     /// Numbers of words, as many as there are samples.
     samples: [u32; MAX_SAMPLES],
     count: usize,
-    /// Whether a sample is of a struct.
-    has_struct: bool,
     context: BTreeSet<u32>,
     block: Option<u32>,
     last: u64,
-}
-
-impl Default for Open {
-    fn default() -> Self {
-        let (count, has_struct, context, block, last) = Default::default();
-        Self { samples: [NO_WORD; MAX_SAMPLES], count, has_struct, context, block, last }
-    }
 }
 
 impl Cut {
@@ -165,7 +163,6 @@ impl Cut {
             *place = moment.word;
             open.count += 1;
         }
-        open.has_struct |= self.words.get(moment.word as usize).is_some_and(|word| word.0 >= 0);
         if let Some(context) = &moment.context {
             open.context.extend(context);
         }
@@ -174,48 +171,31 @@ impl Cut {
 
     /// Keeps a window that says something: one that holds a struct. What was sampled itself is no context.
     fn close(&mut self, open: &Open) {
-        if !open.has_struct {
-            return;
-        }
         let mut samples = open.samples;
-        samples.sort_unstable();
-        let sum = match open.context.is_empty() {
-            true => self.sums.entry(samples).or_default(),
-            false => {
-                let words = with_context(&self.words, &samples, &open.context);
-                self.with_context.entry(words).or_default()
-            }
-        };
-        sum.note(open.block);
-    }
-
-    fn keep_whole(&mut self, block: Option<u32>, words: &[u32], context: &[u32]) {
-        let is_struct = |word: &u32| self.words.get(*word as usize).is_some_and(|word| word.0 >= 0);
-        if !words.iter().any(is_struct) {
+        samples.iter_mut().skip(open.count).for_each(|place| *place = NO_WORD);
+        if !self.has_struct(&samples) {
             return;
         }
-        let sum = match (context.is_empty(), self.whole.get_mut(words)) {
-            (true, Some(known)) => known,
-            (true, None) => self.whole.entry(words.into()).or_default(),
-            (false, _) => {
-                let context = context.iter().copied().collect();
-                self.with_context.entry(with_context(&self.words, words, &context)).or_default()
-            }
-        };
-        sum.note(block);
+        samples.sort_unstable();
+        match open.context.is_empty() {
+            true => self.sums.entry(samples).or_default().note(open.block),
+            false => self.keep_with_context(open.block, &samples, &open.context),
+        }
     }
-}
 
-/// The words of samples, and functions besides.
-fn with_context(all: &[Word], samples: &[u32], context: &BTreeSet<u32>) -> Vec<Word> {
-    let mut words: Vec<Word> =
-        samples.iter().filter_map(|number| all.get(*number as usize).copied()).collect();
-    let sampled: Vec<u32> = words.iter().map(|word| word.1).collect();
-    words.extend(
-        context.iter().filter(|function| !sampled.contains(function)).map(|function| (-1, *function)),
-    );
-    words.sort_unstable();
-    words
+    fn has_struct(&self, words: &[u32]) -> bool {
+        words.iter().any(|word| self.words.get(*word as usize).is_some_and(|word| word.0 >= 0))
+    }
+
+    fn keep_with_context(&mut self, block: Option<u32>, samples: &[u32], context: &BTreeSet<u32>) {
+        let sampled = samples.iter().filter_map(|number| self.words.get(*number as usize).copied());
+        let mut words: Vec<Word> = sampled.collect();
+        let sampled: Vec<u32> = words.iter().map(|word| word.1).collect();
+        let others = context.iter().filter(|function| !sampled.contains(function));
+        words.extend(others.map(|function| (-1, *function)));
+        words.sort_unstable();
+        self.with_context.entry(words).or_default().note(block);
+    }
 }
 
 #[cfg(test)]

@@ -5,20 +5,23 @@ use super::part::Part;
 use crate::gather::{Facts, Piece, mode, pieces};
 use fieldline_perfdata::sample::Sample;
 
+/// What the first program tells that is the right one, or else the first.
+fn first_of<T>(told: impl Iterator<Item = T>, is_right: impl Fn(&T) -> bool) -> Option<T> {
+    let mut first = None;
+    for one in told {
+        if is_right(&one) {
+            return Some(one);
+        }
+        first = first.or(Some(one));
+    }
+    first
+}
+
 /// What a sample touched, and the index of the program that tells.
 fn attribute(parts: &[Part<'_, '_>], sample: &Sample<'_>) -> Option<(usize, Attributed)> {
-    if let [only] = parts {
-        return Some((0, only.attribute(sample)));
-    }
-    let mut found: Option<(usize, Attributed)> = None;
-    for (index, part) in parts.iter().enumerate() {
-        let attributed = part.attribute(sample);
-        if attributed.ip.is_some() {
-            return Some((index, attributed));
-        }
-        found = found.or(Some((index, attributed)));
-    }
-    found.map(|(index, attributed)| (index, attributed.of_none()))
+    let told = parts.iter().map(|part| part.attribute(sample)).enumerate();
+    let (index, found) = first_of(told, |(_, found)| found.ip.is_some())?;
+    Some((index, if parts.len() > 1 { found.of_none() } else { found }))
 }
 
 /// What a sample touched: one access, or those of the runs in its branch stack, each as a sample of its own; with the
@@ -28,9 +31,9 @@ pub(crate) fn each_access<E>(
     sample: &Sample<'_>,
     each: &mut impl FnMut(&Sample<'_>, usize, &Attributed) -> Result<(), E>,
 ) -> Result<(), E> {
-    if !parts.first().is_some_and(|part| part.recorded.source.counts_runs(sample.event)) {
-        return attribute(parts, sample)
-            .map_or(Ok(()), |(index, attributed)| each(sample, index, &attributed));
+    if !parts.first().is_some_and(|part| part.counts_runs(sample)) {
+        let found = attribute(parts, sample);
+        return found.map_or(Ok(()), |(index, attributed)| each(sample, index, &attributed));
     }
     for (piece, period) in pieces(sample) {
         let begin = piece.map_or(None, |run| Some(run.begin));
@@ -45,7 +48,7 @@ pub(crate) fn each_access<E>(
                 }
             }
             Some((index, part, Err(lost))) => {
-                let attributed = part.attribute_facts(&lost);
+                let attributed = part.attribute_facts(&lost, 0);
                 let attributed = if parts.len() > 1 { attributed.of_none() } else { attributed };
                 each(&one.with_ip(begin), index, &attributed)?;
             }
@@ -61,13 +64,7 @@ pub(crate) fn place<'p, 'q, 'f>(
     sample: &Sample<'_>,
     piece: Piece,
 ) -> Option<(usize, &'q Part<'p, 'f>, Result<Facts, Facts>)> {
-    let mut first = None;
-    for (index, part) in parts.iter().enumerate() {
-        let found = part.recorded.source.piece(sample, piece);
-        if found.is_ok() {
-            return Some((index, part, found));
-        }
-        first = first.or(Some((index, part, found)));
-    }
-    first
+    let told = parts.iter().enumerate();
+    let told = told.map(|(index, part)| (index, part, part.recorded.source.piece(sample, piece)));
+    first_of(told, |(.., found)| found.is_ok())
 }

@@ -20,6 +20,11 @@ pub struct Attributed {
 }
 
 impl Attributed {
+    /// Of nothing that is known, for a reason.
+    pub(crate) fn unknown(reason: Reason) -> Self {
+        let target = Target::Unknown(reason);
+        Self { ip: None, function: None, target, by_code: target, size: 0, is_store: false }
+    }
     /// Of a sample that is in none of the programs no single one tells why.
     pub(crate) fn of_none(self) -> Self {
         match self.target {

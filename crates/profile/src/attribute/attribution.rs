@@ -32,11 +32,7 @@ impl<'f> Attribution<'f> {
         program: &'a mut Program<'a>,
         files: &'f [SampleFile],
     ) -> Result<Self, Error> {
-        let (mut found, program) = Self::of_code(elf, program, files)?;
-        for recorded in &mut found.recordings {
-            recorded.use_addresses(program, &mut found.answers);
-        }
-        Ok(found)
+        Self::read(elf, program, files, true)
     }
 
     /// The same without a look at the addresses of data: what the code alone tells.
@@ -48,34 +44,35 @@ impl<'f> Attribution<'f> {
         program: &'a mut Program<'a>,
         files: &'f [SampleFile],
     ) -> Result<Self, Error> {
-        Ok(Self::of_code(elf, program, files)?.0)
+        Self::read(elf, program, files, false)
     }
 
-    /// What the code alone tells, and the program with the units that were sampled.
-    fn of_code<'a>(
+    fn read<'a>(
         elf: &Elf<'a>,
         program: &'a mut Program<'a>,
         files: &'f [SampleFile],
-    ) -> Result<(Self, &'a Program<'a>), Error> {
+        uses_addresses: bool,
+    ) -> Result<Self, Error> {
         let sources = files.iter().map(|file| Source::open(elf, file)).collect::<Result<Vec<_>, _>>()?;
-        let gathered = sources.into_iter().map(|source| {
-            let gathered = Gathered::new(&source, program)?;
-            Ok((source, gathered))
-        });
+        let gathered = sources.into_iter().map(|source| Ok((Gathered::new(&source, program)?, source)));
         let gathered = gathered.collect::<Result<Vec<_>, Error>>()?;
         let sampled = sampled(&gathered);
         program.load(sampled.addresses().iter().copied());
         let program: &'a Program<'a> = program;
-        let answers = Answers::new(program, &sampled);
-        let recordings = gathered.into_iter().map(|(source, mut gathered)| {
+        let mut answers = Answers::new(program, &sampled);
+        let recordings = gathered.into_iter().map(|(mut gathered, source)| {
             let straight = Straight::new(program, &answers, &std::mem::take(&mut gathered.runs));
             Recorded { source, gathered, decided: Decided::default(), straight }
         });
-        Ok((Self { recordings: recordings.collect(), answers }, program))
+        let mut recordings: Vec<_> = recordings.collect();
+        for recorded in recordings.iter_mut().filter(|_| uses_addresses) {
+            recorded.use_addresses(program, &mut answers);
+        }
+        Ok(Self { recordings, answers })
     }
 
     /// Blocks of a recording's time.
-    pub fn blocks(&self, recording: usize) -> Blocks {
+    pub(crate) fn blocks(&self, recording: usize) -> Blocks {
         self.recordings.get(recording).map(|recorded| recorded.gathered.clock.blocks()).unwrap_or_default()
     }
 
@@ -90,12 +87,6 @@ impl<'f> Attribution<'f> {
     ) -> Result<(), E> {
         let joint = Joint { attributions: std::slice::from_ref(self) };
         joint.each(recording, |sample, _, attributed| each(sample, attributed))
-    }
-
-    /// What there is of one recording.
-    fn part(&self, recording: usize) -> Option<Part<'_, 'f>> {
-        let recorded = self.recordings.get(recording)?;
-        Some(Part { recorded, answers: &self.answers })
     }
 }
 
@@ -132,14 +123,15 @@ impl<'f> Joint<'_, 'f> {
 
     /// What there is of one recording, by program.
     pub(crate) fn parts(&self, recording: usize) -> Vec<Part<'_, 'f>> {
-        self.attributions.iter().filter_map(|one| one.part(recording)).collect()
+        let recorded = self.attributions.iter().map(|one| (one.recordings.get(recording), &one.answers));
+        recorded.filter_map(|(recorded, answers)| Some(Part { recorded: recorded?, answers })).collect()
     }
 }
 
 /// Instructions that were sampled, as linked. The units that hold them are surveyed.
-fn sampled(recordings: &[(Source<'_>, Gathered)]) -> Sampled {
+fn sampled(recordings: &[(Gathered, Source<'_>)]) -> Sampled {
     let (mut addresses, mut runs) = (FxHashSet::default(), FxHashSet::default());
-    for (source, gathered) in recordings {
+    for (gathered, source) in recordings {
         let linked = gathered.table.iter().filter_map(|(facts, _)| {
             // A byte of the instruction in front is enough to find its function.
             let is_trap = source.traps.of_event(facts.aside.event).is_some();

@@ -5,7 +5,6 @@ use super::questions::{Decided, Question, Questions};
 use super::straight::Straight;
 use crate::gather::{Aside, Facts, Gathered, Source};
 use crate::objects::{Objects, Seen, decide, in_space};
-use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::RecordTally;
 use fieldline_perfdata::sample::Sample;
 use fieldline_typeflow::operands::{Answers, Reason, Target, TypeIndex};
@@ -34,60 +33,62 @@ impl Part<'_, '_> {
         gathered.looked(self.answers).filter(|_| source.traps.is_empty())
     }
 
-    /// What samples touched that are none of the program's.
-    pub(crate) fn attribute_facts(&self, facts: &Facts) -> Attributed {
-        self.recorded.attribute(self.answers, facts, 0)
+    /// Whether a sample counts by the runs of its branch stack.
+    pub(crate) fn counts_runs(&self, sample: &Sample<'_>) -> bool {
+        self.recorded.source.counts_runs(sample.event)
     }
 
     /// Whether a sample is in the program, and its function.
     pub(crate) fn function(&self, sample: &Sample<'_>) -> Option<Option<u32>> {
-        let question = self.recorded.question(self.answers, &self.recorded.source.facts(sample)).ok()?;
+        let question = self.question(&self.recorded.source.facts(sample)).ok()?;
         Some(self.answers.at(question.ip).function)
     }
 
+    /// What a sample touched, by code and, where they were used, addresses.
     pub(crate) fn attribute(&self, sample: &Sample<'_>) -> Attributed {
-        self.recorded.attribute(self.answers, &self.recorded.source.facts(sample), sample.time.unwrap_or(0))
+        self.attribute_facts(&self.recorded.source.facts(sample), sample.time.unwrap_or(0))
+    }
+
+    /// The same of a sample at a time.
+    pub(super) fn attribute_facts(&self, facts: &Facts, time: u64) -> Attributed {
+        let question = self.question(facts);
+        let decided = question.as_ref().ok().and_then(|question| self.recorded.decided.get(question, time));
+        self.attributed(facts, question, decided)
     }
 
     /// What samples touched, from each time on; the first of them also before. One at least.
     pub(crate) fn turns(&self, facts: &Facts) -> Vec<(u64, Attributed)> {
-        let (recorded, answers) = (self.recorded, self.answers);
-        let question = recorded.question(answers, facts);
-        let turns = question.as_ref().map_or(&[][..], |question| recorded.decided.turns(question));
+        let question = self.question(facts);
+        let turns = question.as_ref().map_or(&[][..], |question| self.recorded.decided.turns(question));
         if turns.is_empty() {
-            return vec![(0, recorded.attributed(answers, facts, question, None))];
+            return vec![(0, self.attributed(facts, question, None))];
         }
-        let attributed = |target| recorded.attributed(answers, facts, question, Some(target));
+        let attributed = |target| self.attributed(facts, question, Some(target));
         turns.iter().map(|(from, target)| (*from, attributed(*target))).collect()
     }
-}
 
-/// Whether a data source says that it is of a store, or of a load.
-fn by_data_source(source: Option<DataSource>) -> Option<bool> {
-    let operation = source?.operation();
-    match (operation.is_load(), operation.is_store()) {
-        (true, false) => Some(false),
-        (false, true) => Some(true),
-        _ => None,
-    }
-}
-
-impl Recorded<'_> {
     /// Whether a sample says that it is of a store, or of a load.
     fn is_store(&self, aside: &Aside) -> Option<bool> {
-        let is_of_writes = self.source.traps.of_event(aside.event).is_some_and(|watch| watch.is_of_writes);
-        by_data_source(aside.source).or(is_of_writes.then_some(true))
+        let operation = aside.source.map(|source| source.operation());
+        match operation.map(|operation| (operation.is_load(), operation.is_store())) {
+            Some((true, false)) => Some(false),
+            Some((false, true)) => Some(true),
+            _ => {
+                let watch = self.recorded.source.traps.of_event(aside.event)?;
+                watch.is_of_writes.then_some(true)
+            }
+        }
     }
 
     /// What samples ask. A watch's address is the access's only if that is as long as what is watched.
-    fn question(&self, answers: &Answers, facts: &Facts) -> Result<Question, Reason> {
+    fn question(&self, facts: &Facts) -> Result<Question, Reason> {
         let Facts { aside, address, ip } = facts;
-        let space = aside.space?;
-        let is_store = self.is_store(aside);
-        let (ip, is_whole) = match self.source.traps.of_event(aside.event) {
+        let (space, is_store) = (aside.space?, self.is_store(aside));
+        let source = &self.recorded.source;
+        let (ip, is_whole) = match source.traps.of_event(aside.event) {
             Some(watch) => {
-                let ip = answers.before(*ip).ok_or(Reason::NoMemoryOperand)?;
-                let operand = answers.at(ip).operand(is_store);
+                let ip = self.answers.before(*ip).ok_or(Reason::NoMemoryOperand)?;
+                let operand = self.answers.at(ip).operand(is_store);
                 (ip, operand.is_some_and(|operand| u64::from(operand.size) == watch.length))
             }
             None => (*ip, true),
@@ -95,22 +96,14 @@ impl Recorded<'_> {
         Ok(Question {
             ip,
             address: in_space(if is_whole { *address } else { 0 }, space),
-            owner: if self.source.linker.is_program() { aside.tid } else { aside.cpu },
+            owner: if source.linker.is_program() { aside.tid } else { aside.cpu },
             is_store,
         })
-    }
-
-    /// What a sample touched, by code and, where they were used, addresses.
-    fn attribute(&self, answers: &Answers, facts: &Facts, time: u64) -> Attributed {
-        let question = self.question(answers, facts);
-        let decided = question.as_ref().ok().and_then(|question| self.decided.get(question, time));
-        self.attributed(answers, facts, question, decided)
     }
 
     /// What samples touched that ask something, of which more may be decided than the code tells.
     fn attributed(
         &self,
-        answers: &Answers,
         facts: &Facts,
         question: Result<Question, Reason>,
         decided: Option<Target<TypeIndex>>,
@@ -118,17 +111,11 @@ impl Recorded<'_> {
         let question = match question {
             Ok(question) => question,
             Err(reason) => {
-                return Attributed {
-                    ip: None,
-                    function: None,
-                    target: Target::Unknown(reason),
-                    by_code: Target::Unknown(reason),
-                    size: 0,
-                    is_store: self.is_store(&facts.aside).unwrap_or(false),
-                };
+                let is_store = self.is_store(&facts.aside).unwrap_or(false);
+                return Attributed { is_store, ..Attributed::unknown(reason) };
             }
         };
-        let answer = answers.at(question.ip);
+        let answer = self.answers.at(question.ip);
         let operand = answer.operand(question.is_store);
         let by_code = answer.target(question.is_store);
         let is_write = || operand.is_some_and(|operand| operand.access.is_write());
@@ -141,35 +128,32 @@ impl Recorded<'_> {
             is_store: question.is_store.unwrap_or_else(is_write),
         }
     }
+}
 
+impl Recorded<'_> {
     /// Finds objects by the addresses of the samples, then decides with both.
     pub(super) fn use_addresses<'a>(&mut self, program: &'a Program<'a>, answers: &mut Answers) {
         let mut questions = Questions::default();
+        let part = Part { recorded: self, answers };
         for (facts, sums) in self.gathered.table.iter() {
-            if let Ok(question) = self.question(answers, &facts) {
-                questions.ask(question, sums.votes(), sums.at);
+            if let Ok(question) = part.question(&facts) {
+                questions.ask(question, sums.votes, sums.at);
             }
         }
         let mut objects =
             Objects::new(program, answers, &questions.evidence(answers), self.source.linker.slides());
         for question in questions.in_order() {
-            self.answer(question, &mut objects, answers);
-        }
-    }
-
-    /// Decides a question, for each time at which the answer may be another.
-    fn answer(&mut self, question: Question, objects: &mut Objects<'_>, answers: &mut Answers) {
-        let answer = answers.at(question.ip);
-        let (operand, by_code) =
-            (answer.operand(question.is_store).copied(), answer.target(question.is_store));
-        let turns = objects.turns(question.address);
-        let mut at = |time| {
-            let seen = Seen { address: question.address, time, owner: question.owner };
-            decide(objects, answers, seen, operand.as_ref(), by_code)
-        };
-        match turns.is_empty() {
-            true => self.decided.always(question, at(0)),
-            false => self.decided.by_time(question, turns.into_iter().map(|time| (time, at(time))).collect()),
+            let answer = answers.at(question.ip);
+            let operand = answer.operand(question.is_store).copied();
+            let by_code = answer.target(question.is_store);
+            let turns = objects.turns(question.address);
+            // For each time at which the answer may be another.
+            let mut at = |time| {
+                let seen = Seen { address: question.address, time, owner: question.owner };
+                decide(&mut objects, answers, seen, operand.as_ref(), by_code)
+            };
+            let targets = turns.into_iter().map(|time| (time, at(time))).collect();
+            self.decided.insert(question, targets);
         }
     }
 }

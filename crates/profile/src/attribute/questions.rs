@@ -3,7 +3,6 @@
 use crate::objects::{Evidence, Votes};
 use fieldline_typeflow::operands::{Answers, Target, TypeIndex};
 use rustc_hash::FxHashMap;
-use std::collections::hash_map::Entry;
 
 /// All that decides what a sample touched, but for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,39 +20,26 @@ pub(super) struct Question {
 /// Questions, with the samples that ask them.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
-    asked: FxHashMap<Question, Asked>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Asked {
-    votes: Votes,
-    /// Where in the file it was asked first.
-    at: u64,
+    /// With where in the file each was asked first.
+    asked: FxHashMap<Question, (Votes, u64)>,
 }
 
 impl Questions {
     /// Takes samples that ask, the first of them where it stands in the file.
     pub(super) fn ask(&mut self, question: Question, votes: Votes, at: u64) {
-        match self.asked.entry(question) {
-            Entry::Vacant(place) => {
-                place.insert(Asked { votes, at });
-            }
-            Entry::Occupied(place) => {
-                let known = place.into_mut();
-                known.votes.add(votes);
-                known.at = known.at.min(at);
-            }
-        }
+        let known = self.asked.entry(question);
+        let known = known.and_modify(|(known, first)| {
+            known.add(votes);
+            *first = at.min(*first);
+        });
+        known.or_insert((votes, at));
     }
 
     pub(super) fn evidence(&self, answers: &Answers) -> Evidence {
         let mut evidence = Evidence::default();
-        let is_struct: Vec<bool> = answers.types.iter().map(|entry| entry.name.kind.is_some()).collect();
-        for (question, asked) in &self.asked {
+        for (question, (votes, _)) in &self.asked {
             if let Some(operand) = answers.at(question.ip).operand(question.is_store) {
-                evidence.add_all(question.address, question.owner, asked.votes, operand, |ty| {
-                    is_struct.get(ty.0 as usize).is_some_and(|is| *is)
-                });
+                evidence.add_all(question.address, question.owner, *votes, operand, answers);
             }
         }
         evidence
@@ -61,7 +47,7 @@ impl Questions {
 
     /// All questions, in the order in which they were asked first.
     pub(super) fn in_order(&self) -> Vec<Question> {
-        let mut all: Vec<(u64, Question)> = self.asked.iter().map(|(of, asked)| (asked.at, *of)).collect();
+        let mut all: Vec<(u64, Question)> = self.asked.iter().map(|(of, (_, at))| (*at, *of)).collect();
         all.sort_unstable();
         all.into_iter().map(|(_, question)| question).collect()
     }
@@ -83,14 +69,11 @@ enum Choice {
 }
 
 impl Decided {
-    pub(super) fn always(&mut self, question: Question, target: Target<TypeIndex>) {
-        self.targets.insert(question, Choice::Always((0, target)));
-    }
-
     /// Takes answers at some times, in order of time.
-    pub(super) fn by_time(&mut self, question: Question, mut answers: Vec<(u64, Target<TypeIndex>)>) {
+    pub(super) fn insert(&mut self, question: Question, mut answers: Vec<(u64, Target<TypeIndex>)>) {
         answers.dedup_by_key(|(_, target)| *target);
-        self.targets.insert(question, Choice::ByTime(answers));
+        let choice = if let [only] = answers[..] { Choice::Always(only) } else { Choice::ByTime(answers) };
+        self.targets.insert(question, choice);
     }
 
     /// What samples touched that ask this, from each time on; nothing if no address was used for it.

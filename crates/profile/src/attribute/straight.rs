@@ -8,7 +8,7 @@ use super::attributed::Attributed;
 use crate::gather::{Facts, Table};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction};
-use fieldline_typeflow::operands::{Answers, Reason, Target};
+use fieldline_typeflow::operands::{Answers, Reason};
 use fieldline_typeflow::program::Program;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -45,46 +45,29 @@ impl Straight {
             .map(|(facts, ())| range(&lanes, answers, &facts).map_err(|reason| (facts.ip, reason)))
             .collect();
         // The same whatever the order of the runs.
-        let lost: BTreeSet<(u64, Reason)> = found.iter().filter_map(|found| found.clone().err()).collect();
+        let mut lost: Vec<(u64, Reason)> = found.iter().filter_map(|found| found.clone().err()).collect();
+        lost.sort_unstable();
+        lost.dedup();
         let first_lost = accesses.len() as u32;
-        let numbers: FxHashMap<(u64, Reason), u32> =
-            lost.iter().zip(first_lost..).map(|(one, number)| (*one, number)).collect();
-        let ranges = found.iter().map(|found| match found {
-            Ok(range) => range.clone(),
-            Err(lost) => {
-                let number = numbers.get(lost).copied().unwrap_or(first_lost);
-                number..number + 1
-            }
-        });
+        let number = |one| first_lost + lost.binary_search(&one).unwrap_or(0) as u32;
+        let ranges = found.into_iter().map(|found| found.unwrap_or_else(|one| number(one)..number(one) + 1));
         let runs = runs.with_values(ranges);
-        accesses.extend(lost.into_iter().map(|(ip, reason)| unknown(answers, ip, reason)));
+        accesses.extend(lost.into_iter().map(|(ip, reason)| {
+            let function = answers.function_at(ip);
+            Attributed { ip: Some(ip), function, ..Attributed::unknown(reason) }
+        }));
         Self { accesses, lost: first_lost, runs }
     }
 
     pub(crate) fn of_run(&self, facts: &Facts) -> &[Attributed] {
-        self.number(facts).map_or(&[], |number| self.of_number(number))
-    }
-
-    #[inline]
-    pub(crate) fn number(&self, facts: &Facts) -> Option<u32> {
-        self.runs.number(facts)
+        let Range { start, end } = self.runs.number(facts).map_or(0..0, |number| self.range(number));
+        self.accesses.get(start as usize..end as usize).unwrap_or(&[])
     }
 
     #[inline]
     pub(crate) fn range(&self, number: u32) -> Range<u32> {
         self.runs.value(number).cloned().unwrap_or_default()
     }
-
-    fn of_number(&self, number: u32) -> &[Attributed] {
-        let Range { start, end } = self.range(number);
-        self.accesses.get(start as usize..end as usize).unwrap_or(&[])
-    }
-}
-
-fn unknown(answers: &Answers, ip: u64, reason: Reason) -> Attributed {
-    let target = Target::Unknown(reason);
-    let function = answers.function_at(ip);
-    Attributed { ip: Some(ip), function, target, by_code: target, size: 0, is_store: false }
 }
 
 fn range(lanes: &FxHashMap<u32, Lane>, answers: &Answers, facts: &Facts) -> Result<Range<u32>, Reason> {
@@ -123,11 +106,11 @@ impl Lane {
     ) -> Self {
         let mut leaving = 0;
         let mut steps = Vec::with_capacity(code.len());
-        for (instruction, next) in code.iter().zip(code.iter().skip(1).map(Some).chain([None])) {
+        for (index, instruction) in code.iter().enumerate() {
             let first = accesses.len() as u32;
             let is_branch = !matches!(instruction.flow, Flow::Next | Flow::Trap | Flow::Stop);
             steps.push(Step { address: instruction.address, first, leaving, is_branch });
-            let is_followed = next.is_some_and(|next| next.address == instruction.end());
+            let is_followed = code.get(index + 1).is_some_and(|next| next.address == instruction.end());
             leaving += u32::from(!is_followed || always_leaves(program, instruction));
             accesses.extend(touched(program, answers, instruction));
         }

@@ -15,11 +15,9 @@ use fieldline_typeflow::program::Program;
 /// Sums over samples that are different in time and period only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sums {
-    pub(crate) samples: u64,
+    pub(crate) votes: Votes,
     pub(crate) period: u64,
     pub(crate) latency: u64,
-    first: u64,
-    last: u64,
     /// Where in the file the first of them is.
     pub(crate) at: u64,
     /// Whether debug info has a function around the instruction.
@@ -28,21 +26,15 @@ pub(crate) struct Sums {
 
 impl Sums {
     fn nothing(at: u64, has_function: bool) -> Self {
-        Self { samples: 0, period: 0, latency: 0, first: u64::MAX, last: 0, at, has_function }
+        let votes = Votes { samples: 0, first: u64::MAX, last: 0 };
+        Self { votes, period: 0, latency: 0, at, has_function }
     }
 
     fn add(&mut self, other: &Self) {
-        self.samples += other.samples;
+        self.votes.add(other.votes);
         self.period = self.period.saturating_add(other.period);
         self.latency = self.latency.saturating_add(other.latency);
-        self.first = self.first.min(other.first);
-        self.last = self.last.max(other.last);
         self.at = self.at.min(other.at);
-    }
-
-    /// As samples of a CPU that show an object.
-    pub(crate) fn votes(&self) -> Votes {
-        Votes { samples: self.samples, first: self.first, last: self.last }
     }
 }
 
@@ -75,7 +67,7 @@ impl Gathered {
     }
 
     fn merge(&mut self, table: Table<Sums>) {
-        if self.table.is_empty() {
+        if self.table.len() == 0 {
             self.table = table;
             return;
         }
@@ -97,7 +89,7 @@ impl Gathered {
     /// The tally and the median gap, if the samples taken for it are those whose function is known.
     pub(crate) fn looked(&self, answers: &Answers) -> Option<&(RecordTally, u64)> {
         let is_right = |(facts, sums): (Facts, &Sums)| {
-            let is_known = facts.aside.space.is_ok() && answers.function_of(facts.ip).is_some();
+            let is_known = facts.aside.space.is_ok() && answers.at(facts.ip).function.is_some();
             is_known == sums.has_function
         };
         self.looked.as_ref().filter(|_| self.table.iter().all(is_right))
@@ -163,11 +155,9 @@ impl Gather<'_, '_, '_> {
             let number = number.unwrap_or_else(|| self.add(table, key, one.at));
             let Some(sums) = table.value_mut(number) else { continue };
             let time = one.time.unwrap_or(0);
-            sums.samples += 1;
+            sums.votes.add(Votes { samples: 1, first: time, last: time });
             sums.period = sums.period.saturating_add(one.period);
             sums.latency = sums.latency.saturating_add(one.latency);
-            sums.first = sums.first.min(time);
-            sums.last = sums.last.max(time);
             if sums.has_function {
                 seen.moment(one.cpu, one.time);
             }
@@ -191,13 +181,12 @@ impl Gather<'_, '_, '_> {
 
     #[cold]
     fn add(&self, table: &mut Table<Sums>, key: Key, at: u64) -> u32 {
-        let is_known = |facts: Facts| {
+        let has_function = table.facts_of(&key).is_some_and(|facts| {
             // What traps mean is known when the code is.
             self.source.traps.of_event(facts.aside.event).is_none()
                 && facts.aside.space.is_ok()
                 && self.program.has_function(facts.ip)
-        };
-        let facts = table.facts_of(&key);
-        table.add(key, || Sums::nothing(at, facts.is_some_and(is_known)))
+        });
+        table.add(key, || Sums::nothing(at, has_function))
     }
 }

@@ -186,10 +186,6 @@ impl<V> Default for Table<V> {
 }
 
 impl<V> Table<V> {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -224,7 +220,6 @@ impl<V> Table<V> {
         self.entries.get(number as usize).map(|(_, value)| value)
     }
 
-    /// The value of a key, by its number.
     #[inline]
     pub(crate) fn value_mut(&mut self, number: u32) -> Option<&mut V> {
         self.entries.get_mut(number as usize).map(|(_, value)| value)

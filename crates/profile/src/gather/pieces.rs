@@ -9,8 +9,7 @@ use fieldline_typeflow::operands::Reason;
 /// A part of a branch stack that counts: a run of instructions, or why there is none.
 pub(crate) type Piece = Result<Run, Reason>;
 
-/// The parts of a sample's branch stack, each with its share of the sample's period: what the runs were sampled for is
-/// shared out among them evenly.
+/// The parts of a sample's branch stack, each with its share of the sample's period.
 pub(crate) fn pieces<'a>(sample: &Sample<'a>) -> impl Iterator<Item = (Piece, u64)> + 'a {
     let count = runs(sample).count() as u64;
     let none = (count == 0).then_some(Err(Reason::NoRun));
@@ -38,17 +37,12 @@ impl State {
 /// Which events count by the runs of their branch stacks: those whose stacks list all branches and show runs, and whose
 /// samples don't name an access themselves.
 pub(crate) fn by_runs(file: &SampleFile) -> Result<Vec<bool>, Error> {
-    let events = &file.facts().events;
-    let is_whole =
-        |event: &Event| Stacks::of(&event.attr) == Stacks::Whole && event.attr.data_breakpoint().is_none();
-    let mut states: Vec<State> = events
-        .iter()
-        .map(|event| State {
-            is_whole: is_whole(event),
-            may_name: may_name_access(&event.attr),
-            has_runs: false,
-        })
-        .collect();
+    let state = |Event { attr, .. }: &Event| State {
+        is_whole: Stacks::of(attr) == Stacks::Whole && attr.data_breakpoint().is_none(),
+        may_name: may_name_access(attr),
+        has_runs: false,
+    };
+    let mut states: Vec<State> = file.facts().events.iter().map(state).collect();
     let mut records = file.records();
     while states.iter().any(|state| state.is_open()) {
         let Some(record) = records.next_record()? else { break };

@@ -47,14 +47,14 @@ impl SeenSum {
 
     pub(crate) fn add(&mut self, seen: Seen) {
         self.tally.merge(&seen.tally);
-        let mut times = seen.times.into_iter();
-        let mut given = 0;
+        let mut times = seen.times.into_iter().enumerate().peekable();
         for round in seen.rounds {
-            times.by_ref().take(round - given).for_each(|(cpu, time)| self.gaps.push(cpu, time));
-            given = round;
+            while let Some((_, (cpu, time))) = times.next_if(|(number, _)| *number < round) {
+                self.gaps.push(cpu, time);
+            }
             self.gaps.end_round();
         }
-        times.for_each(|(cpu, time)| self.gaps.push(cpu, time));
+        times.for_each(|(_, (cpu, time))| self.gaps.push(cpu, time));
     }
 
     pub(crate) fn finish(self) -> (RecordTally, u64) {

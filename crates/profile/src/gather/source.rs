@@ -2,10 +2,9 @@
 
 use super::key::{Aside, Facts};
 use super::pieces::{Piece, by_runs, mode};
-use super::traps::Traps;
 use crate::addresses::Linker;
 use fieldline_debuginfo::Elf;
-use fieldline_perfdata::perf_data::{Error, EventIndex};
+use fieldline_perfdata::perf_data::{DataBreakpoint, Error, EventIndex, RecordingFacts};
 use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample::runs::Run;
 use fieldline_perfdata::sample_file::SampleFile;
@@ -36,17 +35,11 @@ impl<'f> Source<'f> {
     #[inline]
     pub(crate) fn facts(&self, sample: &Sample<'_>) -> Facts {
         let (event, cpu, source) = (sample.event, sample.cpu, sample.data_source);
-        match self.linker.locate(sample) {
-            Ok(linked) => {
-                let tid = sample.tid.filter(|_| self.linker.is_program());
-                let aside = Aside { space: Ok(linked.space), event, cpu, tid, source };
-                Facts { ip: linked.ip, address: sample.addr.unwrap_or(0), aside }
-            }
-            Err(reason) => {
-                let aside = Aside { space: Err(reason), event, cpu, tid: None, source };
-                Facts { ip: 0, address: 0, aside }
-            }
-        }
+        let linked = self.linker.locate(sample);
+        let tid = sample.tid.filter(|_| linked.is_ok() && self.linker.is_program());
+        let aside = Aside { space: linked.map(|linked| linked.space), event, cpu, tid, source };
+        let address = linked.map_or(0, |_| sample.addr.unwrap_or(0));
+        Facts { ip: linked.map_or(0, |linked| linked.ip), address, aside }
     }
 
     /// Whether the samples of an event count by the runs of their branch stacks.
@@ -56,23 +49,43 @@ impl<'f> Source<'f> {
     }
 
     /// A run of instructions of the program: begin in place of the instruction, end in place of the data's address. Or
-    /// how it counts that there is none. In whose code a branch is its own address tells.
+    /// how it counts that there is none.
     pub(crate) fn piece(&self, sample: &Sample<'_>, piece: Piece) -> Result<Facts, Facts> {
         let (event, cpu) = (sample.event, sample.cpu);
         let aside = |space| Aside { space, event, cpu, tid: None, source: None };
         let lost = |reason| Facts { ip: 0, address: 0, aside: aside(Err(reason)) };
         let Run { begin, end } = piece.map_err(lost)?;
-        let cpu_mode = mode(sample);
         let mut in_mode = *sample;
-        in_mode.cpu_mode = cpu_mode;
+        in_mode.cpu_mode = mode(sample);
         let at = |ip| self.linker.locate(&in_mode.with_ip(Some(ip)));
         let first = at(begin).map_err(lost)?;
-        match at(end) {
-            Ok(last) if last.space == first.space => {
-                let aside = Aside { cpu: None, ..aside(Ok(0)) };
-                Ok(Facts { ip: first.ip, address: last.ip, aside })
-            }
-            _ => Err(lost(Reason::BrokenRun)),
-        }
+        let last = at(end).ok().filter(|last| last.space == first.space);
+        let last = last.ok_or_else(|| lost(Reason::BrokenRun))?;
+        Ok(Facts { ip: first.ip, address: last.ip, aside: Aside { cpu: None, ..aside(Ok(0)) } })
+    }
+}
+
+/// Which events of a recording are breakpoints on data. On x86 such a breakpoint is a trap: samples name the instruction
+/// behind the one that touched memory (Intel SDM volume 3B, "Data Memory and I/O Breakpoint Exception Conditions"). The
+/// address of a sample is that of the watch, not of the access (`perf_bp_event` in `kernel/events/core.c`).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Traps {
+    by_event: Vec<Option<DataBreakpoint>>,
+}
+
+impl Traps {
+    pub(crate) fn of(facts: &RecordingFacts) -> Self {
+        let is_x86 = facts.arch.as_deref().is_none_or(|arch| arch.starts_with("x86") || arch.ends_with("86"));
+        let events = facts.events.iter().map(|event| event.attr.data_breakpoint().filter(|_| is_x86));
+        Self { by_event: events.collect() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_event.iter().all(Option::is_none)
+    }
+
+    /// What is watched, if an event is such a breakpoint.
+    pub(crate) fn of_event(&self, event: EventIndex) -> Option<DataBreakpoint> {
+        self.by_event.get(event.index()).copied().flatten()
     }
 }

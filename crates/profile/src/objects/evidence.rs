@@ -1,6 +1,6 @@
 //! What sampled addresses show of objects: an address less the offset the code tells is where an object begins.
 
-use fieldline_typeflow::operands::{Operand, Target, TypeIndex};
+use fieldline_typeflow::operands::{Answers, Operand, Reason, Target, TypeIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -50,19 +50,19 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Takes samples of one address whose operand the code tells. `owner`: whose own data they touch where there is such:
-    /// the CPU's of a kernel, the thread's of a program. `is_struct`: whether a type is a struct.
+    /// Takes samples of one address whose operand the code tells; `owner` as in [`Seen`].
     pub(crate) fn add_all(
         &mut self,
         address: u64,
         owner: Option<u32>,
         votes: Votes,
         operand: &Operand<TypeIndex>,
-        is_struct: impl Fn(TypeIndex) -> bool,
+        answers: &Answers,
     ) {
         if address == 0 {
             return;
         }
+        let is_struct = |ty| answers.ty(ty).is_some_and(|entry| entry.name.kind.is_some());
         match (operand.fixed, operand.target) {
             (Some(fixed), _) if fixed.per_cpu => {
                 if let Some(cpu) = owner {
@@ -77,16 +77,15 @@ impl Evidence {
                     *reached = offset.saturating_add(u64::from(operand.size)).max(*reached);
                 }
             }
-            (None, Target::Unknown(fieldline_typeflow::operands::reason::Reason::Stack)) => {
+            (None, Target::Unknown(Reason::Stack)) => {
                 self.stacks.insert(address / PAGE);
             }
             _ => {}
         }
     }
 
-    /// How large objects of a type are: as large as the type, unless they lie closer together than that and no
-    /// sample ever reached into the next. Kernels allocate some structs without their tail, as far as the processor
-    /// does not need it (`arch_task_struct_size`).
+    /// How large objects of a type are: as large as the type, unless they lie closer together and no sample ever reached
+    /// into the next. Kernels allocate some structs without a tail the processor doesn't need (`arch_task_struct_size`).
     pub(crate) fn size_of(&self, ty: TypeIndex, size: u64) -> u64 {
         let reached = self.reached.get(&ty).copied().unwrap_or(size);
         let sure = self.candidates.iter().filter(|((of, _), votes)| *of == ty && votes.samples >= SURE);
@@ -100,10 +99,10 @@ impl Evidence {
     pub(crate) fn per_cpu_offsets(&self) -> BTreeMap<u32, u64> {
         let mut best: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
         for ((cpu, offset), samples) in &self.per_cpu {
-            let (all, most, _) = best.entry(*cpu).or_default();
+            let (all, most, of_most) = best.entry(*cpu).or_default();
             *all += samples;
             if samples > most {
-                best.insert(*cpu, (best.get(cpu).map_or(0, |known| known.0), *samples, *offset));
+                (*most, *of_most) = (*samples, *offset);
             }
         }
         let agreed = best.into_iter().filter(|(_, (all, most, _))| most * 2 > *all);

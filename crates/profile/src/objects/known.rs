@@ -2,9 +2,10 @@
 
 use crate::objects::evidence::{Evidence, PAGE, Votes};
 use crate::objects::slides::Slides;
+use fieldline_typeflow::kept;
 use fieldline_typeflow::operands::{Answers, TypeEntry, TypeIndex};
 use fieldline_typeflow::program::Program;
-use fieldline_typeflow::types::{Place, Shape, Ty, TypeSpace};
+use fieldline_typeflow::types::{Place, Ty, TypeSpace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -17,22 +18,19 @@ pub(crate) struct Object {
     pub votes: Votes,
 }
 
-/// How many times stronger evidence must be to overrule other evidence.
-const OVERRULES: u64 = 4;
-
 pub(crate) struct Objects<'a> {
     program: &'a Program<'a>,
-    types: TypeSpace<'a, 'a>,
+    pub(super) types: TypeSpace<'a, 'a>,
     /// Types of [`Answers`] in the space.
-    tys: Vec<Ty>,
+    tys: FxHashMap<TypeIndex, Ty>,
     indices: FxHashMap<Ty, TypeIndex>,
-    /// Recorded address less address as linked.
-    slides: Slides,
+    /// Recorded address less address as linked, of variables.
+    pub(super) slides: Slides,
     /// Where each CPU's (or thread's) data begins.
-    per_cpu: BTreeMap<u32, u64>,
+    pub(super) per_cpu: BTreeMap<u32, u64>,
     objects: Vec<Object>,
-    /// Numbers of pages that hold stacks.
-    stacks: FxHashSet<u64>,
+    /// Numbers of pages that hold stacks, as other samples show.
+    pub(super) stacks: FxHashSet<u64>,
     /// Objects by the pages they touch.
     pages: FxHashMap<u64, Vec<u32>>,
     variables: FxHashMap<u64, Option<Place>>,
@@ -40,9 +38,8 @@ pub(crate) struct Objects<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cover {
-    pub ty: Ty,
-    /// Bytes from its start to the address.
-    pub offset: u64,
+    /// The address in its type.
+    pub place: Place,
     /// Samples that agree on it; `None` of a variable, of which there is no doubt.
     pub samples: Option<u64>,
 }
@@ -55,22 +52,15 @@ impl<'a> Objects<'a> {
         evidence: &Evidence,
         slides: Slides,
     ) -> Self {
-        let mut objects = Self {
-            program,
-            types: program.types(),
-            tys: Vec::new(),
-            indices: FxHashMap::default(),
-            slides,
-            per_cpu: evidence.per_cpu_offsets(),
-            objects: Vec::new(),
-            stacks: evidence.stacks.clone(),
-            pages: FxHashMap::default(),
-            variables: FxHashMap::default(),
-        };
+        let (types, per_cpu, stacks) = (program.types(), evidence.per_cpu_offsets(), evidence.stacks.clone());
+        let (tys, indices, objects, pages, variables) = Default::default();
+        let mut objects =
+            Self { program, types, tys, indices, slides, per_cpu, objects, stacks, pages, variables };
         for (index, entry) in (0u32..).zip(&answers.types) {
-            let ty = entry.die.map_or(Ty::VOID, |die| objects.types.of_die(die));
-            objects.tys.push(ty);
-            objects.indices.insert(ty, TypeIndex(index));
+            if let Some(ty) = entry.die.map(|die| objects.types.of_die(die)).filter(|ty| *ty != Ty::VOID) {
+                objects.tys.insert(TypeIndex(index), ty);
+                objects.indices.insert(ty, TypeIndex(index));
+            }
         }
         objects.settle(evidence);
         objects
@@ -83,12 +73,15 @@ impl<'a> Objects<'a> {
             let of = self.ty(*ty);
             sizes.insert(*ty, evidence.size_of(*ty, self.types.size(of)));
         }
-        let mut candidates: Vec<Object> = evidence
-            .candidates
-            .iter()
-            .filter_map(|((ty, base), votes)| self.candidate(*ty, *base, *votes, sizes.get(ty).copied()?))
-            .filter(|object| !object.pages().any(|page| evidence.stacks.contains(&page)))
-            .collect();
+        let mut candidates = Vec::new();
+        for ((ty, base), votes) in &evidence.candidates {
+            let (of, size) = (self.ty(*ty), sizes.get(ty).copied().unwrap_or(0));
+            let object = Object { ty: *ty, base: *base, size, votes: *votes };
+            let is_aligned = size > 0 && base.is_multiple_of(self.types.align(of));
+            if is_aligned && !object.pages().any(|page| self.stacks.contains(&page)) {
+                candidates.push(object);
+            }
+        }
         candidates.sort_unstable_by_key(|object| {
             (std::cmp::Reverse(object.votes.samples), object.base, object.size, object.ty)
         });
@@ -103,18 +96,12 @@ impl<'a> Objects<'a> {
         }
     }
 
-    fn candidate(&mut self, ty: TypeIndex, base: u64, votes: Votes, size: u64) -> Option<Object> {
-        let of = self.ty(ty);
-        let aligned = size > 0 && base.is_multiple_of(self.types.align(of));
-        aligned.then_some(Object { ty, base, size, votes })
-    }
-
     /// Whether a candidate fits among variables and stronger objects: apart from them, in them or around them, or at
     /// another time.
     fn agrees(&mut self, candidate: &Object) -> bool {
         let ty = self.ty(candidate.ty);
-        if let Some((outer, offset)) = self.variable_at(candidate.base) {
-            return self.types.contains(Place { ty: outer, offset: offset as i64 }, ty);
+        if let Some(place) = self.variable_at(candidate.base) {
+            return self.types.contains(place, ty);
         }
         let near: Vec<Object> = candidate.pages().flat_map(|page| self.on_page(page)).collect();
         near.into_iter().all(|known| {
@@ -122,122 +109,83 @@ impl<'a> Objects<'a> {
         })
     }
 
-    fn on_page(&self, page: u64) -> Vec<Object> {
-        let indices = self.pages.get(&page).map_or(&[][..], Vec::as_slice);
-        indices.iter().filter_map(|index| self.objects.get(*index as usize)).copied().collect()
+    fn on_page(&self, page: u64) -> impl Iterator<Item = Object> {
+        let indices = self.pages.get(&page).into_iter().flatten();
+        indices.filter_map(|index| self.objects.get(*index as usize).copied())
+    }
+
+    fn all_at(&self, address: u64) -> Vec<Object> {
+        self.on_page(address / PAGE).filter(|object| object.covers(address)).collect()
     }
 
     fn nest(&mut self, a: &Object, b: &Object) -> bool {
         let (outer, inner) = if a.size >= b.size { (a, b) } else { (b, a) };
-        let Some(offset) = inner.base.checked_sub(outer.base) else {
-            return false;
-        };
+        let Some(offset) = inner.base.checked_sub(outer.base) else { return false };
         let (outer, inner) = (self.ty(outer.ty), self.ty(inner.ty));
         self.types.contains(Place { ty: outer, offset: offset as i64 }, inner)
     }
 
     pub(crate) fn ty(&self, index: TypeIndex) -> Ty {
-        self.tys.get(index.0 as usize).copied().unwrap_or(Ty::VOID)
+        self.tys.get(&index).copied().unwrap_or(Ty::VOID)
     }
 
-    pub(crate) fn types(&mut self) -> &mut TypeSpace<'a, 'a> {
-        &mut self.types
-    }
-
-    /// The offset of a CPU's (or thread's) data.
-    pub(crate) fn per_cpu_offset(&self, owner: u32) -> Option<u64> {
-        self.per_cpu.get(&owner).copied()
-    }
-
-    /// Recorded address less address as linked, of the variables in an address's space.
-    pub(crate) fn slide(&self, address: u64) -> u64 {
-        self.slides.at(address)
-    }
-
-    /// The variable that covers an address, a per-CPU one too: its type and the offset in it.
-    fn variable_at(&mut self, address: u64) -> Option<(Ty, u64)> {
+    /// The variable that covers an address, a per-CPU one too, and the place in it.
+    fn variable_at(&mut self, address: u64) -> Option<Place> {
         let range = self.program.per_cpu.range.clone();
         let mut linked = self.per_cpu.values().map(|offset| address.wrapping_sub(*offset));
         let linked = linked.find(|linked| range.contains(linked));
-        let linked = linked.unwrap_or_else(|| address.wrapping_sub(self.slide(address)));
+        let linked = linked.unwrap_or_else(|| address.wrapping_sub(self.slides.at(address)));
         // Below a kernel lies what it allocates, and no variable but the per-CPU ones.
         if linked < self.program.text_start && !range.contains(&linked) {
             return None;
         }
         let symbol = self.program.symbols.data_at(linked)?;
-        let begin = match self.variables.get(&symbol.address) {
-            Some(known) => *known,
-            None => {
-                let found = self.program.variable_anywhere(symbol.address, &mut self.types);
-                self.variables.insert(symbol.address, found);
-                found
-            }
-        };
-        let mut place = Place { offset: i64::try_from(linked - symbol.address).ok()?, ..begin? };
-        while let Shape::Array { element, .. } = *self.types.shape(place.ty) {
-            let size = self.types.size(element) as i64;
-            place = Place { ty: element, offset: place.offset.checked_rem(size)? };
-        }
+        let begin = kept!(
+            self.variables,
+            symbol.address,
+            self.program.variable_anywhere(symbol.address, &mut self.types)
+        );
+        let place = Place { offset: i64::try_from(linked - symbol.address).ok()?, ..begin? };
+        let place = self.types.innermost(place)?;
         let is_struct = self.types.is_aggregate(place.ty) && self.types.is_inside(place);
-        is_struct.then_some((place.ty, place.offset as u64))
+        is_struct.then_some(place)
     }
 
     /// Structs that cover an address at a time: a variable, or objects, largest first.
     pub(crate) fn covering(&mut self, address: u64, time: u64) -> Vec<Cover> {
-        if let Some((ty, offset)) = self.variable_at(address) {
-            return vec![Cover { ty, offset, samples: None }];
+        if let Some(place) = self.variable_at(address) {
+            return vec![Cover { place, samples: None }];
         }
-        let indices = self.pages.get(&(address / PAGE)).map_or(&[][..], Vec::as_slice);
-        let on_page = indices.iter().filter_map(|index| self.objects.get(*index as usize));
-        let mut found: Vec<Object> = on_page.filter(|object| object.covers(address)).copied().collect();
+        let mut found = self.all_at(address);
         // Memory is used again: of objects that exclude each other the one nearest in time is meant.
         let nearest = found.iter().map(|object| object.distance(time)).min().unwrap_or(0);
         let best = found.iter().copied().find(|object| object.distance(time) == nearest);
         found.retain(|object| best.is_some_and(|best| self.nest(object, &best)));
         found.sort_unstable_by_key(|object| (std::cmp::Reverse(object.size), object.base, object.ty));
-        let covers = found.iter().map(|object| Cover {
-            ty: self.ty(object.ty),
-            offset: address - object.base,
-            samples: Some(object.votes.samples),
+        let covers = found.iter().map(|object| {
+            let place = Place { ty: self.ty(object.ty), offset: (address - object.base) as i64 };
+            Cover { place, samples: Some(object.votes.samples) }
         });
         covers.collect()
     }
 
-    /// Times from which on another object may be meant by an address, from 0 on; none if there is one answer for all time.
+    /// Times from which on another object may be meant by an address, from 0 on.
     pub(crate) fn turns(&mut self, address: u64) -> Vec<u64> {
-        let indices = self.pages.get(&(address / PAGE)).map_or(&[][..], Vec::as_slice);
-        let on_page = indices.iter().filter_map(|index| self.objects.get(*index as usize));
-        let found: Vec<Object> = on_page.filter(|object| object.covers(address)).copied().collect();
-        let Some((first, others)) = found.split_first() else { return Vec::new() };
-        let exclude = others.iter().any(|other| self.excludes(other, &found)) || self.excludes(first, &found);
+        let found = self.all_at(address);
+        let exclude = found.iter().any(|one| found.iter().any(|other| !self.nest(one, other)));
         if !exclude || self.variable_at(address).is_some() {
-            return Vec::new();
+            return vec![0];
         }
         let mut ends: Vec<u64> =
             found.iter().flat_map(|object| [object.votes.first, object.votes.last]).collect();
         ends.sort_unstable();
         let between = ends.windows(2).filter_map(|pair| Some(pair.first()?.midpoint(*pair.last()?)));
-        let turns: Vec<u64> = between.chain(ends.iter().copied()).collect();
-        let mut turns: Vec<u64> = turns.iter().flat_map(|time| [*time, time.saturating_add(1)]).collect();
+        let times = between.chain(ends.iter().copied());
+        let mut turns: Vec<u64> = times.flat_map(|time| [time, time.saturating_add(1)]).collect();
         turns.push(0);
         turns.sort_unstable();
         turns.dedup();
         turns
-    }
-
-    /// Whether an object can't be where some others are.
-    fn excludes(&mut self, object: &Object, others: &[Object]) -> bool {
-        others.iter().any(|other| !self.nest(object, other))
-    }
-
-    /// Whether an address is in a page that other samples show to hold a stack.
-    pub(crate) fn is_stack(&self, address: u64) -> bool {
-        self.stacks.contains(&(address / PAGE))
-    }
-
-    /// Whether evidence of an object overrules that of another.
-    pub(crate) fn overrules(stronger: Option<u64>, weaker: u64) -> bool {
-        stronger.is_none_or(|stronger| stronger >= weaker.saturating_mul(OVERRULES))
     }
 
     /// The index of a type, which becomes known to the answers if it is not.
@@ -245,15 +193,9 @@ impl<'a> Objects<'a> {
         if let Some(known) = self.indices.get(&ty) {
             return *known;
         }
-        let entry = TypeEntry::of(&self.types, ty);
-        let index = answers.intern(entry);
+        let index = answers.intern(TypeEntry::of(&self.types, ty));
         self.indices.insert(ty, index);
-        if self.tys.len() <= index.0 as usize {
-            self.tys.resize(index.0 as usize + 1, Ty::VOID);
-        }
-        if let Some(place) = self.tys.get_mut(index.0 as usize).filter(|place| **place == Ty::VOID) {
-            *place = ty;
-        }
+        self.tys.entry(index).or_insert(ty);
         index
     }
 }
@@ -261,7 +203,7 @@ impl<'a> Objects<'a> {
 impl Object {
     fn pages(&self) -> impl Iterator<Item = u64> + use<> {
         let end = self.base.saturating_add(self.size.saturating_sub(1));
-        // Nothing larger than this is sampled byte by byte.
+        // Nothing larger is sampled byte by byte.
         (self.base / PAGE..=end / PAGE).take(4096)
     }
 

@@ -1,9 +1,9 @@
 //! `perf annotate --data-type[=TYPE] -n --stdio`.
 //!
-//! One section a type: a head with its samples, then its members in the order of declaration, nested. A row's number is that of
-//! all samples whose offset is in the member, so a struct's is the sum of its members' and of what fell between them, and
-//! views of a union repeat each other. Offsets of single accesses can't be had back: a sample counts for the innermost member
-//! that holds it; what only a later view of a union shows, for the bytes that the views before lack.
+//! One section a type: a head with its samples, then its members in the order of declaration, nested. A row's number is that
+//! of all samples whose offset is in the member, and views of a union repeat each other. Offsets of single accesses can't be
+//! had back: a sample counts for the innermost member that holds it; what only a later view of a union shows, for the
+//! bytes that the views before lack.
 
 use super::counts::{Error, Form, MemoryOperation, Row, TypeCounts, hexadecimal};
 use fieldline_access::access::Tally;
@@ -49,45 +49,27 @@ struct Section {
 
 pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
     let mut counts = TypeCounts::new(Form::Annotate);
-    let mut events = Events::default();
+    // Events are told by types that come again: perf prints all types of one event before those of the next.
+    let (mut number_of_event, mut types) = (0, BTreeSet::new());
     let mut section: Option<Section> = None;
     for (line, number) in text.lines().zip(1..) {
         if let Some(head) = line.strip_prefix(HEAD) {
-            if let Some(done) = section.take() {
-                done.finish(&mut counts.rows);
-            }
             let parsed = Section::parse(head);
             let mut next = parsed.ok_or_else(|| Error::line(number, "is not a head of a type"))?;
-            next.event = counts.event(&format!("{EVENT} {}", events.of(&next)));
-            section = Some(next);
+            let of = (next.type_name.clone(), next.dso.clone());
+            if number_of_event == 0 || types.contains(&of) {
+                number_of_event += 1;
+                types.clear();
+            }
+            types.insert(of);
+            next.event = counts.event(&format!("{EVENT} {number_of_event}"));
+            section.replace(next).into_iter().for_each(|done| done.finish(&mut counts.rows));
         } else if let Some(section) = &mut section {
             section.note(line).map_err(|problem| Error::line(number, problem))?;
         }
     }
-    if let Some(done) = section {
-        done.finish(&mut counts.rows);
-    }
+    section.into_iter().for_each(|done| done.finish(&mut counts.rows));
     Ok(counts)
-}
-
-/// Events told by types that come again: perf prints all types of one event before those of the next.
-#[derive(Debug, Default)]
-struct Events {
-    number: usize,
-    seen: BTreeSet<(String, String)>,
-}
-
-impl Events {
-    fn of(&mut self, section: &Section) -> usize {
-        let is_new = self.seen.insert((section.type_name.clone(), section.dso.clone()));
-        if !is_new || self.number == 0 {
-            self.number += 1;
-        }
-        if !is_new {
-            self.seen = BTreeSet::from([(section.type_name.clone(), section.dso.clone())]);
-        }
-        self.number
-    }
 }
 
 impl Section {
@@ -107,11 +89,8 @@ impl Section {
             return Ok(());
         }
         if trimmed.contains("offset") && trimmed.ends_with("field") {
-            return if trimmed.starts_with("Samples") {
-                Ok(())
-            } else {
-                Err("has no numbers of samples; print them by perf annotate -n".into())
-            };
+            let problem = "has no numbers of samples; print them by perf annotate -n";
+            return if trimmed.starts_with("Samples") { Ok(()) } else { Err(problem.into()) };
         }
         self.lines += 1;
         if self.lines > LINE_LIMIT {
@@ -142,10 +121,7 @@ impl Section {
     fn count(&mut self, line: Line) {
         let new = line.samples.saturating_sub(self.counted_in(line));
         let end = line.offset.saturating_add(line.size);
-        let mut begin = self.unseen(line.offset);
-        if begin >= end {
-            begin = line.offset;
-        }
+        let begin = Some(self.unseen(line.offset)).filter(|begin| *begin < end).unwrap_or(line.offset);
         if new > 0 {
             let sum = self.counted.entry(begin).or_insert((end.saturating_sub(begin), 0));
             sum.1 = sum.1.saturating_add(new);

@@ -69,7 +69,6 @@ pub enum MemoryOperation {
 }
 
 impl MemoryOperation {
-    /// As an event's name tells.
     pub(super) fn of_event(event: &str) -> Self {
         let event = event.to_ascii_lowercase();
         match (event.contains("load"), event.contains("store")) {
@@ -125,12 +124,10 @@ impl TypeCounts {
 
     /// Index of an event, which becomes known.
     pub(super) fn event(&mut self, name: &str) -> usize {
-        if let Some(known) = self.known_events.get(name) {
-            return *known;
-        }
-        self.events.push(name.to_owned());
-        self.known_events.insert(name.to_owned(), self.events.len() - 1);
-        self.events.len() - 1
+        *self.known_events.entry(name.to_owned()).or_insert_with(|| {
+            self.events.push(name.to_owned());
+            self.events.len() - 1
+        })
     }
 }
 

@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Head {
-    #[serde(default)]
     version: Option<u64>,
 }
 
@@ -19,7 +18,6 @@ struct Document {
 #[derive(Deserialize)]
 struct Dso {
     dso: String,
-    #[serde(default)]
     build_id: Option<String>,
     #[serde(default)]
     types: Vec<Type>,
@@ -29,7 +27,6 @@ struct Dso {
 struct Type {
     #[serde(rename = "type")]
     name: String,
-    #[serde(default)]
     size: Option<u64>,
     #[serde(default)]
     histograms: Vec<Histogram>,
@@ -71,9 +68,8 @@ pub(super) fn parse(text: &str) -> Result<TypeCounts, Error> {
         for of in &dso.types {
             for histogram in &of.histograms {
                 let event = counts.event(&histogram.event);
-                counts
-                    .rows
-                    .extend(histogram.samples.iter().flat_map(|samples| rows(dso, of, event, samples)));
+                let rows = histogram.samples.iter().flat_map(|samples| rows(dso, of, event, samples));
+                counts.rows.extend(rows);
             }
         }
     }

@@ -86,14 +86,12 @@ fn row(line: &str, columns: Columns, event: usize, operation: MemoryOperation) -
     let cells = row_cells(line);
     let cell = |index: usize| cells.get(index).map_or("", String::as_str);
     let number = |index: usize| {
-        cell(index)
-            .parse::<u64>()
-            .map_err(|_| format!("{:?} is not a number of samples or events", cell(index)))
+        let problem = |_| format!("{:?} is not a number of samples or events", cell(index));
+        cell(index).parse::<u64>().map_err(problem)
     };
-    let (type_name, offset) = place(cell(columns.offset))
-        .ok_or_else(|| format!("{:?} is not of the form TYPE +OFFSET (MEMBER)", cell(columns.offset)))?;
-    let text =
-        |index: Option<usize>| index.map(|index| cell(index).to_owned()).filter(|text| !text.is_empty());
+    let problem = || format!("{:?} is not of the form TYPE +OFFSET (MEMBER)", cell(columns.offset));
+    let (type_name, offset) = place(cell(columns.offset)).ok_or_else(problem)?;
+    let text = |index: Option<usize>| Some(cell(index?).to_owned()).filter(|text| !text.is_empty());
     Ok(Row {
         event,
         dso: text(columns.dso),

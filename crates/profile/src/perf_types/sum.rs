@@ -1,9 +1,10 @@
 //! Counts of perf to an `AccessProfile`. Nothing is added to what perf says: no instructions, CPUs, times, levels or objects.
 
 use super::counts::{Form, MemoryOperation, Row, TypeCounts};
-use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording, Tally, TypeProfile};
+use crate::aggregate::{add, cover};
+use fieldline_access::access::{Access, AccessProfile, EventCoverage, Recording, TypeProfile};
 use fieldline_layout::Layout;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The counts are of another program than the one given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,11 +64,8 @@ fn reason(row: &Row) -> Option<&'static str> {
 /// Tags of all types that may be structs, each once.
 #[must_use]
 pub fn tags(counts: &TypeCounts) -> Vec<String> {
-    let mut tags: Vec<String> =
-        counts.rows.iter().filter_map(|row| tag(&row.type_name)).map(str::to_owned).collect();
-    tags.sort_unstable();
-    tags.dedup();
-    tags
+    let tags: BTreeSet<&str> = counts.rows.iter().filter_map(|row| tag(&row.type_name)).collect();
+    tags.into_iter().map(str::to_owned).collect()
 }
 
 /// The profile that perf's counts come to. `build_id` is the given program's; `layouts` finds the layouts of a tag. Of several,
@@ -107,9 +105,8 @@ fn is_of(row: &Row, build_id: Option<&str>) -> bool {
 
 fn check_any(counts: &TypeCounts, rows: &[&Row], build_id: Option<&str>) -> Result<(), CountsMismatch> {
     let Some(given) = build_id.filter(|_| rows.is_empty() && !counts.rows.is_empty()) else { return Ok(()) };
-    let mut recorded: Vec<&str> = counts.rows.iter().filter_map(|row| row.build_id.as_deref()).collect();
-    recorded.sort_unstable();
-    recorded.dedup();
+    let recorded: BTreeSet<&str> = counts.rows.iter().filter_map(|row| row.build_id.as_deref()).collect();
+    let recorded: Vec<&str> = recorded.into_iter().collect();
     Err(CountsMismatch::BuildId { given: given.to_owned(), recorded: recorded.join(", ") })
 }
 
@@ -151,8 +148,11 @@ impl Sum {
     }
 
     fn add(&mut self, row: &Row) -> Result<(), CountsMismatch> {
-        self.cover(row);
-        let (Some(tag), Some(offset), None) = (tag(&row.type_name), row.offset, reason(row)) else {
+        let reason = reason(row);
+        if let Some(event) = self.coverage.get_mut(row.event) {
+            cover(event, reason, row.tally);
+        }
+        let (Some(tag), Some(offset), None) = (tag(&row.type_name), row.offset, reason) else {
             return Ok(());
         };
         let Some(Some(found)) = self.types.get(tag) else { return Ok(()) };
@@ -165,44 +165,27 @@ impl Sum {
             size: row.size,
             ..Access::default()
         });
-        let tally =
-            if row.operation == MemoryOperation::Store { &mut access.stores } else { &mut access.loads };
-        add(tally, row.tally);
+        let is_store = row.operation == MemoryOperation::Store;
+        add(if is_store { &mut access.stores } else { &mut access.loads }, row.tally);
         Ok(())
-    }
-
-    fn cover(&mut self, row: &Row) {
-        let Some(event) = self.coverage.get_mut(row.event) else { return };
-        add(&mut event.total, row.tally);
-        match reason(row) {
-            None => add(&mut event.attributed, row.tally),
-            Some(reason) => add(event.unattributed.entry(reason.to_owned()).or_default(), row.tally),
-        }
     }
 
     fn function(&mut self, name: Option<&str>) -> u32 {
         let Some(name) = name else { return u32::MAX };
-        if let Some(known) = self.known_functions.get(name) {
-            return *known;
-        }
-        let index = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
-        self.functions.push(name.to_owned());
-        self.known_functions.insert(name.to_owned(), index);
-        index
+        let next = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
+        *self.known_functions.entry(name.to_owned()).or_insert_with(|| {
+            self.functions.push(name.to_owned());
+            next
+        })
     }
 
     fn finish(self, recording: Recording, blind_spots: Vec<String>) -> AccessProfile {
         let mut types = self.types;
         let of_type = |(name, accesses): (String, BTreeMap<Key, Access>)| {
             let layout = types.remove(&name).flatten();
-            TypeProfile {
-                size: layout.as_ref().map_or(0, |layout| layout.size),
-                fingerprint: layout.as_ref().map_or(0, Layout::fingerprint),
-                layout,
-                name,
-                accesses: accesses.into_values().collect(),
-                ..TypeProfile::default()
-            }
+            let (size, fingerprint) = layout.as_ref().map_or((0, 0), |of| (of.size, of.fingerprint()));
+            let accesses = accesses.into_values().collect();
+            TypeProfile { name, size, fingerprint, layout, accesses, ..TypeProfile::default() }
         };
         AccessProfile {
             recordings: vec![recording],
@@ -216,20 +199,12 @@ impl Sum {
 }
 
 fn check(row: &Row, offset: u64, size: u64) -> Result<(), CountsMismatch> {
-    let type_name = || row.type_name.clone();
-    if offset >= size {
-        return Err(CountsMismatch::Offset { type_name: type_name(), size, offset });
+    let type_name = row.type_name.clone();
+    match row.type_size {
+        _ if offset >= size => Err(CountsMismatch::Offset { type_name, size, offset }),
+        Some(recorded) if recorded != size => Err(CountsMismatch::Size { type_name, size, recorded }),
+        _ => Ok(()),
     }
-    match row.type_size.filter(|recorded| *recorded != size) {
-        Some(recorded) => Err(CountsMismatch::Size { type_name: type_name(), size, recorded }),
-        None => Ok(()),
-    }
-}
-
-/// Adds without wrapping, as numbers of a file may be anything.
-fn add(sum: &mut Tally, other: Tally) {
-    sum.samples = sum.samples.saturating_add(other.samples);
-    sum.period = sum.period.saturating_add(other.period);
 }
 
 /// What such counts can't show, a sentence each.
@@ -240,12 +215,12 @@ fn blind_spots(counts: &TypeCounts) -> Vec<String> {
             .to_owned(),
         "perf's own types: accesses to a struct in another are counted for one of them only".to_owned(),
     ];
-    if counts.form == Form::Report {
+    let is_report = counts.form == Form::Report;
+    if is_report {
         spots.push("rows that perf left out (--percent-limit) are not counted".to_owned());
     }
     if counts.rows.iter().all(|row| row.function.is_none()) {
-        let how =
-            if counts.form == Form::Report { "; perf report -s type,typeoff,symbol prints them" } else { "" };
+        let how = if is_report { "; perf report -s type,typeoff,symbol prints them" } else { "" };
         spots.push(format!("no functions, so each struct's accesses count as one visit{how}"));
     }
     if counts.form == Form::Annotate {
@@ -266,6 +241,7 @@ fn blind_spots(counts: &TypeCounts) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fieldline_access::access::Tally;
 
     fn row(type_name: &str, offset: Option<u64>, samples: u64, operation: MemoryOperation) -> Row {
         Row {

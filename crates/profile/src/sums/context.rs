@@ -30,8 +30,8 @@ impl SampleContext {
         let has_branches = !branches.is_empty();
         addresses.extend(branches);
         let function = |address: u64| {
-            let linked = linker.link(&sample.with_ip(Some(address))).ok()?;
-            answers.function_at(linked).filter(|function| Some(*function) != own)
+            let linked = linker.locate(&sample.with_ip(Some(address))).ok()?;
+            answers.function_at(linked.ip).filter(|function| Some(*function) != own)
         };
         let mut functions: Vec<u32> = addresses.into_iter().filter_map(function).collect();
         functions.sort_unstable();

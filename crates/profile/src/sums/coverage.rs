@@ -1,11 +1,12 @@
 //! How much of the samples of each event in each DSO was attributed, and why not the rest.
 
 use crate::addresses::dso::Dsos;
+use crate::aggregate::cover;
 use crate::attribute::{Joint, each_access};
-use fieldline_access::access::EventCoverage;
+use fieldline_access::access::{EventCoverage, Tally};
 use fieldline_perfdata::perf_data::{Error, Record};
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_typeflow::operands::Target;
+use fieldline_typeflow::operands::Reason;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -36,55 +37,41 @@ pub fn coverage(joint: Joint<'_, '_>, files: &[SampleFile]) -> Result<Vec<DsoCov
                 continue;
             };
             each_access(&parts, &sample, &mut |sample, _, attributed| {
-                let row = counted.entry((sample.event.index(), dsos.of(sample).0)).or_default();
-                add(row, &attributed.target, sample.period);
+                let row = counted.entry((sample.event.index(), dsos.of(sample))).or_default();
+                let reason = attributed.target.reason().map(Reason::word);
+                cover(row, reason, Tally { samples: 1, period: sample.period });
                 Ok::<(), Error>(())
             })?;
         }
         for ((event, dso), row) in counted {
             let event = file.facts().events.get(event).map_or("?", |event| &event.name);
             let dso = dsos.names.get(dso as usize).map_or("?", String::as_str);
-            merge(found.entry((event.to_owned(), dso.to_owned())).or_default(), row);
+            merge(found.entry((event.to_owned(), dso.to_owned())).or_default(), &row);
         }
     }
-    let rows = found
-        .into_iter()
-        .map(|((event, dso), coverage)| DsoCoverage { dso, event: EventCoverage { event, ..coverage } });
-    let mut rows: Vec<DsoCoverage> = rows.collect();
+    let row = |((event, dso), row)| DsoCoverage { dso, event: EventCoverage { event, ..row } };
+    let mut rows: Vec<DsoCoverage> = found.into_iter().map(row).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.event.total.samples));
     Ok(rows)
 }
 
-fn add<T>(row: &mut EventCoverage, target: &Target<T>, period: u64) {
-    row.total.count(period);
-    let Some(reason) = target.reason() else { return row.attributed.count(period) };
-    match row.unattributed.get_mut(reason.word()) {
-        Some(tally) => tally.count(period),
-        None => row.unattributed.entry(reason.word().to_owned()).or_default().count(period),
-    }
-}
-
-fn merge(sum: &mut EventCoverage, row: EventCoverage) {
-    sum.total.add(row.total);
-    sum.attributed.add(row.attributed);
-    for (reason, tally) in row.unattributed {
-        sum.unattributed.entry(reason).or_default().add(tally);
-    }
+fn merge(sum: &mut EventCoverage, row: &EventCoverage) {
+    cover(sum, None, row.attributed);
+    row.unattributed.iter().for_each(|(reason, tally)| cover(sum, Some(reason), *tally));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldline_typeflow::operands::Reason;
 
     #[test]
     fn every_sample_is_attributed_or_has_a_reason() {
         let mut row = EventCoverage::default();
-        add(&mut row, &Target::Place { ty: 0, offset: 8 }, 10);
-        add(&mut row, &Target::Within { ty: 0 }, 20);
-        add::<u32>(&mut row, &Target::Unknown(Reason::Stack), 30);
+        for (reason, period) in [(None, 10), (Some("unknown_offset"), 20), (Some("stack"), 30)] {
+            cover(&mut row, reason, Tally { samples: 1, period });
+        }
         let mut sum = row.clone();
-        merge(&mut sum, row);
+        merge(&mut sum, &row);
         let missed: u64 = sum.unattributed.values().map(|tally| tally.samples).sum();
         assert_eq!((sum.total.samples, sum.total.period, sum.attributed.samples, missed), (6, 120, 2, 4));
         let reasons: Vec<&str> = sum.unattributed.keys().map(String::as_str).collect();

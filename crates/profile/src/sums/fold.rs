@@ -71,12 +71,12 @@ impl<'p, 'f> Fold<'p, 'f> {
         mut word_of: impl FnMut(&Alike) -> Option<Word>,
     ) -> Self {
         let context = SampleFields::CALLCHAIN | SampleFields::BRANCH_STACK;
-        let has_context = facts.events.iter().map(|event| event.attr.sample_type.intersects(context));
+        let has_context =
+            facts.events.iter().map(|event| event.attr.sample_type.intersects(context)).collect();
         let found: Vec<Option<Word>> = rows.alikes.iter().map(&mut word_of).collect();
         let mut of_part = |(index, part): (usize, &Part<'_, '_>)| -> Vec<Option<Word>> {
-            let accesses = part.recorded.straight.accesses.iter();
-            let alikes = accesses.map(|access| Alike::of_run(index, EventIndex(0), None, *access));
-            alikes.map(|alike| word_of(&alike)).collect()
+            let of_run = |access| Alike::of_run(index, EventIndex(0), None, access);
+            part.recorded.straight.accesses.iter().map(|access| word_of(&of_run(*access))).collect()
         };
         let of_runs: Vec<Vec<Option<Word>>> = parts.iter().enumerate().map(&mut of_part).collect();
         let mut words: Vec<Word> = found.iter().chain(of_runs.iter().flatten()).flatten().copied().collect();
@@ -88,7 +88,6 @@ impl<'p, 'f> Fold<'p, 'f> {
         };
         let numbers = found.iter().map(number).collect();
         let run_numbers = of_runs.iter().map(|found| found.iter().map(number).collect()).collect();
-        let has_context = has_context.collect();
         Self { parts, rows, blocks, has_context, numbers, run_numbers, words, functions }
     }
 
@@ -102,11 +101,8 @@ impl<'p, 'f> Fold<'p, 'f> {
 
     /// How many runs were counted that fit the code.
     pub(super) fn runs_counted(&self, slots: &[Slot]) -> u64 {
-        let of_part = |(index, part): (usize, &Part<'_, '_>)| {
-            let counts = slots.iter().filter_map(move |slot| slot.runs.get(index));
-            counts.map(|counts| counts.fitting(&part.recorded.straight)).sum::<u64>()
-        };
-        self.parts.iter().enumerate().map(of_part).sum()
+        let runs = slots.iter().flat_map(|slot| slot.runs.iter().zip(self.parts));
+        runs.map(|(counts, part)| counts.fitting(&part.recorded.straight)).sum()
     }
 
     /// The sums of all slots, by number of what samples are like.
@@ -115,15 +111,10 @@ impl<'p, 'f> Fold<'p, 'f> {
             [only] => self.rows.sums(only),
             _ => vec![Counts::default(); self.rows.alikes.len()],
         };
-        let blocks = self.blocks.len();
         for slot in slots {
-            for (counts, row) in sums.iter_mut().zip(0_usize..) {
-                for block in 0..blocks {
-                    let samples = slot.by_block.get(block * self.numbers.len() + row).copied().unwrap_or(0);
-                    if samples > 0 {
-                        counts.count_in(block, samples);
-                    }
-                }
+            for (row, counts) in sums.iter_mut().enumerate() {
+                let by_block = slot.by_block.iter().skip(row).step_by(self.numbers.len()).enumerate();
+                by_block.filter(|(_, samples)| **samples > 0).for_each(|(at, of)| counts.count_in(at, *of));
             }
             for ((alike, address), late) in slot.late {
                 let Some(counts) = sums.get_mut(alike as usize) else { continue };
@@ -158,9 +149,7 @@ impl Sweep for Fold<'_, '_> {
 
     fn sample(&self, slot: &mut Slot, sample: &Sample<'_>, at: u64) {
         let has_context = self.has_context.get(sample.event.index()).is_some_and(|has| *has);
-        if has_context
-            && self.parts.first().is_some_and(|part| part.recorded.source.counts_runs(sample.event))
-        {
+        if has_context && self.parts.first().is_some_and(|part| part.counts_runs(sample)) {
             self.stack(slot, sample);
             return;
         }
@@ -201,9 +190,8 @@ impl Fold<'_, '_> {
     fn take_batch(&self, slot: &mut Slot, table: &Table<Row>, part: &Part<'_, '_>) {
         let mut batch = std::mem::take(&mut slot.batch);
         for (key, number, one) in batch.take(table) {
-            let row = number.and_then(|number| table.value(number)).copied();
-            let alike = row.and_then(|row| self.rows.at(row, one.time));
-            let (Some(row), Some(alike)) = (row, alike) else { continue };
+            let Some(row) = number.and_then(|number| table.value(number)) else { continue };
+            let Some(alike) = self.rows.at(*row, one.time) else { continue };
             if let Row::ByTime(_) = row
                 && let Some(facts) = table.facts_of(&key)
             {
@@ -253,7 +241,7 @@ impl Fold<'_, '_> {
         for (piece, period) in pieces(sample) {
             match place(self.parts, sample, piece) {
                 Some((index, part, Ok(run))) => {
-                    let Some(number) = part.recorded.straight.number(&run) else { continue };
+                    let Some(number) = part.recorded.straight.runs.number(&run) else { continue };
                     if let Some(counts) = slot.runs.get_mut(index) {
                         counts.count(number, sample.cpu, block, period);
                     }

@@ -1,17 +1,18 @@
 //! A recording's profile.
 
 use super::fold::{Fold, Folded};
-use super::look::look;
 use super::rows::{Alike, Rows};
-use super::structs::{Structs, Touched};
-use crate::aggregate::{Builder, Counts, Moment, Row, SampleOutcome, Windows, Word};
-use crate::attribute::{Attributed, Attribution, Joint};
+use super::structs::Structs;
+use crate::aggregate::{Builder, Counts, Moment, Row, Windows};
+use crate::attribute::{self, Attribution, Joint};
+use crate::gather::{Seen, SeenSum};
 use fieldline_access::access::{AccessProfile, Recording};
 use fieldline_debuginfo::dwarf::Dwarf;
 use fieldline_perfdata::data_source::{Level, Snoop};
-use fieldline_perfdata::perf_data::{Error, RecordTally, RecordingFacts};
+use fieldline_perfdata::perf_data::{Error, Record, RecordTally, RecordingFacts};
+use fieldline_perfdata::sample::Sample;
 use fieldline_perfdata::sample_file::SampleFile;
-use fieldline_perfdata::sweep::sweep;
+use fieldline_perfdata::sweep::{Sweep, sweep};
 use fieldline_typeflow::operands::{Answers, Reason};
 use fieldline_typeflow::types::Definitions;
 
@@ -94,7 +95,7 @@ fn profile_one(
     let rows = Rows::new(&taken);
     let functions = known.iter().map(|known| known.functions.clone()).collect();
     let fold = Fold::new(&taken, file.facts(), &rows, &blocks, functions, |alike| {
-        known.get_mut(alike.part)?.word(alike, &mut builder)
+        Builder::word(&known.get_mut(alike.part)?.row(alike, &mut builder))
     });
     let mut windows = Windows::new(gap, blocks.clone(), fold.words.clone());
     let slots = sweep(file, &fold, |folded| {
@@ -111,7 +112,8 @@ fn profile_one(
     builder.recording.branch_runs += runs_counted;
     let sums = fold.sums(slots);
     // Tables take memory, and the builder needs some.
-    let alikes = rows.into_alikes();
+    let Rows { alikes, tables, .. } = rows;
+    drop(tables);
     for (alike, counts) in alikes.iter().zip(sums).filter(|(_, counts)| counts.samples > 0) {
         if let Some(known) = known.get_mut(alike.part) {
             known.count(alike, &counts, &mut builder);
@@ -124,14 +126,11 @@ fn profile_one(
     Ok(builder.finish(windows, spots))
 }
 
-/// Runs that don't fit the code, in percent of all, from which on something is wrong with all of them.
-const MANY_BROKEN: u64 = 20;
-
-/// What to say where branches and code don't fit.
+/// What to say where branches and code don't fit: a fifth of all runs, and something is wrong with all of them.
 fn misfit(builder: &Builder, runs: u64) -> Option<String> {
     let broken = builder.unattributed(Reason::BrokenRun.word());
     let all = runs.saturating_add(broken);
-    (all > 0 && broken.saturating_mul(100) >= MANY_BROKEN.saturating_mul(all)).then(|| {
+    (all > 0 && broken.saturating_mul(5) >= all).then(|| {
         format!(
             "{broken} of {all} runs between branches don't fit the code: the stacks may leave out branches, or the program \
              may be another build or change its code; record all branches (perf record -b) of this build"
@@ -140,17 +139,28 @@ fn misfit(builder: &Builder, runs: u64) -> Option<String> {
 }
 
 impl Known<'_, '_> {
-    fn word(&mut self, alike: &Alike, builder: &mut Builder) -> Option<Word> {
-        let places = self.structs.touched(builder, self.answers, &alike.attributed);
-        Builder::word(&row(alike, &places, &self.functions))
+    fn count(&mut self, alike: &Alike, counts: &Counts, builder: &mut Builder) {
+        let row = self.row(alike, builder);
+        builder.add(&row, counts);
     }
 
-    fn count(&mut self, alike: &Alike, counts: &Counts, builder: &mut Builder) {
-        let places = self.structs.touched(builder, self.answers, &alike.attributed);
-        let row = row(alike, &places, &self.functions);
-        builder.add(&row, counts);
-        for (target, offset) in places.others {
-            builder.credit(&row, counts, target, offset, alike.attributed.size);
+    fn row(&mut self, alike: &Alike, builder: &mut Builder) -> Row {
+        let Alike { attributed, source, .. } = alike;
+        let function = attributed.function.and_then(|function| self.functions.get(function as usize));
+        let level = source.map(|source| source.level()).filter(|level| *level != Level::NotAvailable);
+        let snoop = source.map(|source| source.snoop());
+        Row {
+            event: alike.event.index(),
+            ip: attributed.ip.unwrap_or(0),
+            function: function.copied(),
+            cpu: alike.cpu,
+            is_store: attributed.is_store,
+            level: level.map(Level::word),
+            is_hitm: source.is_some_and(|source| source.is_hitm()),
+            is_shared: snoop.is_some_and(|snoop| snoop.is_transfer() || snoop == Snoop::Hit),
+            size: attributed.size,
+            places: self.structs.touched(builder, self.answers, attributed),
+            reason: attributed.target.reason().map(Reason::word),
         }
     }
 }
@@ -172,29 +182,45 @@ fn cut(folded: Folded, windows: &mut Windows) {
     }
 }
 
-fn row(alike: &Alike, places: &Touched, functions: &[u32]) -> Row {
-    let source = alike.source;
-    let attributed = &alike.attributed;
-    Row {
-        event: alike.event.index(),
-        ip: attributed.ip.unwrap_or(0),
-        function: attributed.function.and_then(|function| functions.get(function as usize)).copied(),
-        cpu: alike.cpu,
-        is_store: attributed.is_store,
-        level: source
-            .map(|source| source.level())
-            .filter(|level| *level != Level::NotAvailable)
-            .map(Level::word),
-        is_hitm: source.is_some_and(|source| source.is_hitm()),
-        is_shared: source.is_some_and(|source| source.snoop().is_transfer() || source.snoop() == Snoop::Hit),
-        outcome: outcome(attributed, places),
+/// Counts a recording's records, and finds the median gap of samples whose function is known, in nanoseconds.
+fn look(parts: &[attribute::Part<'_, '_>], file: &SampleFile) -> Result<(RecordTally, u64), Error> {
+    if let [only] = parts
+        && let Some((tally, gap)) = only.looked()
+    {
+        return Ok((tally.clone(), *gap));
     }
+    let facts = file.facts();
+    let mut sum = SeenSum::new(facts);
+    sweep(file, &Look { parts, facts }, |seen| sum.add(seen))?;
+    Ok(sum.finish())
 }
 
-fn outcome(attributed: &Attributed, places: &Touched) -> SampleOutcome {
-    match (places.primary, attributed.target.reason()) {
-        (Some((target, offset)), _) => SampleOutcome::Attributed { target, offset, size: attributed.size },
-        (None, None) => SampleOutcome::OtherType,
-        (None, Some(reason)) => SampleOutcome::Unattributed(reason.word()),
+struct Look<'p, 'f> {
+    parts: &'p [attribute::Part<'p, 'f>],
+    facts: &'p RecordingFacts,
+}
+
+impl Sweep for Look<'_, '_> {
+    type Slot = Seen;
+    type Out = Seen;
+
+    fn slot(&self, _number: usize) -> Seen {
+        Seen::nothing(self.facts)
+    }
+
+    fn sample(&self, slot: &mut Seen, sample: &Sample<'_>, _at: u64) {
+        slot.count(sample);
+        let counts_runs = self.parts.first().is_some_and(|part| part.counts_runs(sample));
+        if !counts_runs && self.parts.iter().find_map(|part| part.function(sample)).flatten().is_some() {
+            slot.moment(sample.cpu, sample.time);
+        }
+    }
+
+    fn other(&self, slot: &mut Seen, record: &Record<'_>) {
+        slot.other(record);
+    }
+
+    fn end(&self, slot: &mut Seen) -> Seen {
+        std::mem::replace(slot, Seen::nothing(self.facts))
     }
 }

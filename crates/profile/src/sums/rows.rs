@@ -2,7 +2,7 @@
 
 use crate::aggregate::Counts;
 use crate::attribute::{Attributed, Part};
-use crate::gather::{Facts, Table};
+use crate::gather::{Aside, Facts, Table};
 use crate::objects::in_space;
 use fieldline_perfdata::data_source::DataSource;
 use fieldline_perfdata::perf_data::EventIndex;
@@ -47,13 +47,14 @@ impl Rows {
         let mut rows = Self { alikes: Vec::new(), tables: Vec::new(), turns: Vec::new() };
         let mut numbers = FxHashMap::default();
         for (index, part) in parts.iter().enumerate() {
-            let mut found = vec![Row::Always(0); part.recorded.gathered.table.len()];
-            for number in part.recorded.gathered.in_order() {
-                let Some(facts) = part.recorded.gathered.table.facts(number) else { continue };
+            let gathered = &part.recorded.gathered;
+            let mut found = vec![Row::Always(0); gathered.table.len()];
+            for number in gathered.in_order() {
+                let Some(facts) = gathered.table.facts(number) else { continue };
                 let row = rows.row(part, index, parts.len(), &facts, &mut numbers);
                 found.get_mut(number as usize).into_iter().for_each(|place| *place = row);
             }
-            rows.tables.push(part.recorded.gathered.table.with_values(found));
+            rows.tables.push(gathered.table.with_values(found));
         }
         rows
     }
@@ -69,8 +70,7 @@ impl Rows {
         let mut number = |attributed: Attributed| {
             // Of several programs none tells why a sample is in none of them.
             let attributed = if parts > 1 { attributed.of_none() } else { attributed };
-            let aside = &facts.aside;
-            let (event, cpu, source) = (aside.event, aside.cpu, aside.source);
+            let Aside { event, cpu, source, .. } = facts.aside;
             let alike = Alike { part: index, event, cpu, source, attributed };
             *numbers.entry(alike).or_insert_with(|| {
                 self.alikes.push(alike);
@@ -79,18 +79,11 @@ impl Rows {
         };
         let turns = part.turns(facts).into_iter();
         let turns: Vec<(u64, u32)> = turns.map(|(from, attributed)| (from, number(attributed))).collect();
-        match turns[..] {
-            [(_, only)] => Row::Always(only),
-            _ => {
-                self.turns.push(turns);
-                Row::ByTime(self.turns.len() as u32 - 1)
-            }
+        if let [(_, only)] = turns[..] {
+            return Row::Always(only);
         }
-    }
-
-    /// What samples are like, without the tables.
-    pub(super) fn into_alikes(self) -> Vec<Alike> {
-        self.alikes
+        self.turns.push(turns);
+        Row::ByTime(self.turns.len() as u32 - 1)
     }
 
     /// What samples of a row are like at a time.
@@ -110,10 +103,10 @@ impl Rows {
         let Some(table) = self.tables.first() else { return sums };
         for ((facts, row), (_, more)) in table.iter().zip(part.recorded.gathered.table.iter()) {
             let Row::Always(alike) = *row else { continue };
-            let address = self.address(alike, part, &facts).map(|address| (address, more.samples));
             let Some(counts) = sums.get_mut(alike as usize) else { continue };
-            counts.count(more.samples, more.period, more.latency);
-            counts.addresses.extend(address);
+            let samples = more.votes.samples;
+            counts.count(samples, more.period, more.latency);
+            counts.addresses.extend(self.address(alike, part, &facts).map(|address| (address, samples)));
         }
         sums
     }

@@ -42,17 +42,19 @@ pub(super) fn each<'c>(
     mut each: impl FnMut(&Alike, &Counts),
 ) {
     let by_cpu = counts.clone().flat_map(|counts| &counts.by_cpu);
-    let changes = by_cpu.map(|((run, cpu), (samples, period))| Change {
+    let changes = by_cpu.map(|((run, of), (samples, period))| Change {
         run: *run,
-        of: *cpu,
+        of: *of,
         samples: i128::from(*samples),
         period: i128::from(*period),
     });
     let mut sum = (0, 0);
-    sweep(straight, changes, true, |group, change, accesses| {
+    sweep(straight, changes, true, |(event, cpu), change, accesses| {
         sum = (sum.0 + change.samples, sum.1 + change.period);
         let counts = Counts { samples: number(sum.0), period: number(sum.1), ..Counts::default() };
-        give(part, group, &counts, sum.0, accesses, &mut each);
+        for access in accesses.iter().filter(|_| sum.0 > 0) {
+            each(&Alike::of_run(part, event, cpu, *access), &counts);
+        }
     });
     let by_block = counts.flat_map(|counts| &counts.by_block);
     let changes = by_block.map(|((run, block), samples)| Change {
@@ -69,25 +71,12 @@ pub(super) fn each<'c>(
             blocks.resize(block + 1, 0);
         }
         blocks.get_mut(block).into_iter().for_each(|sum| *sum += change.samples);
-        if !accesses.is_empty() {
+        if !accesses.is_empty() && all > 0 {
             let blocks = blocks.iter().map(|samples| number(*samples)).collect();
             let counts = Counts { blocks, ..Counts::default() };
-            give(part, (event, None), &counts, all, accesses, &mut each);
+            accesses.iter().for_each(|access| each(&Alike::of_run(part, event, None, *access), &counts));
         }
     });
-}
-
-fn give(
-    part: usize,
-    (event, cpu): (EventIndex, Option<u32>),
-    counts: &Counts,
-    samples: i128,
-    accesses: &[Attributed],
-    each: &mut impl FnMut(&Alike, &Counts),
-) {
-    for attributed in accesses.iter().filter(|_| samples > 0) {
-        each(&Alike::of_run(part, event, cpu, *attributed), counts);
-    }
 }
 
 /// Sums are never negative, differences are.

@@ -1,13 +1,14 @@
 //! All structs that an access is one to.
 //!
 //! A struct may be part of another; an access to it is one to both, and whoever wants to know how the inner one is used
-//! wants to see it. The struct the code speaks of goes first; it is the one that windows name.
+//! wants to see it.
 
-use crate::aggregate::{Builder, StructIndex, TypeInfo};
+use crate::aggregate::{Builder, StructIndex};
 use crate::attribute::Attributed;
 use fieldline_debuginfo::dwarf::{Dwarf, TypeReader};
 use fieldline_layout::Layout;
 use fieldline_layout::types::AggregateKind;
+use fieldline_typeflow::kept;
 use fieldline_typeflow::operands::{Answers, Target, TypeIndex};
 use fieldline_typeflow::types::{Definitions, Place, Shape, Ty, TypeSpace};
 use rustc_hash::FxHashMap;
@@ -15,14 +16,6 @@ use std::rc::Rc;
 
 /// Structs up to this size, in bytes, are wrappers of a number (`atomic_t`) and nobody asks for them.
 const WRAPPER: u64 = 8;
-
-/// The structs of one access, each with the offset in it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Touched {
-    /// The one the code speaks of, or else the outermost.
-    pub(super) primary: Option<(StructIndex, u64)>,
-    pub(super) others: Vec<(StructIndex, u64)>,
-}
 
 /// Finds the structs of accesses and makes them known to a [`Builder`].
 pub(super) struct Structs<'a, 's> {
@@ -35,64 +28,48 @@ pub(super) struct Structs<'a, 's> {
 
 impl<'a, 's> Structs<'a, 's> {
     pub(super) fn new(dwarf: &'a Dwarf<'s>, definitions: &'a Definitions) -> Self {
-        Self {
-            types: TypeSpace::new(dwarf, definitions),
-            reader: TypeReader::new(dwarf),
-            known: FxHashMap::default(),
-            tys: FxHashMap::default(),
-            descents: FxHashMap::default(),
-        }
+        let (types, reader) = (TypeSpace::new(dwarf, definitions), TypeReader::new(dwarf));
+        let (known, tys, descents) = Default::default();
+        Self { types, reader, known, tys, descents }
     }
 
-    /// The structs that an access is one to.
+    /// The structs that an access is one to, each with the offset in it; the one the code speaks of, or else the outermost,
+    /// is the last.
     pub(super) fn touched(
         &mut self,
         builder: &mut Builder,
         answers: &Answers,
         attributed: &Attributed,
-    ) -> Touched {
-        let Target::Place { ty, offset } = attributed.target else {
-            return Touched::default();
-        };
+    ) -> Vec<(StructIndex, u64)> {
+        let Target::Place { ty, offset } = attributed.target else { return Vec::new() };
         let descent = self.descent(answers, ty, offset);
         let by_code = match attributed.by_code {
             Target::Place { ty, offset } => Some((self.ty(answers, ty), offset)),
             _ => None,
         };
         let of_code = |place: &&Place| by_code == Some((place.ty, place.offset as u64));
-        let primary = descent.iter().find(of_code).or_else(|| descent.first()).copied();
-        let others = descent.iter().filter(|place| Some(**place) != primary);
-        Touched {
-            others: others.map(|place| (self.known(builder, place.ty), place.offset as u64)).collect(),
-            primary: primary.map(|place| (self.known(builder, place.ty), place.offset as u64)),
-        }
+        let primary = descent.iter().find(of_code).or_else(|| descent.first());
+        let others = descent.iter().filter(|place| Some(*place) != primary);
+        others.chain(primary).map(|place| (self.known(builder, place.ty), place.offset as u64)).collect()
     }
 
     fn ty(&mut self, answers: &Answers, index: TypeIndex) -> Ty {
-        if let Some(known) = self.tys.get(&index) {
-            return *known;
-        }
-        let die = answers.ty(index).and_then(|entry| entry.die);
-        let ty = die.map_or(Ty::VOID, |die| self.types.of_die(die));
-        self.tys.insert(index, ty);
-        ty
+        kept!(self.tys, index, {
+            let die = answers.ty(index).and_then(|entry| entry.die);
+            die.map_or(Ty::VOID, |die| self.types.of_die(die))
+        })
     }
 
     /// The structs that hold a place, from the outermost inwards: that itself, and in it those of some size and name.
     fn descent(&mut self, answers: &Answers, index: TypeIndex, offset: u64) -> Rc<[Place]> {
-        if let Some(known) = self.descents.get(&(index, offset)) {
-            return Rc::clone(known);
-        }
-        let ty = self.ty(answers, index);
-        let mut places = match i64::try_from(offset) {
-            Ok(offset) => self.types.descent(Place { ty, offset }),
-            Err(_) => Vec::new(),
-        };
-        let outermost = places.first().copied();
-        places.retain(|place| Some(*place) == outermost || self.is_asked_for(place.ty));
-        let places: Rc<[Place]> = places.into();
-        self.descents.insert((index, offset), Rc::clone(&places));
-        places
+        kept!(self.descents, (index, offset), {
+            let ty = self.ty(answers, index);
+            let place = i64::try_from(offset).map(|offset| Place { ty, offset });
+            let mut places = place.map_or_else(|_| Vec::new(), |place| self.types.descent(place));
+            let outermost = places.first().copied();
+            places.retain(|place| Some(*place) == outermost || self.is_asked_for(place.ty));
+            places.into()
+        })
     }
 
     fn is_asked_for(&self, ty: Ty) -> bool {
@@ -105,20 +82,16 @@ impl<'a, 's> Structs<'a, 's> {
     }
 
     fn known(&mut self, builder: &mut Builder, ty: Ty) -> StructIndex {
-        if let Some(known) = self.known.get(&ty) {
-            return *known;
-        }
-        // A type that can't be read again has no layout to show; its accesses count all the same.
-        let layout = self.types.die(ty).and_then(|die| {
-            let id = self.reader.read(die).ok()?;
-            Layout::of(self.reader.table(), id)
-        });
-        let name = self.types.name(ty).unwrap_or("(anonymous)").to_owned();
-        let size = self.types.size(ty);
-        // With the namespaces around it, which tell structs of one name apart.
-        let layout = layout.map(|layout| Layout { name: name.clone(), ..layout });
-        let known = builder.add_type(TypeInfo { name, size, layout });
-        self.known.insert(ty, known);
-        known
+        kept!(self.known, ty, {
+            // A type that can't be read again has no layout to show; its accesses count all the same.
+            let layout = self.types.die(ty).and_then(|die| {
+                let id = self.reader.read(die).ok()?;
+                Layout::of(self.reader.table(), id)
+            });
+            let name = self.types.name(ty).unwrap_or("(anonymous)").to_owned();
+            // With the namespaces around it, which tell self of one name apart.
+            let layout = layout.map(|layout| Layout { name: name.clone(), ..layout });
+            builder.add_type(name, self.types.size(ty), layout)
+        })
     }
 }

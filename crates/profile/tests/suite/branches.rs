@@ -495,8 +495,8 @@ fn stacks_go_through_the_kernel_and_programs() {
         match record {
             Record::Mmap(mmap) => recording.mmap(&Mapping::from(&mmap)),
             Record::Sample(sample) if known.is_none() => {
-                known =
-                    linker.link(&sample).ok().map(|linked| (linked, sample.ip.unwrap(), sample.pid.unwrap()));
+                let of = |ip| (ip, sample.ip.unwrap(), sample.pid.unwrap());
+                known = linker.locate(&sample).ok().map(|linked| of(linked.ip));
             }
             _ => {}
         }

@@ -46,34 +46,40 @@ pub(crate) fn exports(
     solution: &Solution<'_>,
     is_function: &(dyn Fn(u64) -> bool + Sync),
 ) -> Vec<Export> {
-    let mut found = Vec::new();
+    let mut uses = Uses { is_function, found: Vec::new() };
     solution.walk(world, &mut |world, index, state| {
         let Some(instruction) = code.instructions.get(index) else { return };
-        if let Some(function) = called(code, instruction).filter(|target| is_function(*target)) {
+        // The function that an instruction calls, or jumps to as its last act.
+        let called = match instruction.flow {
+            Flow::Call(Callee::Direct(target)) => Some(target),
+            Flow::Jump(target) | Flow::Branch(target) if !code.has(target) => Some(target),
+            _ => None,
+        };
+        if let Some(function) = called.filter(|target| is_function(*target)) {
             let mut arguments = [Passed::Unknown; MAX_ARGUMENTS];
             for (argument, register) in arguments.iter_mut().zip(world.program.architecture.arguments()) {
                 *argument = passed(world, state.register(*register));
             }
-            found.push(Export { function, usage: FunctionUse::Call(arguments) });
+            uses.found.push(Export { function, usage: FunctionUse::Call(arguments) });
         }
-        let registered = found.len();
-        callbacks(world, state, instruction, is_function, &mut found);
-        if found.len() == registered {
-            found.extend(addresses(state, instruction, is_function));
+        let known = uses.found.len();
+        uses.stored(world, state, instruction);
+        if matches!(instruction.flow, Flow::Call(_)) {
+            uses.passed_along(world, state);
+        }
+        if uses.found.len() == known {
+            let taken = number(state, instruction).filter(|number| is_function(*number));
+            uses.found.extend(taken.map(|function| Export { function, usage: FunctionUse::Address }));
         }
     });
+    let mut found = uses.found;
     found.sort_unstable();
     found.dedup();
-    forget_explained(found)
-}
-
-/// The function that an instruction calls, or jumps to as its last act.
-fn called(code: &Code, instruction: &Instruction) -> Option<u64> {
-    match instruction.flow {
-        Flow::Call(Callee::Direct(target)) => Some(target),
-        Flow::Jump(target) | Flow::Branch(target) if !code.has(target) => Some(target),
-        _ => None,
-    }
+    // Where a function is known to put an address, taking it is explained.
+    let is_callback = |export: &&Export| matches!(export.usage, FunctionUse::Callback(_));
+    let explained: Vec<u64> = found.iter().filter(is_callback).map(|export| export.function).collect();
+    found.retain(|export| export.usage != FunctionUse::Address || !explained.contains(&export.function));
+    found
 }
 
 fn passed(world: &mut World<'_>, value: Value) -> Passed {
@@ -92,118 +98,85 @@ fn shown(types: &TypeSpace<'_, '_>, place: Place) -> Option<SharedPlace> {
     Some(SharedPlace { die, offset: place.offset })
 }
 
-/// Callbacks that an instruction stores into a struct or passes along with one.
-fn callbacks(
-    world: &mut World<'_>,
-    state: &State,
-    instruction: &Instruction,
-    is_function: &(dyn Fn(u64) -> bool + Sync),
-    found: &mut Vec<Export>,
-) {
-    for (from, address) in stored(instruction) {
-        let stored = match from {
-            ValueSource::Number(number) => Value::Number(number as u64),
-            ValueSource::Register(register) => state.register(register),
-            ValueSource::Memory | ValueSource::System(_) => Value::UNKNOWN,
+struct Uses<'u> {
+    is_function: &'u (dyn Fn(u64) -> bool + Sync),
+    found: Vec<Export>,
+}
+
+impl Uses<'_> {
+    /// Callbacks that an instruction stores into a struct.
+    fn stored(&mut self, world: &mut World<'_>, state: &State, instruction: &Instruction) {
+        let Some(address) = instruction.operand().map(|memory| memory.address) else { return };
+        let behind = Address { displacement: address.displacement.wrapping_add(8), ..address };
+        let stores = match instruction.effect {
+            Effect::Store { from } => [Some((from, address)), None],
+            Effect::StorePair { first, second } => [Some((first, address)), Some((second, behind))],
+            _ => return,
         };
-        if let Value::Number(function) = stored
-            && is_function(function)
-        {
+        for (from, address) in stores.into_iter().flatten() {
+            let function = match from {
+                ValueSource::Number(number) => number as u64,
+                ValueSource::Register(register) => match state.register(register) {
+                    Value::Number(number) => number,
+                    _ => continue,
+                },
+                ValueSource::Memory | ValueSource::System(_) => continue,
+            };
+            if !(self.is_function)(function) {
+                continue;
+            }
             let place = match world.spot(state, &address) {
                 Spot::Pointer(pointer) => pointer.place(),
                 spot @ Spot::Fixed { .. } => world.place(spot),
                 _ => None,
             };
-            let usage = place
-                .and_then(|place| shown(&world.types, place))
-                .map_or(FunctionUse::Address, FunctionUse::Callback);
-            found.push(Export { function, usage });
+            let shown = place.and_then(|place| shown(&world.types, place));
+            let usage = shown.map_or(FunctionUse::Address, FunctionUse::Callback);
+            self.found.push(Export { function, usage });
         }
     }
-    if matches!(instruction.flow, Flow::Call(_)) {
-        passed_along(world, state, is_function, found);
-    }
-}
 
-fn stored(instruction: &Instruction) -> Vec<(ValueSource, Address)> {
-    let Some(address) = instruction.operand().map(|memory| memory.address) else {
-        return Vec::new();
-    };
-    match instruction.effect {
-        Effect::Store { from } => vec![(from, address)],
-        Effect::StorePair { first, second } => {
-            let behind = Address { displacement: address.displacement.wrapping_add(8), ..address };
-            vec![(first, address), (second, behind)]
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// A call that is given a function and a struct may have the function called with the struct.
-fn passed_along(
-    world: &mut World<'_>,
-    state: &State,
-    is_function: &(dyn Fn(u64) -> bool + Sync),
-    found: &mut Vec<Export>,
-) {
-    let registers = world.program.architecture.arguments().iter();
-    let values: Vec<Value> = registers.map(|register| state.register(*register)).collect();
-    let functions = values.iter().filter_map(|value| match value {
-        Value::Number(number) if is_function(*number) => Some(*number),
-        _ => None,
-    });
-    let functions: Vec<u64> = functions.collect();
-    if functions.is_empty() {
-        return;
-    }
-    let pointers: Vec<SharedPlace> = values
-        .into_iter()
-        .filter_map(|value| match passed(world, value) {
-            Passed::Pointer(shown) => Some(shown),
+    /// A call that is given a function and a struct may have the function called with the struct.
+    fn passed_along(&mut self, world: &mut World<'_>, state: &State) {
+        let registers = world.program.architecture.arguments().iter();
+        let values: Vec<Value> = registers.map(|register| state.register(*register)).collect();
+        let functions = values.iter().filter_map(|value| match value {
+            Value::Number(number) if (self.is_function)(*number) => Some(*number),
             _ => None,
-        })
-        .collect();
-    for function in functions {
-        let usages = pointers.iter().map(|shown| FunctionUse::Callback(*shown));
-        found.extend(usages.map(|usage| Export { function, usage }));
-        if pointers.is_empty() {
-            found.push(Export { function, usage: FunctionUse::Address });
+        });
+        let functions: Vec<u64> = functions.collect();
+        if functions.is_empty() {
+            return;
+        }
+        let pointers = values.into_iter().filter_map(|value| match passed(world, value) {
+            Passed::Pointer(shown) => Some(FunctionUse::Callback(shown)),
+            _ => None,
+        });
+        let mut usages: Vec<FunctionUse> = pointers.collect();
+        if usages.is_empty() {
+            usages.push(FunctionUse::Address);
+        }
+        for function in functions {
+            self.found.extend(usages.iter().map(|usage| Export { function, usage: *usage }));
         }
     }
 }
 
-/// Functions whose addresses an instruction brings into a register.
-fn addresses(
-    state: &State,
-    instruction: &Instruction,
-    is_function: &(dyn Fn(u64) -> bool + Sync),
-) -> Option<Export> {
-    let number = match instruction.effect {
+/// The number that an instruction brings into a register, if it may be an address.
+fn number(state: &State, instruction: &Instruction) -> Option<u64> {
+    match instruction.effect {
         Effect::Move { from: ValueSource::Number(number), .. }
-        | Effect::Push { from: ValueSource::Number(number) } => number as u64,
+        | Effect::Push { from: ValueSource::Number(number) } => Some(number as u64),
         Effect::Lea { address, .. } if address.base.is_none() && address.index.is_none() => {
-            address.displacement as u64
+            Some(address.displacement as u64)
         }
         // The rest of an address, of which the page is known.
         Effect::Add { of, from: ValueSource::Number(rest), subtract: false, .. } => {
             match state.register(of) {
-                Value::Number(page) => page.wrapping_add(rest as u64),
-                _ => return None,
+                Value::Number(page) => Some(page.wrapping_add(rest as u64)),
+                _ => None,
             }
         }
-        _ => return None,
-    };
-    is_function(number).then_some(Export { function: number, usage: FunctionUse::Address })
-}
-
-/// Where a function is known to put an address, taking it is explained.
-fn forget_explained(found: Vec<Export>) -> Vec<Export> {
-    let explained: Vec<u64> = found
-        .iter()
-        .filter(|export| matches!(export.usage, FunctionUse::Callback(_)))
-        .map(|export| export.function)
-        .collect();
-    let keeps =
-        |export: &Export| export.usage != FunctionUse::Address || !explained.contains(&export.function);
-    found.into_iter().filter(keeps).collect()
+        _ => None,
+    }
 }

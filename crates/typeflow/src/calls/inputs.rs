@@ -3,23 +3,17 @@
 use super::exports::{FunctionUse, Passed, SharedPlace};
 use crate::flow::{Arguments, Code, World};
 use crate::types::{Place, Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::DieRef;
 
 /// The arguments that all uses of a function agree on. Nothing is known of an argument that some use leaves open.
 pub(crate) fn arguments(world: &mut World<'_>, code: &Code, uses: &[FunctionUse]) -> Arguments {
-    let parameters: Vec<Ty> =
-        code.scopes.parameters.iter().map(|die| pointee(&mut world.types, *die)).collect();
+    let types = &mut world.types;
     let mut arguments = Arguments::default();
     for (index, argument) in arguments.iter_mut().enumerate() {
-        let parameter = parameters.get(index).copied().unwrap_or(Ty::VOID);
-        *argument = agreed(&mut world.types, index, parameter, uses);
+        let parameter = code.scopes.parameters.get(index).copied().flatten().map(|die| types.of_die(die));
+        let pointee = parameter.and_then(|ty| types.pointee(ty)).unwrap_or(Ty::VOID);
+        *argument = agreed(types, index, pointee, uses);
     }
     arguments
-}
-
-fn pointee(types: &mut TypeSpace<'_, '_>, die: Option<DieRef>) -> Ty {
-    let ty = die.map_or(Ty::VOID, |die| types.of_die(die));
-    types.pointee(ty).unwrap_or(Ty::VOID)
 }
 
 fn agreed(types: &mut TypeSpace<'_, '_>, index: usize, parameter: Ty, uses: &[FunctionUse]) -> Option<Place> {
@@ -59,13 +53,8 @@ fn holder(types: &mut TypeSpace<'_, '_>, shown: SharedPlace, parameter: Ty) -> O
         return None;
     }
     let place = read(types, shown);
-    let positions = match place.ty == parameter {
-        true => vec![0],
-        false => types.positions(place.ty, parameter).to_vec(),
-    };
     let size = types.size(parameter) as i64;
-    let begin = positions
-        .into_iter()
-        .find(|begin| *begin <= place.offset && place.offset < begin.saturating_add(size))?;
-    Some(Place { ty: place.ty, offset: begin })
+    let positions = types.positions(place.ty, parameter);
+    let holds = |begin: &&i64| **begin <= place.offset && place.offset < begin.saturating_add(size);
+    Some(Place { ty: place.ty, offset: *positions.iter().find(holds)? })
 }

@@ -3,7 +3,7 @@
 use super::state::State;
 use super::value::{Pointer, Spot, Value, is_null};
 use super::world::World;
-use crate::types::{Place, Shape};
+use crate::types::Place;
 use fieldline_machinecode::machine::Address;
 
 impl World<'_> {
@@ -23,8 +23,8 @@ impl World<'_> {
         };
         let number = Value::Number(number.wrapping_add(address.displacement as u64));
         match rest {
-            [None, _] if per_cpu => spot(biased(number, bias), per_cpu),
-            [None, _] => spot(number, per_cpu),
+            // The value of a symbol is the number and the bias.
+            [None, _] => spot(self.add(number, Value::Number(if per_cpu { bias } else { 0 })), per_cpu),
             [Some(Value::Word(_) | Value::Null), None] if address.index.is_some() => element(number, per_cpu),
             [Some(value), None] => spot(self.add(value, number), per_cpu),
             [Some(Value::Word(_) | Value::Null), Some(value)]
@@ -78,14 +78,12 @@ impl World<'_> {
     }
 
     fn per_cpu_variable(&mut self, address: u64) -> Option<Place> {
-        let is_per_cpu = self.program.per_cpu.range.contains(&address);
-        is_per_cpu.then(|| self.variable(address))?
+        self.program.per_cpu.range.contains(&address).then(|| self.variable(address))?
     }
 
     /// The numbers of per-CPU variables are distances, and small enough to be those of members in large structs.
     fn flat_variable(&mut self, address: u64) -> Option<Place> {
-        let is_per_cpu = self.program.per_cpu.range.contains(&address);
-        if is_per_cpu { None } else { self.variable(address) }
+        (!self.program.per_cpu.range.contains(&address)).then(|| self.variable(address))?
     }
 
     /// The address of an element whose index is not known, as a pointer: into the element.
@@ -96,16 +94,12 @@ impl World<'_> {
             Spot::Element(pointer) => pointer.first(),
             _ => None,
         };
-        let Some(place) = place else {
-            return Value::UNKNOWN;
-        };
+        let Some(place) = place else { return Value::UNKNOWN };
         let element = self.in_element(place);
         // From the start of a struct the way to the array in it may come later.
         if self.types.is_aggregate(place.ty) && (place.offset == 0 || element.is_none()) {
-            return match Value::to(place, 0) {
-                Value::Pointer(pointer) => Value::Pointer(pointer.indexed()),
-                other => other,
-            };
+            let pointer = Value::to(place, 0).pointer();
+            return pointer.map_or(Value::UNKNOWN, |pointer| Value::Pointer(pointer.indexed()));
         }
         element.map_or(Value::UNKNOWN, |element| Value::to(element, 0))
     }
@@ -115,14 +109,7 @@ impl World<'_> {
         if let Some(element) = self.types.array_at(place) {
             return Some(Place { ty: element.element, offset: element.offset });
         }
-        match self.types.shape(place.ty) {
-            // A pointer to numbers or pointers points to an array of them.
-            Shape::Word { .. } | Shape::Pointer { .. } => {
-                let size = self.types.size(place.ty).max(1) as i64;
-                Some(Place { offset: place.offset.rem_euclid(size), ..place })
-            }
-            _ => None,
-        }
+        self.types.in_number(place)
     }
 
     /// The place a pointer points to; with an index that is not known, the place in the element.
@@ -133,26 +120,18 @@ impl World<'_> {
         }
     }
 
-    /// The value of an address.
-    pub fn value_of(&mut self, spot: Spot) -> Value {
-        match spot {
+    /// The value of an address as it is written. What is no place (null) has a value all the same.
+    pub fn address_of(&mut self, state: &State, address: &Address) -> Value {
+        if let (Some(base), None) = (address.base, address.index) {
+            return self.add(state.register(base), Value::Number(address.displacement as u64));
+        }
+        match self.spot(state, address) {
             Spot::Unknown => Value::UNKNOWN,
             Spot::Fixed { address, .. } => Value::Number(address),
             Spot::Stack(offset) => Value::Stack(offset),
             Spot::Frame => Value::Frame,
             Spot::Pointer(pointer) => Value::Pointer(pointer),
-            Spot::FixedElement { .. } | Spot::Element(_) => self.indexed(spot),
-        }
-    }
-
-    /// The value of an address as it is written. What is no place (null) has a value all the same.
-    pub fn address_of(&mut self, state: &State, address: &Address) -> Value {
-        match (address.base, address.index) {
-            (Some(base), None) => self.add(state.register(base), Value::Number(address.displacement as u64)),
-            _ => {
-                let spot = self.spot(state, address);
-                self.value_of(spot)
-            }
+            spot @ (Spot::FixedElement { .. } | Spot::Element(_)) => self.indexed(spot),
         }
     }
 
@@ -162,10 +141,10 @@ impl World<'_> {
             Spot::Fixed { address, per_cpu: true } => self.per_cpu_variable(address),
             Spot::Fixed { address, per_cpu: false } => self.flat_variable(address),
             Spot::Pointer(pointer) => pointer.place(),
-            Spot::FixedElement { .. } | Spot::Element(_) => match self.indexed(spot) {
-                Value::Pointer(pointer) => self.pointed(pointer),
-                _ => None,
-            },
+            Spot::FixedElement { .. } | Spot::Element(_) => {
+                let pointer = self.indexed(spot).pointer()?;
+                self.pointed(pointer)
+            }
             Spot::Unknown | Spot::Stack(_) | Spot::Frame => None,
         }
     }
@@ -177,14 +156,6 @@ fn scaled(value: Value, scale: u8) -> Value {
         (Value::Number(index), 1..) => Value::Number(index.wrapping_mul(u64::from(scale))),
         (_, 1) => value,
         _ => Value::UNKNOWN,
-    }
-}
-
-/// A number as the value of a symbol is given.
-fn biased(value: Value, bias: u64) -> Value {
-    match value {
-        Value::Number(number) => Value::Number(number.wrapping_add(bias)),
-        other => other,
     }
 }
 

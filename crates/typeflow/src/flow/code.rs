@@ -4,8 +4,7 @@ use super::facts::{Facts, Schedule};
 use super::graph::{Graph, index_of};
 use super::world::World;
 use crate::types::Ty;
-use fieldline_debuginfo::dwarf::code::Function;
-use fieldline_debuginfo::dwarf::code::{ScopeReader, Scopes};
+use fieldline_debuginfo::dwarf::code::{Function, ScopeReader, Scopes};
 use fieldline_machinecode::insn::InstructionReader;
 use fieldline_machinecode::machine::{Callee, Flow, Instruction, Registers};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,15 +20,10 @@ pub(crate) struct Code {
     pub schedule: Schedule,
     /// Scopes, variables and calls as DWARF has them.
     pub scopes: Scopes,
-    /// What calls return, by address of the call: type a pointer points to.
-    pub returned: FxHashMap<u64, Option<Ty>>,
     /// The struct that what the function returns points to.
     pub returns: Ty,
-    /// What arguments of calls point to, by address of the call: structs, or [`Ty::VOID`].
-    pub passed: FxHashMap<u64, Rc<[Ty]>>,
-    /// Registers that calls may change, where they are fewer than a callee may in general.
-    clobbered: FxHashMap<u64, Registers>,
-    /// Registers that any other call may change.
+    pub calls: Calls,
+    /// Registers that any call may change of which `calls` tells nothing else.
     clobbered_in_general: Registers,
 }
 
@@ -61,10 +55,8 @@ impl Code {
             facts,
             schedule,
             scopes,
-            returned: calls.returned,
             returns: world.returned_struct(function.die),
-            passed: calls.passed,
-            clobbered: calls.clobbered,
+            calls,
             clobbered_in_general: world.program.architecture.caller_saved(),
         })
     }
@@ -75,40 +67,31 @@ impl Code {
     }
 
     pub(crate) fn clobbered(&self, call: &Instruction) -> Registers {
-        self.clobbered.get(&call.address).copied().unwrap_or(self.clobbered_in_general)
+        self.calls.clobbered.get(&call.address).copied().unwrap_or(self.clobbered_in_general)
     }
 }
 
 fn schedule(facts: &Facts, instructions: &[Instruction], graph: &Graph) -> Schedule {
     let mut fresh = vec![false; instructions.len()];
     let firsts = graph.blocks.iter().map(|block| block.first as usize);
-    let calls = (1usize..).zip(instructions);
-    let calls =
-        calls.filter(|(_, instruction)| matches!(instruction.flow, Flow::Call(_))).map(|(behind, _)| behind);
-    for index in firsts.chain(calls) {
-        if let Some(fresh) = fresh.get_mut(index) {
-            *fresh = true;
-        }
+    let calls = (1usize..).zip(instructions).filter(|(_, one)| matches!(one.flow, Flow::Call(_)));
+    for index in firsts.chain(calls.map(|(behind, _)| behind)) {
+        fresh.get_mut(index).into_iter().for_each(|fresh| *fresh = true);
     }
     let addresses = instructions.iter().map(|instruction| instruction.address);
     Schedule::new(&facts.facts, addresses.zip(fresh))
 }
 
-/// Whether a callee takes the parameters it is declared with. Compilers make copies of functions that take fewer, and
-/// name them with a suffix (`.isra.0`, `.constprop.0`).
-fn has_all_parameters(world: &World<'_>, callee: Callee) -> bool {
-    let Callee::Direct(target) = callee else {
-        return true;
-    };
-    let symbol = world.program.symbols.function_at(target);
-    symbol.is_some_and(|symbol| !symbol.name.contains('.'))
-}
-
+/// What is known of calls, by their addresses.
 #[derive(Default)]
-struct Calls {
-    returned: FxHashMap<u64, Option<Ty>>,
+pub(crate) struct Calls {
+    /// What they return: type a pointer points to.
+    pub returned: FxHashMap<u64, Option<Ty>>,
+    /// Those that never return.
     never: FxHashSet<u64>,
-    passed: FxHashMap<u64, Rc<[Ty]>>,
+    /// What their arguments point to: structs, or [`Ty::VOID`].
+    pub passed: FxHashMap<u64, Rc<[Ty]>>,
+    /// Registers they may change, where these are fewer than a callee may in general.
     clobbered: FxHashMap<u64, Registers>,
 }
 
@@ -147,7 +130,11 @@ impl Calls {
             if declared.never {
                 self.never.insert(instruction.address);
             }
-            if declared.parameters.iter().any(|ty| *ty != Ty::VOID) && has_all_parameters(world, callee) {
+            // Copies of functions that take fewer parameters have names with a suffix (`.isra.0`, `.constprop.0`).
+            let symbols = &world.program.symbols;
+            let is_copy = matches!(callee, Callee::Direct(target)
+                if symbols.function_at(target).is_none_or(|symbol| symbol.name.contains('.')));
+            if declared.parameters.iter().any(|ty| *ty != Ty::VOID) && !is_copy {
                 self.passed.insert(instruction.address, declared.parameters);
             }
         }

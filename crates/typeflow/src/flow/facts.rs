@@ -1,14 +1,13 @@
 //! What DWARF says of registers and stack slots: variables at their places, as facts for the data flow.
 
-use super::value::{Origin, Pointer, Value};
+use super::value::{Origin, Value};
 use crate::types::{Place, Shape, Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::code::{PlaceRange, VariablePlace};
-use fieldline_debuginfo::dwarf::code::{Scopes, Variable};
+use fieldline_debuginfo::dwarf::code::{PlaceRange, Scopes, Variable, VariablePlace};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::machine::Register;
 use std::collections::BTreeSet;
 
-/// Where a fact is about.
+/// What a fact is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactSubject {
     /// A register.
@@ -19,42 +18,30 @@ pub enum FactSubject {
     Frame(i64),
 }
 
-/// A pointer is somewhere while the program is between two addresses.
+/// While the program is between two addresses a pointer is somewhere, or a variable lies there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// First instruction address.
     pub begin: u64,
     /// First address behind.
     pub end: u64,
-    /// Where the pointer is.
+    /// Where.
     pub subject: FactSubject,
-    /// What it points to.
+    /// What the pointer points to; the start of the variable.
     pub place: Place,
-    /// Bytes of the type it points to: of two facts about one pointer that of the larger type tells more.
+    /// Bytes of the type: of two facts about one pointer that of the larger type tells more.
     pub size: u64,
-}
-
-/// A variable that is no pointer lies in the frame while the program is between two addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Region {
-    /// First instruction address.
-    pub begin: u64,
-    /// First address behind.
-    pub end: u64,
-    /// Where the variable is.
-    pub subject: FactSubject,
-    /// Its type.
-    pub ty: Ty,
 }
 
 /// All facts of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    architecture: Architecture,
-    /// Sorted by begin.
+    /// The program's.
+    pub architecture: Architecture,
+    /// Of pointers; sorted by begin.
     pub facts: Vec<Fact>,
-    /// Sorted by begin.
-    pub regions: Vec<Region>,
+    /// Of variables in the frame; sorted by begin.
+    pub regions: Vec<Fact>,
     /// Static variables of the function: address and type.
     pub statics: Vec<(u64, Ty)>,
     /// Structs that variables of the function point to or are.
@@ -102,15 +89,13 @@ impl Facts {
             }
             // An expression holds wherever the variable is in scope.
             let scope = scopes.scopes.get(variable.scope as usize);
-            for code in scope.map_or(&[][..], |scope| &scope.ranges) {
-                let (begin, end) = (code.start, code.end);
-                self.add(&PlaceRange { begin, end, ..*range }, ty, telling, types);
+            for code in scope.into_iter().flat_map(|scope| &scope.ranges) {
+                self.add(&PlaceRange { begin: code.start, end: code.end, ..*range }, ty, telling, types);
             }
         }
     }
 
     fn add(&mut self, range: &PlaceRange, ty: Ty, telling: bool, types: &TypeSpace<'_, '_>) {
-        let pointee = types.pointee(ty);
         let subject = match range.place {
             VariablePlace::Value { register, .. } => {
                 self.architecture.of_dwarf(register).map(FactSubject::Register)
@@ -128,17 +113,17 @@ impl Facts {
         };
         let Some(subject) = subject else { return };
         let (begin, end) = (range.begin, range.end);
-        if !matches!(range.place, VariablePlace::Value { .. }) {
-            self.regions.push(Region { begin, end, subject, ty });
-        }
+        let fact = |place: Place| Fact { begin, end, subject, place, size: types.size(place.ty) };
         let offset = match range.place {
             // The register holds the variable's value less the constant.
             VariablePlace::Value { offset, .. } => offset.checked_neg(),
-            _ => Some(0),
+            _ => {
+                self.regions.push(fact(Place { ty, offset: 0 }));
+                Some(0)
+            }
         };
-        let place = pointee.zip(offset).map(|(ty, offset)| Place { ty, offset });
-        if let Some(place) = place.filter(|_| telling) {
-            self.facts.push(Fact { begin, end, subject, place, size: types.size(place.ty) });
+        if let Some((ty, offset)) = types.pointee(ty).zip(offset).filter(|_| telling) {
+            self.facts.push(fact(Place { ty, offset }));
         }
     }
 }
@@ -152,51 +137,33 @@ fn is_telling(types: &TypeSpace<'_, '_>, target: Ty) -> bool {
     }
 }
 
-/// A value with a fact applied, and what the fact taught about where the value was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refined {
-    /// The value.
-    pub value: Value,
-    /// If the fact knew more: the origin, and what the value is a place of.
-    pub learned: Option<(Origin, Place)>,
-}
-
-/// Applies a fact to a value. What shows the larger whole wins: a variable of a generic type (`struct list_head *`)
-/// does not hide that the data flow knows what it is embedded in, and the other way round. Where neither is part of
-/// the other the program has cast, and the variable is believed.
-pub(crate) fn refine(types: &mut TypeSpace<'_, '_>, value: Value, fact: Place) -> Refined {
-    let taken = |origin| Value::to(fact, origin);
-    let keep = Refined { value, learned: None };
-    match value {
-        Value::Stack(_) | Value::Frame | Value::PerCpuOffset => keep,
-        Value::Number(_) if !value.is_null() => keep,
-        Value::Number(_) | Value::Null => Refined { value: taken(0), learned: None },
-        Value::Word(origin) => {
-            Refined { value: taken(origin), learned: (origin != 0).then_some((origin, fact)) }
-        }
-        Value::Pointer(pointer) => refine_pointer(types, pointer, fact),
-    }
-}
-
-fn refine_pointer(types: &mut TypeSpace<'_, '_>, pointer: Pointer, fact: Place) -> Refined {
-    let value = Value::Pointer(pointer);
+/// Applies a fact to a value: the value behind and, if the fact knew more, the origin and what the value is a place of.
+///
+/// What shows the larger whole wins: a variable of a generic type (`struct list_head *`) hides nothing. Where neither is
+/// part of the other the program has cast, and the variable is believed.
+pub(crate) fn refine(
+    types: &mut TypeSpace<'_, '_>,
+    value: Value,
+    fact: Place,
+) -> (Value, Option<(Origin, Place)>) {
+    let learned = |origin| (Value::to(fact, origin), (origin != 0).then_some((origin, fact)));
+    let pointer = match value {
+        Value::Stack(_) | Value::Frame | Value::PerCpuOffset => return (value, None),
+        Value::Number(_) if !value.is_null() => return (value, None),
+        Value::Number(_) | Value::Null => return (Value::to(fact, 0), None),
+        Value::Word(origin) => return learned(origin),
+        Value::Pointer(pointer) => pointer,
+    };
     let Some(place) = pointer.place() else {
         // Of a number somewhere in a struct the struct is what counts.
-        let value = if types.is_aggregate(fact.ty) { Value::to(fact, 0) } else { value };
-        return Refined { value, learned: None };
+        return (if types.is_aggregate(fact.ty) { Value::to(fact, 0) } else { value }, None);
     };
     // A pointer to a number says less than one into a struct, be the number signed or not.
     let is_number = !types.is_aggregate(fact.ty) && types.is_aggregate(place.ty) && types.is_inside(place);
     if place == fact || is_number || types.encloses(place, fact) {
-        return Refined { value, learned: None };
+        return (value, None);
     }
-    if types.encloses(fact, place) {
-        return Refined {
-            value: Value::to(fact, pointer.origin),
-            learned: (pointer.origin != 0).then_some((pointer.origin, fact)),
-        };
-    }
-    Refined { value: Value::to(fact, 0), learned: None }
+    if types.encloses(fact, place) { learned(pointer.origin) } else { (Value::to(fact, 0), None) }
 }
 
 /// Facts to apply before each instruction: those that begin there, and at instructions marked fresh all that hold.
@@ -223,12 +190,9 @@ impl Schedule {
             }
             let apply = if is_fresh { 0 } else { begun };
             let holds = |fact: &u32| facts.get(*fact as usize).is_some_and(|fact| fact.end > address);
-            let new = active.get(apply..).unwrap_or(&[]).iter().copied().filter(holds);
-            let first = schedule.facts.len();
+            let mut new: Vec<u32> = active.iter().skip(apply).copied().filter(holds).collect();
+            new.sort_by_key(|fact| facts.get(*fact as usize).map(|fact| fact.size));
             schedule.facts.extend(new);
-            if let Some(new) = schedule.facts.get_mut(first..) {
-                new.sort_by_key(|fact| facts.get(*fact as usize).map(|fact| fact.size));
-            }
             if is_fresh {
                 active.retain(holds);
             }

@@ -1,6 +1,7 @@
 //! The control-flow graph of a function.
 
 use fieldline_machinecode::machine::{Flow, Instruction};
+use std::collections::BTreeSet;
 
 /// A run of instructions that is entered at its first only.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +16,6 @@ pub(crate) struct Block {
 /// Blocks in order of address, and in the order in which to visit them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Graph {
-    /// Blocks in order of address.
     pub blocks: Vec<Block>,
     /// Every block once, as far as possible after those that lead to it (reverse postorder).
     pub order: Vec<u32>,
@@ -24,36 +24,38 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// The graph of instructions sorted by address, of which that at `entry` is entered first. `jumps` tells where
-    /// an instruction may jump besides what it says (it may be patched), `stops` whether it is a call that never
-    /// returns.
+    /// The graph of instructions sorted by address, of which that at `entry` is entered first. `jumps` tells where one
+    /// may jump besides what it says (it may be patched), `stops` whether it is a call that never returns.
     pub(crate) fn new(
         instructions: &[Instruction],
         entry: u64,
         jumps: impl Fn(u64) -> Vec<u64>,
         stops: impl Fn(&Instruction) -> bool,
     ) -> Self {
-        let targets: Vec<Vec<u32>> =
-            instructions.iter().map(|instruction| targets(instructions, instruction, &jumps)).collect();
+        let targets = |one: &Instruction| -> Vec<u32> {
+            let own = match one.flow {
+                Flow::Jump(target) | Flow::Branch(target) => Some(target),
+                _ => None,
+            };
+            let all = own.into_iter().chain(jumps(one.address));
+            all.filter_map(|target| index_of(instructions, target)).collect()
+        };
+        let targets: Vec<Vec<u32>> = instructions.iter().map(targets).collect();
         // What may be patched to be a jump may be patched not to be one.
-        let falls_through =
-            |instruction: &Instruction| falls_through(instruction) || !jumps(instruction.address).is_empty();
-        let ends: Vec<bool> = instructions
-            .iter()
-            .zip(&targets)
-            .map(|(instruction, targets)| {
-                !targets.is_empty() || !falls_through(instruction) || stops(instruction)
-            })
-            .collect();
-        let firsts = leaders(instructions, &targets, &ends, entry);
+        let falls = |one: &Instruction| {
+            let is_patched = !jumps(one.address).is_empty();
+            (is_patched || falls_through(one)) && !stops(one)
+        };
+        let falls: Vec<bool> = instructions.iter().map(falls).collect();
+        let entry = index_of(instructions, entry).unwrap_or(0);
         let mut graph = Self::default();
+        let firsts = leaders(instructions, &targets, &falls, entry);
         for (index, first) in firsts.iter().enumerate() {
             let past = firsts.get(index + 1).copied().unwrap_or(instructions.len() as u32);
             graph.blocks.push(Block { first: *first, past, successors: Vec::new() });
         }
-        graph
-            .connect(instructions, &targets, |instruction| falls_through(instruction) && !stops(instruction));
-        graph.arrange(index_of(instructions, entry).unwrap_or(0));
+        graph.connect(instructions, &targets, &falls);
+        graph.arrange(entry);
         graph
     }
 
@@ -62,29 +64,18 @@ impl Graph {
         past.checked_sub(1).map(|block| block as u32)
     }
 
-    fn connect(
-        &mut self,
-        instructions: &[Instruction],
-        targets: &[Vec<u32>],
-        falls: impl Fn(&Instruction) -> bool,
-    ) {
-        for block in 0..self.blocks.len() {
-            let past = self.blocks[block].past;
-            let Some(last) = past.checked_sub(1) else { continue };
-            let (Some(instruction), Some(targets)) =
-                (instructions.get(last as usize), targets.get(last as usize))
-            else {
-                continue;
-            };
-            let mut successors: Vec<u32> =
-                targets.iter().filter_map(|target| self.block_of(*target)).collect();
-            let next = instructions.get(past as usize);
-            if falls(instruction) && next.is_some_and(|next| next.address == instruction.end()) {
+    fn connect(&mut self, instructions: &[Instruction], targets: &[Vec<u32>], falls: &[bool]) {
+        for index in 0..self.blocks.len() {
+            let past = self.blocks[index].past;
+            let Some(last) = past.checked_sub(1).map(|last| last as usize) else { continue };
+            let targets = targets.get(last).into_iter().flatten();
+            let mut successors: Vec<u32> = targets.filter_map(|target| self.block_of(*target)).collect();
+            if falls.get(last) == Some(&true) && follow(instructions, past) {
                 successors.extend(self.block_of(past));
             }
             successors.sort_unstable();
             successors.dedup();
-            self.blocks[block].successors = successors;
+            self.blocks[index].successors = successors;
         }
     }
 
@@ -92,16 +83,13 @@ impl Graph {
     fn arrange(&mut self, entry: u32) {
         let mut seen = vec![false; self.blocks.len()];
         let entry = self.block_of(entry);
-        let roots = entry.into_iter().chain(0..self.blocks.len() as u32);
-        let mut parts = Vec::new();
-        for root in roots {
+        for root in entry.into_iter().chain(0..self.blocks.len() as u32) {
             if seen.get(root as usize).is_some_and(|seen| !seen) {
-                parts.push(self.postorder(root, &mut seen));
+                let part = self.postorder(root, &mut seen);
+                self.order.extend(part.into_iter().rev());
                 self.roots.push(root);
             }
         }
-        let reversed = parts.into_iter().flat_map(|part| part.into_iter().rev());
-        self.order = reversed.collect();
     }
 
     fn postorder(&self, root: u32, seen: &mut [bool]) -> Vec<u32> {
@@ -126,18 +114,18 @@ impl Graph {
 
 /// Marks a block; whether it was not marked before.
 fn mark(seen: &mut [bool], block: u32) -> bool {
-    match seen.get_mut(block as usize) {
-        Some(seen) => !std::mem::replace(seen, true),
-        None => false,
-    }
+    seen.get_mut(block as usize).is_some_and(|seen| !std::mem::replace(seen, true))
 }
 
 /// Whether the instruction behind may run next.
 fn falls_through(instruction: &Instruction) -> bool {
-    match instruction.flow {
-        Flow::Next | Flow::Branch(_) | Flow::Call(_) | Flow::Trap => true,
-        Flow::Jump(_) | Flow::IndirectJump(_) | Flow::Return | Flow::Stop => false,
-    }
+    matches!(instruction.flow, Flow::Next | Flow::Branch(_) | Flow::Call(_) | Flow::Trap)
+}
+
+/// Whether an instruction stands right behind the one before it.
+fn follow(instructions: &[Instruction], index: u32) -> bool {
+    let before = (index as usize).checked_sub(1).and_then(|before| instructions.get(before));
+    before.zip(instructions.get(index as usize)).is_some_and(|(before, one)| before.end() == one.address)
 }
 
 /// The index of the instruction at an address.
@@ -146,40 +134,13 @@ pub(crate) fn index_of(instructions: &[Instruction], address: u64) -> Option<u32
     found.ok().map(|index| index as u32)
 }
 
-fn targets(
-    instructions: &[Instruction],
-    instruction: &Instruction,
-    jumps: &impl Fn(u64) -> Vec<u64>,
-) -> Vec<u32> {
-    let own = match instruction.flow {
-        Flow::Jump(target) | Flow::Branch(target) => Some(target),
-        _ => None,
-    };
-    let all = own.into_iter().chain(jumps(instruction.address));
-    all.filter_map(|target| index_of(instructions, target)).collect()
-}
-
-fn leaders(instructions: &[Instruction], targets: &[Vec<u32>], ends: &[bool], entry: u64) -> Vec<u32> {
-    let mut leads = vec![false; instructions.len()];
-    let mut lead = |index: u32| {
-        if let Some(place) = leads.get_mut(index as usize) {
-            *place = true;
-        }
-    };
-    lead(0);
-    lead(index_of(instructions, entry).unwrap_or(0));
-    for target in targets.iter().flatten() {
-        lead(*target);
-    }
-    for (index, ends) in (1u32..).zip(ends) {
-        let previous = instructions.get(index as usize - 1);
-        let next = instructions.get(index as usize);
-        let apart = previous.zip(next).is_some_and(|(previous, next)| previous.end() != next.address);
-        if *ends || apart {
-            lead(index);
-        }
-    }
-    (0u32..).zip(leads).filter(|(_, leads)| *leads).map(|(index, _)| index).collect()
+fn leaders(instructions: &[Instruction], targets: &[Vec<u32>], falls: &[bool], entry: u32) -> Vec<u32> {
+    let behind = (1u32..).zip(targets.iter().zip(falls));
+    let behind = behind
+        .filter(|(index, (targets, falls))| !targets.is_empty() || !*falls || !follow(instructions, *index));
+    let all = targets.iter().flatten().copied().chain(behind.map(|(index, _)| index)).chain([0, entry]);
+    let leaders: BTreeSet<u32> = all.filter(|index| (*index as usize) < instructions.len()).collect();
+    leaders.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use super::transfer::{FIRST_ARGUMENT, meeting_of, origin_of, origin_of_argument,
 use super::value::{Origin, Value};
 use super::world::World;
 use crate::types::{Place, Ty};
-use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::machine::{Flow, Register};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -26,7 +25,6 @@ pub(crate) struct Lesson {
 
 #[derive(Debug, Default)]
 pub(crate) struct Lessons {
-    architecture: Architecture,
     /// Block in which it was learned, and the lesson.
     lessons: Vec<(u32, Lesson)>,
     /// For values by origin: how far they pointed into their type where they were made.
@@ -36,18 +34,10 @@ pub(crate) struct Lessons {
 }
 
 fn offset(value: Value) -> i64 {
-    match value {
-        Value::Pointer(pointer) => pointer.offset.map_or(0, i64::from),
-        _ => 0,
-    }
+    value.pointer().and_then(|pointer| pointer.offset).map_or(0, i64::from)
 }
 
 impl Lessons {
-    /// None, of a function of an architecture.
-    pub(crate) fn new(architecture: Architecture) -> Self {
-        Self { architecture, ..Self::default() }
-    }
-
     /// Values as they come together at the start of a block.
     pub(crate) fn met(&mut self, block: u32, state: &State) {
         for (location, value) in state.locations() {
@@ -60,19 +50,18 @@ impl Lessons {
 
     /// The state behind the instruction before: what that made is seen here first.
     pub(crate) fn made_before(&mut self, code: &Code, index: usize, state: &State) {
+        let architecture = code.facts.architecture;
         let Some(before) = index.checked_sub(1) else {
-            for register in self.architecture.arguments().iter().copied() {
+            for register in architecture.arguments().iter().copied() {
                 self.made.insert(origin_of_argument(register), offset(state.register(register)));
             }
             return;
         };
         let origin = origin_of(before);
-        let Some(instruction) = code.instructions.get(before).filter(|_| origin != 0) else {
-            return;
-        };
+        let Some(instruction) = code.instructions.get(before).filter(|_| origin != 0) else { return };
         let mut written = instruction.written;
         if matches!(instruction.flow, Flow::Call(_)) {
-            written.insert(self.architecture.result());
+            written.insert(architecture.result());
         }
         let mut values = written.iter().map(|register| state.register(register));
         if let Some(value) = values.find(|value| value.origin() == origin) {
@@ -88,13 +77,10 @@ impl Lessons {
     /// A state flows into another where values come together. `zero`: a register that is zero on the way.
     pub(crate) fn flows(&mut self, block: u32, from: &State, met: &State, zero: Option<Register>) {
         for register in (0..Register::COUNT).filter_map(Register::new) {
-            if zero == Some(register) {
-                continue;
-            }
             let meeting = origin_of_meeting(block, Location::Register(register));
             let value = from.register(register);
-            let comes_together = met.register(register).origin() == meeting && meeting != 0;
-            if comes_together && value.origin() != 0 && value.origin() != meeting {
+            let comes_together = met.register(register).origin() == meeting && zero != Some(register);
+            if comes_together && ![0, value.origin()].contains(&meeting) && value.origin() != 0 {
                 self.flows.push((meeting, value));
             }
         }
@@ -117,10 +103,7 @@ impl Lessons {
         let mut told: BTreeMap<Origin, Option<Place>> = BTreeMap::new();
         let mut queue: Vec<(Origin, Place, Ty)> = Vec::new();
         for (block, lesson) in &self.lessons {
-            let generic = match lesson.old {
-                Value::Pointer(pointer) => pointer.ty,
-                _ => Ty::VOID,
-            };
+            let generic = lesson.old.pointer().map_or(Ty::VOID, |pointer| pointer.ty);
             if !may_tell(world, code, *block, lesson.origin, generic) {
                 continue;
             }
@@ -134,12 +117,9 @@ impl Lessons {
             }
             for (_, value) in self.flows.iter().filter(|(meeting, _)| *meeting == origin) {
                 // Of pointers that came together as one to somewhere nothing can be told.
-                let same = match value {
-                    Value::Pointer(pointer) => {
-                        pointer.ty == generic && self.made.get(&origin) == Some(&offset(*value))
-                    }
-                    _ => generic == Ty::VOID,
-                };
+                let same = value.pointer().map_or(generic == Ty::VOID, |pointer| {
+                    pointer.ty == generic && self.made.get(&origin) == Some(&offset(*value))
+                });
                 if let Some(place) = self.at_origin(value.origin(), *value, place).filter(|_| same) {
                     queue.push((value.origin(), place, generic));
                 }
@@ -163,23 +143,19 @@ fn tell(
     origin: Origin,
     place: Place,
 ) -> bool {
-    let Some(known) = told.get(&origin).copied() else {
-        told.insert(origin, Some(place));
-        return true;
-    };
-    let Some(known) = known else { return false };
-    let both = match () {
-        () if world.types.encloses(place, known) => Some(known),
-        () if world.types.encloses(known, place) => Some(place),
-        () => None,
+    let known = told.get(&origin).copied();
+    let both = match known {
+        None => Some(place),
+        Some(Some(known)) if world.types.encloses(place, known) => Some(known),
+        Some(Some(known)) if world.types.encloses(known, place) => Some(place),
+        Some(_) => None,
     };
     told.insert(origin, both);
-    both.is_some_and(|both| both != known)
+    both.is_some() && known != Some(both)
 }
 
-/// Whether a lesson holds wherever the value goes: learned in the block that made it, or of a type that only links
-/// what embeds it (`struct list_head`), which is never used for itself. A `struct device *` that some branch knows to
-/// be that of a PCI device is another matter.
+/// Whether a lesson holds wherever the value goes: learned in the block that made it, or of a type that only links what
+/// embeds it (`struct list_head`), unlike a `struct device *` that some branch knows to be that of a PCI device.
 fn may_tell(world: &mut World<'_>, code: &Code, block: u32, origin: Origin, generic: Ty) -> bool {
     let made_in = match meeting_of(origin) {
         // What comes together was made on several ways, of which the block knows nothing.

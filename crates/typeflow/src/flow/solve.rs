@@ -67,15 +67,9 @@ impl<'c> Solution<'c> {
             let jumped = if number == 0 { Some(self.entry(world)) } else { self.jumped_to(world) };
             // Where nobody knows how the program came there it is not known either what it brings along, and that
             // must not spoil what is known elsewhere.
-            let frozen = match jumped {
-                Some(_) => vec![false; graph.blocks.len()],
-                None => self.blocks.iter().map(Option::is_some).collect(),
-            };
-            let mut progress = Progress {
-                visits: vec![0; graph.blocks.len()],
-                pending: vec![false; graph.blocks.len()],
-                frozen,
-            };
+            let frozen = self.blocks.iter().map(|block| jumped.is_none() && block.is_some()).collect();
+            let count = graph.blocks.len();
+            let mut progress = Progress { visits: vec![0; count], pending: vec![false; count], frozen };
             self.blocks[*root as usize] = Some(jumped.unwrap_or_else(State::unknown));
             progress.pending[*root as usize] = true;
             self.settle(world, &mut progress);
@@ -100,15 +94,13 @@ impl<'c> Solution<'c> {
         for (block, start) in self.code.graph.blocks.iter().zip(&self.blocks) {
             let last = block.past.checked_sub(1).and_then(|last| self.code.instructions.get(last as usize));
             let jumps = last.is_some_and(|last| matches!(last.flow, Flow::IndirectJump(_)));
-            let Some(start) = start.as_ref().filter(|_| jumps) else {
-                continue;
-            };
+            let Some(start) = start.as_ref().filter(|_| jumps) else { continue };
             let mut end = start.clone();
             self.run(world, block.first, block.past, &mut end, &mut |_, _, _, _| {});
-            match &mut state {
-                Some(state) => drop(state.join(&end, &mut world.types, |_| 0, |_, value| value)),
-                None => state = Some(end),
+            if let Some(state) = &mut state {
+                state.join(&end, &mut world.types, |_| 0, |_, value| value);
             }
+            state.get_or_insert(end);
         }
         state
     }
@@ -181,14 +173,12 @@ impl<'c> Solution<'c> {
         let context = Context {
             regions: &code.facts.regions,
             refined: &self.refined,
-            returned: &code.returned,
+            returned: &code.calls.returned,
             clobbered: &clobbered,
         };
         let mut lessons = Vec::new();
         for index in first as usize..past as usize {
-            let Some(instruction) = code.instructions.get(index) else {
-                return;
-            };
+            let Some(instruction) = code.instructions.get(index) else { return };
             lessons.clear();
             for fact in code.schedule.at(index) {
                 if let Some(fact) = code.facts.facts.get(*fact as usize) {
@@ -217,7 +207,7 @@ impl<'c> Solution<'c> {
 
     /// What facts say of values that were made earlier.
     fn lessons(&self, world: &mut World<'_>) -> Lessons {
-        let mut lessons = Lessons::new(world.program.architecture);
+        let mut lessons = Lessons::default();
         let code = self.code;
         for (number, (block, start)) in (0u32..).zip(self.code.graph.blocks.iter().zip(&self.blocks)) {
             let Some(start) = start else { continue };
@@ -270,19 +260,17 @@ fn apply(world: &mut World<'_>, state: &mut State, subject: FactSubject, place: 
         subject => Location::Slot(frame_offset(state, subject)?),
     };
     let old = state.get(location);
-    let refined = refine(&mut world.types, old, place);
-    if refined.value != old {
-        state.set(location, refined.value);
+    let (value, learned) = refine(&mut world.types, old, place);
+    if value != old {
+        state.set(location, value);
     }
-    refined.learned.map(|(origin, place)| Lesson { origin, old, place })
+    learned.map(|(origin, place)| Lesson { origin, old, place })
 }
 
 /// What an access outside the type a pointer points to teaches about where the pointer was made.
 fn reach(world: &mut World<'_>, state: &State, address: &Address) -> Option<Lesson> {
     // The pointer is in the base register nearly always, and then the address needs no second look.
-    let Value::Pointer(pointer) = state.register(address.base?) else {
-        return None;
-    };
+    let pointer = state.register(address.base?).pointer()?;
     let place = pointer.place().filter(|_| pointer.origin != 0 && address.index.is_none())?;
     let reached = Place { offset: place.offset.checked_add(address.displacement)?, ..place };
     let around = world.around(reached)?;
@@ -302,18 +290,17 @@ fn handed_over(
     let mut teach = |register, ty| {
         let old = state.register(register);
         if ty != Ty::VOID && matches!(old, Value::Word(_) | Value::Pointer(_)) {
-            let learned = refine(&mut world.types, old, Place { ty, offset: 0 }).learned;
+            let (_, learned) = refine(&mut world.types, old, Place { ty, offset: 0 });
             lessons.extend(learned.map(|(origin, place)| Lesson { origin, old, place }));
         }
     };
     match instruction.flow {
         Flow::Return => teach(architecture.result(), code.returns),
         Flow::Call(_) => {
-            let passed = code.passed.get(&instruction.address);
-            let types = passed.iter().flat_map(|types| types.iter());
-            for (register, ty) in architecture.arguments().iter().zip(types) {
-                teach(*register, *ty);
-            }
+            let types =
+                code.calls.passed.get(&instruction.address).into_iter().flat_map(|types| types.iter());
+            let arguments = architecture.arguments().iter().zip(types);
+            arguments.for_each(|(register, ty)| teach(*register, *ty));
         }
         _ => {}
     }

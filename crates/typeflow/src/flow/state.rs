@@ -48,10 +48,10 @@ impl State {
     pub fn get(&self, location: Location) -> Value {
         match location {
             Location::Register(register) => self.register(register),
-            Location::Slot(offset) => match self.slots.binary_search_by_key(&offset, |(slot, _)| *slot) {
-                Ok(index) => self.slots.get(index).map_or(Value::UNKNOWN, |(_, value)| *value),
-                Err(_) => Value::UNKNOWN,
-            },
+            Location::Slot(offset) => {
+                let found = self.slots.binary_search_by_key(&offset, |(slot, _)| *slot).ok();
+                found.and_then(|index| self.slots.get(index)).map_or(Value::UNKNOWN, |(_, value)| *value)
+            }
         }
     }
 
@@ -86,8 +86,8 @@ impl State {
         registers.chain(self.slots.iter().map(|(slot, value)| (Location::Slot(*slot), *value)))
     }
 
-    /// Joins another state into this one; whether it changed. `meeting` gives the origin of a location's value where
-    /// those of the two states differ; `read` makes a pointer of a number that is a variable's address.
+    /// Joins another state into this one; whether it changed. `meeting` gives the origin of a location's value where those
+    /// of the two states differ; `read` makes a pointer of a number that is a variable's address, if only that helps.
     pub fn join(
         &mut self,
         other: &Self,
@@ -96,12 +96,18 @@ impl State {
         mut read: impl FnMut(&mut TypeSpace<'_, '_>, Value) -> Value,
     ) -> bool {
         let mut changed = false;
+        let is_address = |value: Value| matches!(value, Value::Number(_)) && !value.is_null();
         let mut join = |mine: &mut Value, theirs: Value, at: Location| {
-            if *mine != theirs {
-                let joined = join_read(types, *mine, theirs, meeting(at), &mut read);
-                changed |= joined != *mine;
-                *mine = joined;
+            if *mine == theirs {
+                return;
             }
+            let (a, b) = match is_address(*mine) || is_address(theirs) {
+                true => (read(types, *mine), read(types, theirs)),
+                false => (*mine, theirs),
+            };
+            let joined = join(types, a, b, meeting(at));
+            changed |= joined != *mine;
+            *mine = joined;
         };
         let registers = (0..Register::COUNT).filter_map(Register::new);
         for (register, mine) in registers.zip(&mut self.registers) {
@@ -128,20 +134,4 @@ impl State {
         self.slots.retain(|(slot, mine)| other.get(Location::Slot(*slot)) == *mine);
         changed | (self.slots.len() != before)
     }
-}
-
-/// Joins two values; numbers that are addresses of variables as pointers if only that helps.
-fn join_read(
-    types: &mut TypeSpace<'_, '_>,
-    a: Value,
-    b: Value,
-    meeting: Origin,
-    read: &mut impl FnMut(&mut TypeSpace<'_, '_>, Value) -> Value,
-) -> Value {
-    let is_address = |value: Value| matches!(value, Value::Number(_)) && !value.is_null();
-    if is_address(a) || is_address(b) {
-        let (a, b) = (read(types, a), read(types, b));
-        return join(types, a, b, meeting);
-    }
-    join(types, a, b, meeting)
 }

@@ -1,6 +1,6 @@
 //! What an instruction does to a state.
 
-use super::facts::{FactSubject, Region};
+use super::facts::{Fact, FactSubject};
 use super::state::{Location, State};
 use super::value::{Origin, Spot, Value, join};
 use super::world::World;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 /// What a function's instructions need besides the state.
 pub struct Context<'c> {
     /// Variables in the frame.
-    pub regions: &'c [Region],
+    pub regions: &'c [Fact],
     /// What is known better of values by where they were made.
     pub refined: &'c FxHashMap<Origin, Place>,
     /// What calls leave behind, by address of the call: type of the pointer.
@@ -159,7 +159,8 @@ impl Step<'_, '_> {
         let (to, value) = match self.instruction.effect {
             Effect::Move { to, from, is_narrow } => {
                 let value = self.source(from, origin);
-                (to, if is_narrow { narrowed(value, origin) } else { value })
+                // The lower four bytes of an error code are no error code.
+                (to, if is_narrow { inserted(value, 0xffff_ffff, 0, origin) } else { value })
             }
             Effect::Lea { to, address } => (to, self.world.address_of(self.state, &address)),
             Effect::Add { to, of, from, subtract } => {
@@ -170,8 +171,11 @@ impl Step<'_, '_> {
             Effect::And { to, of, mask } => (to, masked(self.state.register(of), mask, origin)),
             Effect::Insert { to, mask, bits } => (to, inserted(self.state.register(to), mask, bits, origin)),
             Effect::Choose { to, either, or } => {
-                let (either, or) = (self.source(either, 0), self.source(or, 0));
-                (to, self.either(either, or))
+                let (mut a, mut b) = (self.source(either, 0), self.source(or, 0));
+                if a != b {
+                    (a, b) = (self.world.as_pointer(a), self.world.as_pointer(b));
+                }
+                (to, join(&mut self.world.types, a, b, origin))
             }
             _ => return,
         };
@@ -199,10 +203,8 @@ impl Step<'_, '_> {
                 self.set(register, loaded);
             }
             Effect::Store { from } => {
-                let value = match from {
-                    ValueSource::Memory => Value::UNKNOWN,
-                    _ => self.source(from, 0),
-                };
+                let is_memory = matches!(from, ValueSource::Memory);
+                let value = if is_memory { Value::UNKNOWN } else { self.source(from, 0) };
                 self.store(instruction.operand(), value);
                 self.clobber(instruction.written, origin);
             }
@@ -227,18 +229,14 @@ impl Step<'_, '_> {
 
     fn load_pair(&mut self, registers: [Option<Register>; 2]) {
         // Only one of both values can be told of where it was made.
-        let origins = [self.origin, 0];
-        let mut values = [Value::UNKNOWN; 2];
-        for ((value, half), origin) in values.iter_mut().zip(halves(self.instruction)).zip(origins) {
-            if let Some(half) = half {
-                let spot = self.world.spot(self.state, &half.address);
-                *value = self.load(spot, origin);
-            }
-        }
+        let [first, second] = halves(self.instruction);
+        let values = [(first, self.origin), (second, 0)].map(|(half, origin)| {
+            let Some(half) = half else { return Value::UNKNOWN };
+            let spot = self.world.spot(self.state, &half.address);
+            self.load(spot, origin)
+        });
         for (register, value) in registers.into_iter().zip(values) {
-            if let Some(register) = register {
-                self.set(register, value);
-            }
+            register.into_iter().for_each(|register| self.set(register, value));
         }
     }
 
@@ -259,18 +257,11 @@ impl Step<'_, '_> {
             Value::Stack(offset) => self.load(Spot::Stack(offset), self.origin),
             _ => Value::Word(self.origin),
         };
-        if let Some(to) = to {
-            self.set(to, value);
-        }
+        to.into_iter().for_each(|to| self.set(to, value));
         if to != Some(Register::RSP) {
             let next = self.world.add(top, Value::Number(8));
             self.set(Register::RSP, next);
         }
-    }
-
-    fn either(&mut self, a: Value, b: Value) -> Value {
-        let (a, b) = if a == b { (a, b) } else { (self.world.as_pointer(a), self.world.as_pointer(b)) };
-        join(&mut self.world.types, a, b, self.origin)
     }
 
     fn sum(&mut self, a: Value, b: Value, subtract: bool) -> Value {
@@ -317,10 +308,8 @@ impl Step<'_, '_> {
 
     fn call(&mut self, callee: Callee) {
         let Self { context, origin, .. } = *self;
-        let target = match context.returned.get(&self.instruction.address) {
-            Some(target) => *target,
-            None => self.indirect_target(callee),
-        };
+        let returned = context.returned.get(&self.instruction.address).copied();
+        let target = returned.unwrap_or_else(|| self.indirect_target(callee));
         let architecture = self.world.program.architecture;
         // A callee may change what its arguments point to.
         for register in architecture.arguments() {
@@ -329,9 +318,8 @@ impl Step<'_, '_> {
             }
         }
         self.clobber((context.clobbered)(self.instruction), 0);
-        let refined = context.refined.get(&origin).copied();
-        let returned =
-            refined.or_else(|| target.filter(|ty| *ty != Ty::VOID).map(|ty| Place { ty, offset: 0 }));
+        let target = target.filter(|ty| *ty != Ty::VOID).map(|ty| Place { ty, offset: 0 });
+        let returned = context.refined.get(&origin).copied().or(target);
         let value = returned.map_or(Value::Word(origin), |place| Value::to(place, origin));
         self.set(architecture.result(), value);
     }
@@ -343,10 +331,7 @@ impl Step<'_, '_> {
             Callee::Register(register) => self.state.register(register),
             Callee::Memory => self.source(ValueSource::Memory, 0),
         };
-        match pointer {
-            Value::Pointer(pointer) => self.world.returns(pointer.ty),
-            _ => None,
-        }
+        self.world.returns(pointer.pointer()?.ty)
     }
 }
 
@@ -368,14 +353,6 @@ fn inserted(value: Value, mask: u64, bits: u64, origin: Origin) -> Value {
     }
 }
 
-/// The lower four bytes of a value. Those of an error code are no error code.
-fn narrowed(value: Value, origin: Origin) -> Value {
-    match value {
-        Value::Number(number) => Value::Number(number & 0xffff_ffff),
-        _ => Value::Word(origin),
-    }
-}
-
 /// A value with bits cleared. Pointers carry flags in their lowest bits, which lead nowhere else.
 fn masked(value: Value, mask: i64, origin: Origin) -> Value {
     match value {
@@ -388,12 +365,12 @@ fn masked(value: Value, mask: i64, origin: Origin) -> Value {
 }
 
 /// The variable in the frame that covers an offset while the program is at an instruction.
-pub fn region_at(state: &State, regions: &[Region], at: u64, offset: i64) -> Option<Place> {
+pub fn region_at(state: &State, regions: &[Fact], at: u64, offset: i64) -> Option<Place> {
     let begun = regions.partition_point(|region| region.begin <= at);
     let holding = regions.get(..begun)?.iter().rev().filter(|region| region.end > at);
     let places = holding.filter_map(|region| {
         let begin = frame_offset(state, region.subject)?;
-        Some(Place { ty: region.ty, offset: offset.checked_sub(begin)? })
+        Some(Place { offset: offset.checked_sub(begin)?, ..region.place })
     });
     places.into_iter().filter(|place| place.offset >= 0).min_by_key(|place| place.offset)
 }

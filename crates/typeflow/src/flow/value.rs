@@ -1,8 +1,7 @@
 //! What is known of a register or stack slot: a finite lattice.
 //!
-//! From the bottom: one value that is known exactly; a pointer to a place in a type; a pointer to somewhere in a type;
-//! nothing. Joining two values goes up until one holds for both. For pointers that are places of each other's wholes
-//! that is the smaller whole, as for `&task->se` and `se`.
+//! From the bottom: one value; a pointer to a place in a type; a pointer to somewhere in a type; nothing. Joining two goes
+//! up until one holds for both: for places of each other's wholes the smaller whole, as for `&task->se` and `se`.
 
 use crate::types::{Place, Ty, TypeSpace};
 
@@ -93,6 +92,11 @@ impl Value {
         }
     }
 
+    /// The pointer, if it is one.
+    pub fn pointer(self) -> Option<Pointer> {
+        if let Self::Pointer(pointer) = self { Some(pointer) } else { None }
+    }
+
     /// Whether it is a number that is no address.
     pub fn is_null(self) -> bool {
         match self {
@@ -162,20 +166,16 @@ fn join_pointers(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer, meeting:
     if a.ty == b.ty {
         return Value::Pointer(Pointer { origin, ..join_offsets(types, a, b) });
     }
-    match (a.place(), b.place()) {
+    let somewhere = match (a.place(), b.place()) {
         (Some(a), Some(b)) => match types.common(a, b) {
-            Some((ty, Some(offset))) => Value::to(Place { ty, offset }, origin),
-            Some((ty, None)) => Value::Pointer(Pointer::somewhere_in(ty, origin)),
-            None => Value::Word(origin),
+            Some((ty, Some(offset))) => return Value::to(Place { ty, offset }, origin),
+            common => common.map(|(ty, _)| ty),
         },
-        (Some(place), None) if types.is_in(place, b.ty) => {
-            Value::Pointer(Pointer::somewhere_in(b.ty, origin))
-        }
-        (None, Some(place)) if types.is_in(place, a.ty) => {
-            Value::Pointer(Pointer::somewhere_in(a.ty, origin))
-        }
-        _ => Value::Word(origin),
-    }
+        (Some(place), None) => Some(b.ty).filter(|ty| types.is_in(place, *ty)),
+        (None, Some(place)) => Some(a.ty).filter(|ty| types.is_in(place, *ty)),
+        (None, None) => None,
+    };
+    somewhere.map_or(Value::Word(origin), |ty| Value::Pointer(Pointer::somewhere_in(ty, origin)))
 }
 
 /// Joins pointers to one type. Of places that differ, but are the same in elements of one array, the element is open.
@@ -187,11 +187,11 @@ fn join_offsets(types: &mut TypeSpace<'_, '_>, a: Pointer, b: Pointer) -> Pointe
         // Of numbers one behind the other one is like the other.
         return Pointer { offset: Some(0), is_indexed: false, ..a };
     }
-    let of_a = in_first_element(types, a);
-    let same = of_a.filter(|of_a| in_first_element(types, b) == Some(*of_a));
-    match same {
-        Some(first) => Pointer { offset: Some(first), is_indexed: true, ..a },
-        None => Pointer::somewhere_in(a.ty, a.origin),
+    match in_first_element(types, a) {
+        first @ Some(_) if in_first_element(types, b) == first => {
+            Pointer { offset: first, is_indexed: true, ..a }
+        }
+        _ => Pointer::somewhere_in(a.ty, a.origin),
     }
 }
 

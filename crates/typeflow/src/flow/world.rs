@@ -43,15 +43,8 @@ pub struct World<'a> {
 impl<'a> World<'a> {
     /// The view of a unit.
     pub fn new(program: &'a Program<'a>, unit: u32) -> Self {
-        Self {
-            program,
-            unit,
-            types: program.types(),
-            variables: FxHashMap::default(),
-            declared: FxHashMap::default(),
-            statics: Vec::new(),
-            subjects: BTreeSet::new(),
-        }
+        let (variables, declared, statics, subjects) = Default::default();
+        Self { program, unit, types: program.types(), variables, declared, statics, subjects }
     }
 
     /// Turns to a function: to static variables that only it sees, and to the structs it is about.
@@ -75,16 +68,11 @@ impl<'a> World<'a> {
             return Some(found);
         }
         let symbol = self.program.symbols.data_at(address)?;
-        let begin = match self.variables.get(&symbol.address) {
-            Some(known) => *known,
-            None => {
-                let own = self.program.variable_at(self.unit, symbol.address, &mut self.types);
-                // Compilers use variables that the unit does not declare (the stack's canary), macros other names.
-                let found = own.or_else(|| self.program.variable_anywhere(symbol.address, &mut self.types));
-                self.variables.insert(symbol.address, found);
-                found
-            }
-        };
+        let begin = kept!(self.variables, symbol.address, {
+            let own = self.program.variable_at(self.unit, symbol.address, &mut self.types);
+            // Compilers use variables that the unit does not declare (the stack's canary), macros other names.
+            own.or_else(|| self.program.variable_anywhere(symbol.address, &mut self.types))
+        });
         let offset = i64::try_from(address - symbol.address).ok()?;
         begin.map(|place| Place { offset, ..place })
     }
@@ -111,15 +99,13 @@ impl<'a> World<'a> {
 
     /// What a register of the system holds.
     pub fn system(&mut self, system: System, origin: Origin) -> Value {
-        let of_threads = self.program.per_cpu.segment == AddressSegment::Fs;
-        match system {
-            System::Thread if of_threads => Value::PerCpuOffset,
-            System::CpuOffset if !of_threads => Value::PerCpuOffset,
-            // `struct task_struct`, include/linux/sched.h.
-            System::CurrentTask if !of_threads => match self.types.named("task_struct") {
-                Some(ty) => Value::to(Place { ty, offset: 0 }, origin),
-                None => Value::Word(origin),
-            },
+        match (system, self.program.per_cpu.segment == AddressSegment::Fs) {
+            (System::Thread, true) | (System::CpuOffset, false) => Value::PerCpuOffset,
+            (System::CurrentTask, false) => {
+                // `struct task_struct`, include/linux/sched.h.
+                let task = self.types.named("task_struct");
+                task.map_or(Value::Word(origin), |ty| Value::to(Place { ty, offset: 0 }, origin))
+            }
             _ => Value::Word(origin),
         }
     }
@@ -137,22 +123,18 @@ impl<'a> World<'a> {
 
     /// What a function's declaration says of calls of it, by its DIE.
     pub fn declared(&mut self, callee: DieRef) -> Declared {
-        if let Some(known) = self.declared.get(&callee) {
-            return known.clone();
-        }
-        let dwarf = self.program.dwarf;
-        let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| self.types.of_die(die));
-        let parameters =
-            dwarf.parameter_types(callee).into_iter().take(self.program.architecture.arguments().len());
-        let parameters: Vec<Ty> = parameters.map(|die| self.struct_behind(die)).collect();
-        let declared = Declared {
-            target: self.types.pointee(ty),
-            never: dwarf.is_noreturn(callee),
-            is_wide: self.types.size(ty) > 8,
-            parameters: parameters.into(),
-        };
-        self.declared.insert(callee, declared.clone());
-        declared
+        kept!(self.declared, callee, {
+            let dwarf = self.program.dwarf;
+            let ty = dwarf.type_die(callee).map_or(Ty::VOID, |die| self.types.of_die(die));
+            let most = self.program.architecture.arguments().len();
+            let parameters = dwarf.parameter_types(callee).into_iter().take(most);
+            Declared {
+                target: self.types.pointee(ty),
+                never: dwarf.is_noreturn(callee),
+                is_wide: self.types.size(ty) > 8,
+                parameters: parameters.map(|die| self.struct_behind(die)).collect(),
+            }
+        })
     }
 
     fn struct_behind(&mut self, die: Option<DieRef>) -> Ty {
@@ -168,10 +150,10 @@ impl<'a> World<'a> {
 
     /// The DIE of the function at an address, if the unit declares it.
     pub fn function_die(&self, address: u64) -> Option<DieRef> {
-        let mut symbols = self.program.symbols.at(address).filter(|symbol| symbol.is_function);
         let survey = self.program.survey(self.unit)?;
-        symbols
-            .find_map(|symbol| survey.named(self.program.dwarf, NameKind::Function, symbol.name.as_bytes()))
+        let die = |name: &str| survey.named(self.program.dwarf, NameKind::Function, name.as_bytes());
+        let mut symbols = self.program.symbols.at(address).filter(|symbol| symbol.is_function);
+        symbols.find_map(|symbol| die(symbol.name))
     }
 
     /// Whether the function at an address is of this unit.
@@ -182,9 +164,7 @@ impl<'a> World<'a> {
 
     /// What a function returns, by its type.
     pub fn returns(&self, function: Ty) -> Option<Ty> {
-        match self.types.shape(function) {
-            Shape::Function { returns } => self.types.pointee(*returns),
-            _ => None,
-        }
+        let Shape::Function { returns } = self.types.shape(function) else { return None };
+        self.types.pointee(*returns)
     }
 }

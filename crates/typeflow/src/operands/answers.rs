@@ -1,10 +1,10 @@
 //! Targets of sampled instructions: every function that was sampled is analysed once, in parallel.
 
-use super::part::{TypedFunction, TypedPart};
 use super::reason::Reason;
 use super::rounds::Rounds;
 use super::sampled::Sampled;
 use super::target::{Operand, Target, TypeEntry, TypeIndex, TypeName};
+use super::typing::{TypedFunction, TypedPart};
 use crate::program::Program;
 use rustc_hash::FxHashMap;
 
@@ -43,11 +43,8 @@ impl Answers {
             answers.ranges.extend(ranges.map(|range| (range.start, range.end, index)));
         }
         answers.ranges.sort_unstable();
-        for address in sampled.addresses() {
-            if let Some(place) = answers.find(*address) {
-                answers.sampled.insert(*address, place);
-            }
-        }
+        let addresses = sampled.addresses().iter();
+        answers.sampled = addresses.filter_map(|address| Some((*address, answers.find(*address)?))).collect();
         answers
     }
 
@@ -64,7 +61,7 @@ impl Answers {
         let rename = |ty: TypeIndex| places.get(ty.0 as usize).copied().unwrap_or(ty);
         let mut function = part.function;
         for operand in function.instructions.iter_mut().flat_map(|typed| &mut typed.operands) {
-            operand.target = operand.target.map(rename);
+            *operand = operand.map(rename);
         }
         self.functions.push(function);
     }
@@ -84,14 +81,6 @@ impl Answers {
         Some((function, found.ok().map(|index| index as u32)))
     }
 
-    /// The function around an instruction.
-    pub fn function_of(&self, address: u64) -> Option<u32> {
-        match self.sampled.get(&address) {
-            Some((function, _)) => Some(*function),
-            None => self.function_at(address),
-        }
-    }
-
     /// The instruction that touches memory and ends where another begins.
     pub fn before(&self, address: u64) -> Option<u64> {
         let function = self.function_at(address.checked_sub(1)?)?;
@@ -104,12 +93,10 @@ impl Answers {
     /// What is known of an instruction.
     pub fn at(&self, address: u64) -> Answer<'_> {
         let place = self.sampled.get(&address).copied().or_else(|| self.find(address));
-        let Some((function, index)) = place else {
-            return Answer { function: None, operands: &[] };
-        };
-        let typed = self.functions.get(function as usize).zip(index);
+        let (function, index) = place.unzip();
+        let typed = function.and_then(|function| self.functions.get(function as usize)).zip(index.flatten());
         let typed = typed.and_then(|(function, index)| function.instructions.get(index as usize));
-        Answer { function: Some(function), operands: typed.map_or(&[][..], |typed| &typed.operands) }
+        Answer { function, operands: typed.map_or(&[][..], |typed| &typed.operands) }
     }
 
     /// The index of a type, which becomes known if it is not.

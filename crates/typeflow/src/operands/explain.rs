@@ -30,8 +30,7 @@ pub fn explain<'a>(program: &'a Program<'a>, address: u64) -> Option<Explanation
 /// All instructions that touch memory of the function around an address; `None` if there is none with debug info.
 pub fn list<'a>(program: &'a Program<'a>, address: u64) -> Option<Vec<Line>> {
     in_function(program, address, |view| {
-        let indices = 0..view.code.instructions.len();
-        let lines = indices.map(|index| view.line(index));
+        let lines = (0..view.code.instructions.len()).map(|index| view.line(index));
         lines.filter(|line| !line.operands.is_empty()).collect()
     })
 }
@@ -41,8 +40,7 @@ fn in_function<'a, T>(
     address: u64,
     work: impl FnOnce(&mut View<'_, 'a>) -> T,
 ) -> Option<T> {
-    let unit = program.unit_at(address)?;
-    let function = program.survey(unit)?.function_at(address)?;
+    let (unit, function) = program.function_at(address)?;
     let mut world = World::new(program, unit);
     let scopes = ScopeReader::new(program.dwarf, unit).ok()?;
     let mut reader = InstructionReader::new(program.architecture);
@@ -56,9 +54,7 @@ fn in_function<'a, T>(
     let solution = Solution::new(&mut world, &code, &given);
     let mut states: Vec<Option<State>> = vec![None; code.instructions.len()];
     solution.walk(&mut world, &mut |_, index, state| {
-        if let Some(place) = states.get_mut(index) {
-            *place = Some(state.clone());
-        }
+        states.get_mut(index).into_iter().for_each(|place| *place = Some(state.clone()));
     });
     let lines = typed(&mut world, &code, &solution, &mut reader);
     let lines = lines.into_iter().map(|typed| {

@@ -42,45 +42,38 @@ pub enum Reason {
 impl Reason {
     /// A word for files and tables.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::NoInstructionAddress => "no_ip",
-            Self::UserSpace => "user_space",
-            Self::OtherProgram => "other_program",
-            Self::NoDebugInfo => "no_debug_info",
-            Self::NoInstruction => "no_instruction",
-            Self::NoMemoryOperand => "no_memory_operand",
-            Self::Stack => "stack",
-            Self::Unreachable => "unreachable",
-            Self::UnknownPointer => "unknown_pointer",
-            Self::UnknownOffset => "unknown_offset",
-            Self::UnknownIndex => "unknown_index",
-            Self::OutsideType => "outside_type",
-            Self::NoDefinition => "no_definition",
-            Self::BadAddress => "bad_addr",
-            Self::NoRun => "no_run",
-            Self::BrokenRun => "broken_run",
-        }
+        self.words().0
     }
 
     /// What it means, in a sentence.
     pub fn meaning(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::NoInstructionAddress => "the sample has no instruction address",
-            Self::UserSpace => "the instruction is in user space, the program is a kernel",
-            Self::OtherProgram => "the instruction is in another program, library or module",
-            Self::NoDebugInfo => "no function with debug info covers the instruction",
-            Self::NoInstruction => "there is no instruction at the sampled address",
-            Self::NoMemoryOperand => "the instruction does not touch memory",
-            Self::Stack => "the instruction touches the stack, and no struct there",
-            Self::Unreachable => "nothing leads to the instruction as far as the code shows",
-            Self::UnknownPointer => "it is not known what the pointer points to",
-            Self::UnknownOffset => "it is known which struct is touched, but not where",
-            Self::UnknownIndex => "an element of an array is touched, and it is not known which",
-            Self::OutsideType => "the access is outside the type the pointer points to",
-            Self::NoDefinition => "the type the pointer points to is nowhere defined",
-            Self::BadAddress => "the sampled address contradicts what the code says",
-            Self::NoRun => "the branch stack has fewer than two branches",
-            Self::BrokenRun => "two branches that followed each other don't fit the code between them",
+            Self::NoInstructionAddress => ("no_ip", "the sample has no instruction address"),
+            Self::UserSpace => ("user_space", "the instruction is in user space, the program is a kernel"),
+            Self::OtherProgram => {
+                ("other_program", "the instruction is in another program, library or module")
+            }
+            Self::NoDebugInfo => ("no_debug_info", "no function with debug info covers the instruction"),
+            Self::NoInstruction => ("no_instruction", "there is no instruction at the sampled address"),
+            Self::NoMemoryOperand => ("no_memory_operand", "the instruction does not touch memory"),
+            Self::Stack => ("stack", "the instruction touches the stack, and no struct there"),
+            Self::Unreachable => ("unreachable", "nothing leads to the instruction as far as the code shows"),
+            Self::UnknownPointer => ("unknown_pointer", "it is not known what the pointer points to"),
+            Self::UnknownOffset => ("unknown_offset", "it is known which struct is touched, but not where"),
+            Self::UnknownIndex => {
+                ("unknown_index", "an element of an array is touched, and it is not known which")
+            }
+            Self::OutsideType => ("outside_type", "the access is outside the type the pointer points to"),
+            Self::NoDefinition => ("no_definition", "the type the pointer points to is nowhere defined"),
+            Self::BadAddress => ("bad_addr", "the sampled address contradicts what the code says"),
+            Self::NoRun => ("no_run", "the branch stack has fewer than two branches"),
+            Self::BrokenRun => {
+                ("broken_run", "two branches that followed each other don't fit the code between them")
+            }
         }
     }
 }

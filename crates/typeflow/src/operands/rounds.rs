@@ -4,17 +4,15 @@
 //! analysed too, and theirs in turn. Each is analysed knowing nothing of its arguments but their declared types. What
 //! all callers agree on is then known at the callee's entry, and those that are told something new are analysed again.
 
-use super::part::TypedPart;
 use super::reason::Reason;
 use super::sampled::Sampled;
 use super::target::Target;
-use super::typing::{Typed, typed};
+use super::typing::{Typed, TypedPart, typed};
 use crate::calls::{Export, FunctionUse, Passed, References, SharedPlace, arguments, exports};
 use crate::flow::{Arguments, Code, Solution, World};
 use crate::program::Program;
 use crate::types::Ty;
-use fieldline_debuginfo::dwarf::code::Function;
-use fieldline_debuginfo::dwarf::code::ScopeReader;
+use fieldline_debuginfo::dwarf::code::{Function, ScopeReader};
 use fieldline_machinecode::insn::InstructionReader;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -42,10 +40,16 @@ struct Item {
     is_closed: bool,
     /// How it is used, as of the last analysis.
     uses: Vec<FunctionUse>,
+    found: Found,
+}
+
+/// What an analysis found.
+#[derive(Debug, Default)]
+struct Found {
     exports: Vec<Export>,
-    part: Option<TypedPart>,
     /// Whether callers may know more of what it touches, or of what it passes on.
     is_curious: bool,
+    part: Option<TypedPart>,
 }
 
 pub(crate) struct Rounds<'a, 's> {
@@ -60,13 +64,8 @@ pub(crate) struct Rounds<'a, 's> {
 
 impl<'a, 's> Rounds<'a, 's> {
     pub(crate) fn new(program: &'a Program<'a>, sampled: &'s Sampled) -> Self {
-        let mut rounds = Self {
-            program,
-            items: BTreeMap::new(),
-            entries: FxHashSet::default(),
-            wanted: FxHashSet::default(),
-            sampled,
-        };
+        let (items, entries, wanted) = Default::default();
+        let mut rounds = Self { program, items, entries, wanted, sampled };
         for address in sampled.addresses() {
             rounds.add(*address, 0);
         }
@@ -82,31 +81,23 @@ impl<'a, 's> Rounds<'a, 's> {
 
     /// Adds the function around an instruction; `None` if there is none.
     fn add(&mut self, address: u64, level: u8) -> Option<Key> {
-        let unit = self.program.unit_at(address)?;
-        let function = self.program.survey(unit)?.function_at(address)?;
+        let (unit, function) = self.program.function_at(address)?;
         let key = (unit, function.die.offset);
-        self.items.entry(key).or_insert_with(|| Item {
-            function: function.clone(),
-            level,
-            is_closed: false,
-            uses: Vec::new(),
-            exports: Vec::new(),
-            part: None,
-            is_curious: false,
+        self.items.entry(key).or_insert_with(|| {
+            let (function, found) = (function.clone(), Found::default());
+            Item { function, level, is_closed: false, uses: Vec::new(), found }
         });
         Some(key)
     }
 
     /// Adds the functions that use those of a level which want to know; returns those that are new.
     fn add_users(&mut self, references: &References, level: u8) -> Vec<Key> {
-        let of_level = self.items.iter().filter(|(_, item)| item.level == level && item.is_curious);
+        let of_level = self.items.iter().filter(|(_, item)| item.level == level && item.found.is_curious);
         let mut used: Vec<(Key, u64, &[(u64, u64)])> = Vec::new();
         for (key, item) in of_level {
             let entry = item.function.entry();
-            match references.of(entry) {
-                Some(positions) if self.may_agree(positions) => used.push((*key, entry, positions)),
-                _ => {}
-            }
+            let positions = references.of(entry).filter(|positions| self.may_agree(positions));
+            used.extend(positions.map(|positions| (*key, entry, positions)));
         }
         let positions = used.iter().flat_map(|(.., positions)| positions.iter().map(|(_, at)| *at));
         self.program.survey_all(positions);
@@ -132,13 +123,12 @@ impl<'a, 's> Rounds<'a, 's> {
     pub(crate) fn run(mut self) -> Vec<TypedPart> {
         self.settle();
         let sampled = self.items.into_values().filter(|item| item.level == 0);
-        sampled.filter_map(|item| item.part).collect()
+        sampled.filter_map(|item| item.found.part).collect()
     }
 
     /// How the function around an instruction is used, if all its users are known.
     pub(crate) fn uses_at(&self, address: u64) -> Option<&[FunctionUse]> {
-        let unit = self.program.unit_at(address)?;
-        let function = self.program.survey(unit)?.function_at(address)?;
+        let (unit, function) = self.program.function_at(address)?;
         let item = self.items.get(&(unit, function.die.offset))?;
         item.is_closed.then_some(&item.uses)
     }
@@ -168,9 +158,7 @@ impl<'a, 's> Rounds<'a, 's> {
         let found: Vec<Vec<(Key, Found)>> = jobs.par_iter().map(|job| self.job(job)).collect();
         for (key, found) in found.into_iter().flatten() {
             if let Some(item) = self.items.get_mut(&key) {
-                item.exports = found.exports;
-                item.part = found.part;
-                item.is_curious = found.is_curious;
+                item.found = found;
             }
         }
     }
@@ -178,7 +166,7 @@ impl<'a, 's> Rounds<'a, 's> {
     /// Functions that are used in another way than was known when they were analysed.
     fn news(&mut self) -> Vec<Key> {
         let mut uses: FxHashMap<u64, Vec<FunctionUse>> = FxHashMap::default();
-        for export in self.items.values().flat_map(|item| &item.exports) {
+        for export in self.items.values().flat_map(|item| &item.found.exports) {
             uses.entry(export.function).or_default().push(export.usage);
         }
         let mut news = Vec::new();
@@ -207,9 +195,7 @@ impl<'a, 's> Rounds<'a, 's> {
     }
 
     fn job(&self, keys: &[Key]) -> Vec<(Key, Found)> {
-        let Some((unit, _)) = keys.first() else {
-            return Vec::new();
-        };
+        let Some((unit, _)) = keys.first() else { return Vec::new() };
         let mut world = World::new(self.program, *unit);
         let scopes = ScopeReader::new(self.program.dwarf, *unit).ok();
         let mut reader = InstructionReader::new(self.program.architecture);
@@ -229,7 +215,7 @@ impl<'a, 's> Rounds<'a, 's> {
     ) -> Found {
         let code = scopes.and_then(|scopes| Code::read(world, scopes, reader, &item.function));
         let mut found = Found::default();
-        let mut operands = None;
+        let mut operands = Vec::new();
         if let Some(code) = &code {
             let arguments = match item.is_closed {
                 true => arguments(world, code, &item.uses),
@@ -238,9 +224,8 @@ impl<'a, 's> Rounds<'a, 's> {
             let solution = Solution::new(world, code, &arguments);
             found.exports = exports(world, code, &solution, &|address| self.entries.contains(&address));
             if item.level == 0 {
-                let all = typed(world, code, &solution, reader);
-                found.is_curious = self.is_partial(world, &all);
-                operands = Some(all);
+                operands = typed(world, code, &solution, reader);
+                found.is_curious = self.is_partial(world, &operands);
             } else {
                 let mut wanted = found.exports.iter().filter(|export| self.wanted.contains(&export.function));
                 found.is_curious = wanted.any(|export| is_partial(world, &export.usage));
@@ -270,24 +255,10 @@ fn is_partial(world: &mut World<'_>, usage: &FunctionUse) -> bool {
     }
 }
 
-#[derive(Default)]
-struct Found {
-    exports: Vec<Export>,
-    is_curious: bool,
-    part: Option<TypedPart>,
-}
-
 /// Functions of one unit together, not too many.
-fn jobs(keys: &[Key]) -> Vec<Vec<Key>> {
-    let mut jobs: Vec<Vec<Key>> = Vec::new();
-    for key in keys {
-        let last = jobs.last_mut().filter(|job| job.len() < FUNCTIONS_AT_ONCE);
-        match last.filter(|job| job.first().is_some_and(|first| first.0 == key.0)) {
-            Some(job) => job.push(*key),
-            None => jobs.push(vec![*key]),
-        }
-    }
-    jobs
+fn jobs(keys: &[Key]) -> Vec<&[Key]> {
+    let units = keys.chunk_by(|one, other| one.0 == other.0);
+    units.flat_map(|unit| unit.chunks(FUNCTIONS_AT_ONCE)).collect()
 }
 
 #[cfg(test)]

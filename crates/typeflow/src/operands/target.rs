@@ -4,7 +4,7 @@ use super::reason::Reason;
 use crate::types::{Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
-use fieldline_machinecode::machine::{AccessKind, Memory};
+use fieldline_machinecode::machine::AccessKind;
 
 /// Index of a type in [`crate::operands::answers::Answers::types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,10 +33,7 @@ pub struct TypeEntry {
 impl TypeEntry {
     /// A type of a space.
     pub fn of(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
-        let kind = match types.shape(ty) {
-            Shape::Aggregate { kind, .. } => Some(*kind),
-            _ => None,
-        };
+        let kind = if let Shape::Aggregate { kind, .. } = types.shape(ty) { Some(*kind) } else { None };
         let name = types.name(ty).map_or_else(|| types.spelled(ty), str::to_owned);
         Self { name: TypeName { name, size: types.size(ty), kind }, die: types.die(ty) }
     }
@@ -120,9 +117,10 @@ pub struct Operand<T> {
     pub fixed: Option<Fixed>,
 }
 
-impl<T> Operand<T> {
-    /// An operand of an instruction.
-    pub fn new(memory: &Memory, target: Target<T>, fixed: Option<Fixed>) -> Self {
-        Self { access: memory.access, size: memory.size, is_implicit: memory.is_implicit, target, fixed }
+impl<T: Copy> Operand<T> {
+    /// The same with the type renamed.
+    pub(super) fn map<U>(&self, rename: impl FnOnce(T) -> U) -> Operand<U> {
+        let Self { access, size, is_implicit, target, fixed } = *self;
+        Operand { access, size, is_implicit, target: target.map(rename), fixed }
     }
 }

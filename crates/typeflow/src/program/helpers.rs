@@ -51,11 +51,11 @@ impl Helpers {
             Flow::Jump(target) => (target, false),
             _ => return instruction,
         };
-        if self.0.get(&target) == Some(&Helper::Return) && !is_call {
-            instruction.add_memory(RETURN_ADDRESS);
-        }
         instruction.flow = match (self.0.get(&target), is_call) {
-            (Some(Helper::Return), false) => Flow::Return,
+            (Some(Helper::Return), false) => {
+                instruction.add_memory(RETURN_ADDRESS);
+                Flow::Return
+            }
             (Some(Helper::Indirect(register)), true) => Flow::Call(Callee::Register(*register)),
             (Some(Helper::Indirect(register)), false) => Flow::IndirectJump(Callee::Register(*register)),
             (Some(Helper::Nothing), true) => Flow::Next,
@@ -67,11 +67,12 @@ impl Helpers {
 
 fn helper(name: &str) -> Option<Helper> {
     match name {
-        "__x86_return_thunk" => return Some(Helper::Return),
-        "__fentry__" | "mcount" => return Some(Helper::Nothing),
-        _ => {}
+        "__x86_return_thunk" => Some(Helper::Return),
+        "__fentry__" | "mcount" => Some(Helper::Nothing),
+        _ => {
+            let register = name.strip_prefix("__x86_indirect_thunk_")?;
+            let mut registers = (0..Register::COUNT).filter_map(Register::new);
+            registers.find(|known| Architecture::X86_64.name(*known) == register).map(Helper::Indirect)
+        }
     }
-    let register = name.strip_prefix("__x86_indirect_thunk_")?;
-    let mut registers = (0..Register::COUNT).filter_map(Register::new);
-    registers.find(|known| Architecture::X86_64.name(*known) == register).map(Helper::Indirect)
 }

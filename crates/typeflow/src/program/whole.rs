@@ -1,12 +1,10 @@
 //! The program that was sampled, with everything that is read of it once.
 
 use super::helpers::Helpers;
-use super::image::Image;
 use super::patches::Patches;
-use super::symbols::Symbols;
+use super::symbols::{Image, Symbols};
 use crate::types::{Definitions, Place, Ty, TypeSpace};
-use fieldline_debuginfo::dwarf::code::UnitMap;
-use fieldline_debuginfo::dwarf::code::{NameKind, Survey};
+use fieldline_debuginfo::dwarf::code::{Function, NameKind, Survey, UnitMap};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf};
 use fieldline_debuginfo::elf::Symbol;
 use fieldline_debuginfo::{Elf, Error, Machine, Result};
@@ -48,11 +46,13 @@ pub struct Program<'a> {
     pub text_start: u64,
     units: UnitMap,
     surveys: Vec<OnceLock<Option<Survey>>>,
-    definitions: Definitions,
+    /// Where structs are defined.
+    pub definitions: Definitions,
 }
 
-/// Where a kernel keeps data of which each CPU has its own, and a program data of which each thread has its own. The symbols hold the distance from the start of a CPU's
-/// area (include/linux/percpu-defs.h); an address is that plus what is in `this_cpu_off` or `__per_cpu_offset[cpu]`.
+/// Where a kernel keeps data of which each CPU has its own, and a program data of which each thread has its own. The symbols
+/// hold the distance from the start of a CPU's area (include/linux/percpu-defs.h); an address is that plus what is in
+/// `this_cpu_off` or `__per_cpu_offset[cpu]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerCpu {
     /// Addresses of per-CPU symbols as linked.
@@ -72,10 +72,17 @@ impl PerCpu {
         if let Some((size, align)) = elf.thread_local() {
             return Self::of_threads(architecture, size, align);
         }
+        let address = |name| symbols.named(name).map(|symbol| symbol.address);
         let section = elf.section_range(".data..percpu").filter(|_| elf.is_module());
         let of_module = section.map(|(begin, size)| begin..begin.saturating_add(size));
-        let of_kernel = Self::new(symbols);
-        Self { range: of_module.unwrap_or(of_kernel.range.clone()), ..of_kernel }
+        let of_kernel = || Some(address("__per_cpu_start")?..address("__per_cpu_end")?);
+        Self {
+            range: of_module.or_else(of_kernel).unwrap_or(0..0),
+            own_offset: address("this_cpu_off"),
+            offsets: address("__per_cpu_offset"),
+            segment: AddressSegment::Gs,
+            bias: 0,
+        }
     }
 
     /// Of a program: what each thread has a copy of, whose symbols hold the distance from the start of that.
@@ -88,18 +95,6 @@ impl PerCpu {
             Architecture::AArch64 => (None, 16_u64.next_multiple_of(align.clamp(1, 1 << 32)).wrapping_neg()),
         };
         Self { range: 0..size, own_offset, offsets: None, segment: AddressSegment::Fs, bias }
-    }
-
-    fn new(symbols: &Symbols<'_>) -> Self {
-        let address = |name| symbols.named(name).map(|symbol| symbol.address);
-        let range = address("__per_cpu_start").zip(address("__per_cpu_end"));
-        Self {
-            range: range.map_or(0..0, |(start, end)| start..end),
-            own_offset: address("this_cpu_off"),
-            offsets: address("__per_cpu_offset"),
-            segment: AddressSegment::Gs,
-            bias: 0,
-        }
     }
 }
 
@@ -152,18 +147,22 @@ impl<'a> Program<'a> {
         self.load(addresses);
     }
 
+    /// The function with debug info at an address, and its unit.
+    pub fn function_at(&self, address: u64) -> Option<(u32, &Function)> {
+        let unit = self.unit_at(address)?;
+        Some((unit, self.survey(unit)?.function_at(address)?))
+    }
+
     /// Whether a function with debug info is at an address.
     pub fn has_function(&self, address: u64) -> bool {
-        let survey = self.unit_at(address).and_then(|unit| self.survey(unit));
-        survey.is_some_and(|survey| survey.function_at(address).is_some())
+        self.function_at(address).is_some()
     }
 
     /// Surveys the units that hold some instructions, in parallel.
     pub fn survey_all(&self, addresses: impl IntoIterator<Item = u64>) {
         let units: BTreeSet<u32> = addresses.into_iter().filter_map(|at| self.units.unit_at(at)).collect();
-        let units: Vec<u32> = units.into_iter().collect();
-        units.par_iter().for_each(|unit| {
-            self.survey(*unit);
+        units.into_par_iter().for_each(|unit| {
+            self.survey(unit);
         });
     }
 
@@ -206,23 +205,6 @@ impl<'a> Program<'a> {
             };
         }
         instructions
-    }
-
-    /// Tables that list functions without anybody calling them by it: places to trace
-    /// (`__mcount_loc`, include/asm-generic/vmlinux.lds.h) and functions that must not be probed.
-    pub fn listing_tables(&self) -> Vec<Range<u64>> {
-        let tables = [
-            ("__start_mcount_loc", "__stop_mcount_loc"),
-            ("__start_kprobe_blacklist", "__stop_kprobe_blacklist"),
-        ];
-        let address = |name| self.symbols.named(name).map(|symbol| symbol.address);
-        let ranges = tables.into_iter().filter_map(|(start, stop)| Some(address(start)?..address(stop)?));
-        ranges.collect()
-    }
-
-    /// Where structs are defined.
-    pub fn definitions(&self) -> &Definitions {
-        &self.definitions
     }
 
     /// The variable at an address, as a unit knows it: its type and the offset in it.

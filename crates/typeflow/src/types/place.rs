@@ -39,40 +39,39 @@ impl TypeSpace<'_, '_> {
                 let inside = (size > 0 && place.offset >= 0).then(|| place.offset % size);
                 inside.map(|offset| Place { ty: element, offset }).into_iter().collect()
             }
-            Shape::Aggregate { .. } if place.offset >= 0 => {
+            Shape::Aggregate { .. } => {
+                let Ok(offset) = u64::try_from(place.offset) else { return Vec::new() };
                 let members = self.members(place.ty);
-                covering(&members, place.offset)
-                    .map(|member| Place { ty: member.ty, offset: place.offset - member.offset as i64 })
-                    .collect()
+                let at = |member: &TypeMember| (offset - member.offset) as i64;
+                covering(&members, offset).map(|member| Place { ty: member.ty, offset: at(member) }).collect()
             }
             _ => Vec::new(),
         }
     }
 
+    /// The same but for numbers and pointers.
+    fn wholes_inside(&mut self, place: Place) -> Vec<Place> {
+        let mut inside = self.inside(place);
+        inside.retain(|inner| matches!(self.shape(inner.ty), Shape::Aggregate { .. } | Shape::Array { .. }));
+        inside
+    }
+
     /// The type of a scalar of some bytes that begins at a place. Where several do, as in a union, a pointer is
     /// preferred, unless there are pointers to different types.
     pub fn leaf(&mut self, place: Place, size: u16) -> Option<Ty> {
-        let key = (place.ty, place.offset, size);
-        if let Some(known) = self.leaves.get(&key) {
-            return *known;
-        }
-        let mut found = Vec::new();
-        let mut steps = MAX_STEPS;
-        self.leaves_at(place, u64::from(size), MAX_DEPTH, &mut steps, &mut found);
-        let mut pointers = found.iter().copied().filter(|ty| self.pointee(*ty).is_some());
-        let pointer = pointers.next();
-        let leaf = match pointer {
-            Some(first) => pointers.all(|other| other == first).then_some(first),
-            None => found.first().copied(),
-        };
-        self.leaves.insert(key, leaf);
-        leaf
+        kept!(self.leaves, (place.ty, place.offset, size), {
+            let mut found = Vec::new();
+            self.leaves_at(place, u64::from(size), MAX_DEPTH, &mut { MAX_STEPS }, &mut found);
+            let mut pointers = found.iter().copied().filter(|ty| self.pointee(*ty).is_some());
+            match pointers.next() {
+                Some(first) => pointers.all(|other| other == first).then_some(first),
+                None => found.first().copied(),
+            }
+        })
     }
 
     fn leaves_at(&mut self, place: Place, size: u64, depth: u32, steps: &mut u32, found: &mut Vec<Ty>) {
-        let Some(depth) = depth.checked_sub(1) else {
-            return;
-        };
+        let Some(depth) = depth.checked_sub(1) else { return };
         *steps = steps.saturating_sub(1);
         if *steps == 0 {
             return;
@@ -96,14 +95,11 @@ impl TypeSpace<'_, '_> {
         if outer.offset < 0 || inner == Ty::VOID {
             return false;
         }
-        let key = (outer.ty, outer.offset, inner);
-        if let Some(known) = self.contained.get(&key) {
-            return *known;
-        }
-        let mut steps = MAX_STEPS;
-        let found = self.search(outer, inner, MAX_DEPTH, &mut steps);
-        self.contained.insert(key, found);
-        found
+        kept!(
+            self.contained,
+            (outer.ty, outer.offset, inner),
+            self.search(outer, inner, MAX_DEPTH, &mut { MAX_STEPS })
+        )
     }
 
     fn search(&mut self, outer: Place, inner: Ty, depth: u32, steps: &mut u32) -> bool {
@@ -111,9 +107,7 @@ impl TypeSpace<'_, '_> {
             return true;
         }
         *steps = steps.saturating_sub(1);
-        let Some(depth) = depth.checked_sub(1).filter(|_| *steps > 0) else {
-            return false;
-        };
+        let Some(depth) = depth.checked_sub(1).filter(|_| *steps > 0) else { return false };
         let inside = self.inside(outer);
         inside.into_iter().any(|place| self.search(place, inner, depth, steps))
     }
@@ -128,21 +122,15 @@ impl TypeSpace<'_, '_> {
     /// The largest type that both places are in, with the offset in it if it is the same for both: what is known
     /// when either may be meant. A place of known offset in a smaller type goes before a larger type.
     pub fn common(&mut self, a: Place, b: Place) -> Option<(Ty, Option<i64>)> {
-        let key = (a, b);
-        if let Some(known) = self.commons.get(&key) {
-            return *known;
-        }
-        let (of_a, of_b) = (self.wholes(a), self.wholes(b));
-        let exact = of_a.iter().find(|place| of_b.contains(place));
-        let common = match exact {
-            Some(place) => Some((place.ty, Some(place.offset))),
-            None => {
+        kept!(self.commons, (a, b), {
+            let (of_a, of_b) = (self.wholes(a), self.wholes(b));
+            let exact = of_a.iter().find(|place| of_b.contains(place));
+            let exact = exact.map(|place| (place.ty, Some(place.offset)));
+            exact.or_else(|| {
                 let shared = of_a.iter().find(|place| of_b.iter().any(|other| other.ty == place.ty));
                 shared.map(|place| (place.ty, None))
-            }
-        };
-        self.commons.insert(key, common);
-        common
+            })
+        })
     }
 
     /// Whether a place is in something of a type, wherever in it.
@@ -154,13 +142,8 @@ impl TypeSpace<'_, '_> {
     fn wholes(&mut self, place: Place) -> Vec<Place> {
         let (mut wholes, mut level) = (vec![place], vec![place]);
         for _ in 0..MAX_DEPTH {
-            let mut next = Vec::new();
-            for outer in level {
-                next.extend(self.inside(outer));
-            }
-            next.retain(|inner| {
-                matches!(self.shape(inner.ty), Shape::Aggregate { .. } | Shape::Array { .. })
-            });
+            let mut next: Vec<Place> =
+                level.into_iter().flat_map(|outer| self.wholes_inside(outer)).collect();
             next.truncate(MAX_WIDTH);
             if next.is_empty() {
                 break;
@@ -189,6 +172,23 @@ impl TypeSpace<'_, '_> {
         None
     }
 
+    /// For a place in an array, that in the innermost element; `None` if elements have no size.
+    pub fn innermost(&self, mut place: Place) -> Option<Place> {
+        while let Shape::Array { element, .. } = *self.shape(place.ty) {
+            let size = Some(self.size(element) as i64).filter(|size| *size > 0)?;
+            place = Place { ty: element, offset: place.offset.rem_euclid(size) };
+        }
+        Some(place)
+    }
+
+    /// For a place in a number or pointer, that in the element: a pointer to one points to an array of them.
+    pub fn in_number(&self, place: Place) -> Option<Place> {
+        let (Shape::Word { size, .. } | Shape::Pointer { size, .. }) = self.shape(place.ty) else {
+            return None;
+        };
+        Some(Place { offset: place.offset.rem_euclid((*size).max(1) as i64), ..place })
+    }
+
     /// An element of the array that begins at `begin`; of an array of arrays one of the innermost.
     fn element_at(&self, begin: i64, offset: i64, element: Ty, count: Option<u64>) -> Option<Element> {
         let (mut element, mut count) = (element, count);
@@ -201,26 +201,27 @@ impl TypeSpace<'_, '_> {
         Some(Element { array: begin, element, stride, count, offset: offset.rem_euclid(stride) })
     }
 
-    /// Where in a type others of some type are embedded by value, arrays left out; at most `MAX_WIDTH`.
+    /// Where in a type others of some type are embedded by value, arrays left out; at most `MAX_WIDTH`. Itself counts.
     pub fn positions(&mut self, outer: Ty, inner: Ty) -> Rc<[i64]> {
-        if let Some(known) = self.positions.get(&(outer, inner)) {
-            return Rc::clone(known);
+        if outer == inner {
+            return Rc::new([0]);
         }
-        let mut found = Vec::new();
-        let mut steps = MAX_POSITION_STEPS;
-        self.find_positions(Place { ty: outer, offset: 0 }, inner, MAX_DEPTH, &mut steps, &mut found);
-        found.sort_unstable();
-        found.dedup();
-        let found: Rc<[i64]> = found.into();
-        self.positions.insert((outer, inner), Rc::clone(&found));
-        found
+        if outer == inner {
+            return Rc::new([0]);
+        }
+        kept!(self.positions, (outer, inner), {
+            let mut found = Vec::new();
+            let outer = Place { ty: outer, offset: 0 };
+            self.find_positions(outer, inner, MAX_DEPTH, &mut { MAX_POSITION_STEPS }, &mut found);
+            found.sort_unstable();
+            found.dedup();
+            found.into()
+        })
     }
 
     /// `at.offset` is where the type begins in the outermost one.
     fn find_positions(&mut self, at: Place, inner: Ty, depth: u32, steps: &mut u32, found: &mut Vec<i64>) {
-        let Some(depth) = depth.checked_sub(1).filter(|_| found.len() < MAX_WIDTH) else {
-            return;
-        };
+        let Some(depth) = depth.checked_sub(1).filter(|_| found.len() < MAX_WIDTH) else { return };
         if self.size(at.ty) < self.size(inner) {
             return;
         }
@@ -288,15 +289,11 @@ impl TypeSpace<'_, '_> {
         let mut structs = Vec::new();
         let mut at = Some(place);
         while let Some(place) = at.take().filter(|_| structs.len() < MAX_DEPTH as usize) {
-            if matches!(self.shape(place.ty), Shape::Aggregate { .. }) {
+            if self.is_aggregate(place.ty) {
                 structs.push(place);
             }
-            let mut inside = self.inside(place);
-            inside.retain(|inner| {
-                matches!(self.shape(inner.ty), Shape::Aggregate { .. } | Shape::Array { .. })
-            });
-            if let [only] = inside.as_slice() {
-                at = Some(*only);
+            if let [only] = self.wholes_inside(place)[..] {
+                at = Some(only);
             }
         }
         structs
@@ -309,18 +306,11 @@ impl TypeSpace<'_, '_> {
 }
 
 /// Members that cover an offset; of a flexible array everything behind its start.
-fn covering(members: &Rc<[TypeMember]>, offset: i64) -> impl Iterator<Item = &TypeMember> {
-    let offset = u64::try_from(offset).unwrap_or(u64::MAX);
+fn covering(members: &[TypeMember], offset: u64) -> impl Iterator<Item = &TypeMember> {
     let past = members.partition_point(|member| member.offset <= offset);
-    let last = members.len().checked_sub(1);
-    let covers = move |(index, member): (usize, &TypeMember)| {
-        let flexible = member.size == 0 && Some(index) == last;
-        offset - member.offset < member.size || flexible
+    let is_flexible = move |member: &TypeMember| {
+        member.size == 0 && members.last().is_some_and(|last| std::ptr::eq(last, member))
     };
-    let before = members.get(..past).unwrap_or(&[]);
-    before
-        .iter()
-        .enumerate()
-        .filter(move |(index, member)| covers((*index, member)))
-        .map(|(_, member)| member)
+    let before = members.get(..past).unwrap_or(&[]).iter();
+    before.filter(move |member| offset - member.offset < member.size || is_flexible(member))
 }

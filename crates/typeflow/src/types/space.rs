@@ -3,15 +3,51 @@
 //! Units repeat the definitions of the structs they use. Here a struct is known by kind, name and size, so that facts
 //! of several units speak of the same type.
 
-use super::definitions::Definitions;
 use super::shape::{Place, Shape, Ty, TypeMember};
+use fieldline_debuginfo::dwarf::code::{NameKind, Survey, name_hash};
 use fieldline_debuginfo::dwarf::{DieRef, Dwarf, TypeReader};
 use fieldline_layout::types::{Type, TypeId, split_path};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// How deep pointers and functions may nest until the rest does not matter.
 const MAX_DEPTH: u32 = 12;
+
+/// Definitions of structs by name, out of the units that were surveyed.
+#[derive(Debug, Default)]
+pub struct Definitions {
+    /// By hash of the name: the first definition in file order.
+    by_name: FxHashMap<u64, DieRef>,
+    /// Hashes of the names of those that others hold by value.
+    embedded: FxHashSet<u64>,
+}
+
+impl Definitions {
+    /// Collects the definitions of some units.
+    pub fn new<'u>(surveys: impl IntoIterator<Item = &'u Survey>) -> Self {
+        let mut by_name: FxHashMap<u64, DieRef> = FxHashMap::default();
+        let mut embedded = FxHashSet::default();
+        for survey in surveys {
+            embedded.extend(survey.embedded());
+            for (hash, die) in survey.names(NameKind::Aggregate) {
+                let first = by_name.entry(hash).or_insert(die);
+                *first = die.min(*first);
+            }
+        }
+        Self { by_name, embedded }
+    }
+
+    /// Whether a struct of that name is held by value in another, so that a pointer to it may be one into that.
+    pub fn is_embedded(&self, name: &str) -> bool {
+        self.embedded.contains(&name_hash(name.as_bytes()))
+    }
+
+    /// The definition of a name.
+    pub fn find(&self, dwarf: &Dwarf<'_>, name: &str) -> Option<DieRef> {
+        let die = self.by_name.get(&name_hash(name.as_bytes())).copied()?;
+        (dwarf.name_of(die) == Some(name.as_bytes())).then_some(die)
+    }
+}
 
 /// Canonical types of a program.
 pub struct TypeSpace<'a, 's> {
@@ -55,15 +91,10 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     /// The type of a type's DIE; [`Ty::VOID`] if it can't be read.
     pub fn of_die(&mut self, die: DieRef) -> Ty {
-        if let Some(known) = self.of_dies.get(&die) {
-            return *known;
-        }
-        let ty = match self.reader.read_name(die) {
-            Ok(id) => self.of_id(id, MAX_DEPTH),
-            Err(_) => Ty::VOID,
-        };
-        self.of_dies.insert(die, ty);
-        ty
+        kept!(self.of_dies, die, {
+            let id = self.reader.read_name(die);
+            id.map_or(Ty::VOID, |id| self.of_id(id, MAX_DEPTH))
+        })
     }
 
     /// The struct of a name, if its definition was met.
@@ -93,26 +124,16 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     /// Alignment of a struct in bytes; 1 of anything else.
     pub fn align(&mut self, ty: Ty) -> u64 {
-        if let Some(known) = self.aligns.get(&ty) {
-            return *known;
-        }
-        let align = self.read_align(ty);
-        self.aligns.insert(ty, align);
-        align
-    }
-
-    fn read_align(&mut self, ty: Ty) -> u64 {
-        let die = self.die(ty).filter(|_| self.is_aggregate(ty));
-        let id = die.and_then(|die| self.reader.read(die).ok());
-        id.map_or(1, |id| self.reader.table().align_of(id)).max(1)
+        kept!(self.aligns, ty, {
+            let die = self.die(ty).filter(|_| self.is_aggregate(ty));
+            let id = die.and_then(|die| self.reader.read(die).ok());
+            id.map_or(1, |id| self.reader.table().align_of(id)).max(1)
+        })
     }
 
     /// What a pointer points to.
     pub fn pointee(&self, ty: Ty) -> Option<Ty> {
-        match self.shape(ty) {
-            Shape::Pointer { target, .. } => Some(*target),
-            _ => None,
-        }
+        if let Shape::Pointer { target, .. } = self.shape(ty) { Some(*target) } else { None }
     }
 
     /// Whether it is a struct, union or class.
@@ -152,55 +173,32 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     /// Members of an aggregate by offset. Empty for anything else.
     pub fn members(&mut self, ty: Ty) -> Rc<[TypeMember]> {
-        if let Some(known) = self.members.get(&ty) {
-            return Rc::clone(known);
-        }
-        let members: Rc<[TypeMember]> = self.read_members(ty).into();
-        self.members.insert(ty, Rc::clone(&members));
-        members
+        kept!(self.members, ty, self.read_members(ty).unwrap_or_default().into())
     }
 
-    fn read_members(&mut self, ty: Ty) -> Vec<TypeMember> {
-        let Some(die) = self.die(ty) else {
-            return Vec::new();
-        };
-        let Ok(id) = self.reader.read(die) else {
-            return Vec::new();
-        };
-        let Some(aggregate) = self.reader.table().aggregate(id) else {
-            return Vec::new();
-        };
-        let places: Vec<_> = aggregate
-            .members
-            .iter()
-            .filter(|member| !member.is_static)
-            .map(|member| (member.bit_offset, member.bit_field, member.ty))
-            .collect();
-        let mut members: Vec<TypeMember> = places
-            .into_iter()
-            .map(|(bit_offset, bit_field, id)| self.member(bit_offset, bit_field, id))
-            .collect();
+    fn read_members(&mut self, ty: Ty) -> Option<Vec<TypeMember>> {
+        let id = self.reader.read(self.die(ty)?).ok()?;
+        let members = self.reader.table().aggregate(id)?.members.iter();
+        let members = members.filter(|member| !member.is_static);
+        let places: Vec<_> = members.map(|member| (member.bit_offset, member.bit_field, member.ty)).collect();
+        let members = places.into_iter().map(|(bit_offset, bit_field, id)| {
+            let ty = self.of_id(id, MAX_DEPTH);
+            let size = match bit_field {
+                Some(width) => (bit_offset % 8).saturating_add(width).div_ceil(8),
+                None => self.size(ty),
+            };
+            TypeMember { offset: bit_offset / 8, size, ty }
+        });
+        let mut members: Vec<TypeMember> = members.collect();
         members.sort_by_key(|member| member.offset);
-        members
-    }
-
-    fn member(&mut self, bit_offset: u64, bit_field: Option<u64>, id: TypeId) -> TypeMember {
-        let ty = self.of_id(id, MAX_DEPTH);
-        let offset = bit_offset / 8;
-        let size = match bit_field {
-            Some(width) => (bit_offset % 8).saturating_add(width).div_ceil(8),
-            None => self.size(ty),
-        };
-        TypeMember { offset, size, ty }
+        Some(members)
     }
 
     fn of_id(&mut self, id: TypeId, depth: u32) -> Ty {
         if let Some(known) = self.of_ids.get(&id) {
             return *known;
         }
-        let Some(depth) = depth.checked_sub(1) else {
-            return Ty::VOID;
-        };
+        let Some(depth) = depth.checked_sub(1) else { return Ty::VOID };
         let (ty, is_final) = match self.convert(id, depth) {
             Some((shape, die)) => (self.intern(shape, die), true),
             None => (Ty::VOID, depth > 0),
@@ -222,19 +220,14 @@ impl<'a, 's> TypeSpace<'a, 's> {
                 size: enumeration.size,
             },
             Type::Unspecified(name) => Shape::Word { name: Rc::from(&**name), size: 0 },
-            Type::Pointer { target, size, .. } => {
-                let (target, size) = (*target, *size);
-                let target = self.of_id(target, depth);
-                Shape::Pointer { target, size }
-            }
+            &Type::Pointer { target, size, .. } => Shape::Pointer { target: self.of_id(target, depth), size },
             Type::Array { element, dimensions, .. } => {
                 let (element, dimensions) = (*element, dimensions.clone());
-                return Some((self.array(element, &dimensions, depth), None));
+                self.array(element, &dimensions, depth)
             }
             Type::Function(prototype) => {
                 let returns = prototype.returns;
-                let returns = self.of_id(returns, depth);
-                Shape::Function { returns }
+                Shape::Function { returns: self.of_id(returns, depth) }
             }
             Type::Aggregate(_) => return self.aggregate(stripped, alias),
         };
@@ -261,43 +254,34 @@ impl<'a, 's> TypeSpace<'a, 's> {
 
     fn array(&mut self, element: TypeId, dimensions: &[Option<u64>], depth: u32) -> Shape {
         let mut element = self.of_id(element, depth);
-        let (outer, inner) = match dimensions.split_first() {
-            Some((outer, inner)) => (*outer, inner),
-            None => (None, &[][..]),
-        };
+        let (outer, inner) = dimensions.split_first().unwrap_or((&None, &[]));
         for count in inner.iter().rev() {
             element = self.intern(Shape::Array { element, count: *count }, None);
         }
-        Shape::Array { element, count: outer }
+        Shape::Array { element, count: *outer }
     }
 
     fn aggregate(&mut self, id: TypeId, alias: Option<Rc<str>>) -> Option<(Shape, Option<DieRef>)> {
         let own = self.reader.die_of(id);
-        let Type::Aggregate(aggregate) = self.reader.table().get(id) else {
-            return None;
-        };
+        let Type::Aggregate(aggregate) = self.reader.table().get(id) else { return None };
         let (kind, size) = (aggregate.kind, aggregate.size);
         let name = aggregate.name.as_deref().map(|name| self.in_scope(own, name));
         let is_declaration = aggregate.is_declaration;
         let Some(name) = name.or(alias) else {
-            let shape = Shape::Aggregate { kind, name: None, size, anonymous: own };
-            return Some((shape, own));
+            return Some((Shape::Aggregate { kind, name: None, size, anonymous: own }, own));
         };
         let (die, size) = match is_declaration {
             true => self.defined_elsewhere(&name).unzip(),
             false => (own, Some(size)),
         };
         let size = size.unwrap_or(0);
-        let shape = Shape::Aggregate { kind, name: Some(name), size, anonymous: None };
-        Some((shape, die))
+        Some((Shape::Aggregate { kind, name: Some(name), size, anonymous: None }, die))
     }
 
     /// A name with the namespaces and classes around it, which tell types of one name apart.
     fn in_scope(&self, die: Option<DieRef>, name: &str) -> Rc<str> {
-        match die.and_then(|die| self.dwarf.path_of(die)) {
-            Some(path) => Rc::from(format!("{path}::{name}")),
-            None => Rc::from(name),
-        }
+        let path = die.and_then(|die| self.dwarf.path_of(die));
+        path.map_or_else(|| Rc::from(name), |path| Rc::from(format!("{path}::{name}")))
     }
 
     fn defined_elsewhere(&mut self, name: &str) -> Option<(DieRef, u64)> {

@@ -35,7 +35,7 @@ fn with_world(work: impl for<'a> FnOnce(&RefCell<World<'a>>, &[Ty])) {
     let code = program.symbols.named("charge").unwrap().address;
     program.load([code]);
     let mut world = World::new(&program, program.unit_at(code).unwrap());
-    let find = |name: &&str| program.definitions().find(&dwarf, name).unwrap();
+    let find = |name: &&str| program.definitions.find(&dwarf, name).unwrap();
     let types: Vec<Ty> = STRUCTS.iter().map(|name| world.types.of_die(find(name))).collect();
     work(&RefCell::new(world), &types);
 }

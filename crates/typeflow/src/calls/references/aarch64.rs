@@ -4,31 +4,17 @@
 //! behind: the page alone counts as naming all functions in it.
 
 use super::wanted::Wanted;
-use crate::program::Program;
-use rayon::prelude::*;
 
 const LENGTH: usize = 4;
 /// Bytes of what `adrp` names.
 const PAGE: u64 = 4096;
 
-const CHUNK: usize = 1 << 20;
-
-pub(super) fn in_aarch64(wanted: &Wanted, program: &Program<'_>) -> Vec<(u64, u64)> {
-    let pieces = program.image.sections().iter().flat_map(|(address, bytes)| {
-        let begins = (0u64..).step_by(CHUNK);
-        begins.map(|begin| address.wrapping_add(begin)).zip(bytes.chunks(CHUNK))
-    });
-    let pieces: Vec<(u64, &[u8])> = pieces.collect();
-    let code = pieces.par_iter().flat_map_iter(|(address, bytes)| in_code(wanted, *address, bytes));
-    code.collect()
-}
-
 /// Entries that instructions name, with where these stand.
-fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
+pub(super) fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
-    let words = bytes.chunks_exact(LENGTH).filter_map(|word| Some(u32::from_le_bytes(word.try_into().ok()?)));
-    for (index, word) in (0u64..).zip(words) {
+    for (index, word) in (0u64..).zip(bytes.chunks_exact(LENGTH)) {
         let position = address.wrapping_add(index * LENGTH as u64);
+        let Ok(word) = word.try_into().map(u32::from_le_bytes) else { continue };
         match named(word, position) {
             Some(Named::Address(target)) if wanted.has(target) => found.push((target, position)),
             Some(Named::Page(page)) => {

@@ -2,32 +2,15 @@
 
 use super::wanted::Wanted;
 use crate::program::Program;
-use rayon::prelude::*;
-
-const CHUNK: usize = 1 << 20;
 
 /// How far off the jumps are that have a distance of one byte, themselves included.
 const SHORT_JUMP: u64 = 130;
 
-pub(super) fn in_x86(wanted: &Wanted, program: &Program<'_>, entries: &[u64]) -> Vec<(u64, u64)> {
-    let sections = program.image.sections().iter();
-    let chunks: Vec<(u64, &[u8])> = sections.flat_map(|(address, bytes)| chunks(*address, bytes)).collect();
-    let code = chunks.par_iter().flat_map_iter(|(address, bytes)| in_code(wanted, *address, bytes));
-    let mut code: Vec<_> = code.collect();
-    code.extend(entries.iter().flat_map(|entry| short_jumps(program, *entry)));
-    code
-}
+/// So many bytes in front tell what a number is, and so many behind complete it.
+pub(super) const BEFORE: usize = 2;
+pub(super) const BEHIND: usize = 3;
 
-/// Overlapping pieces of a section.
-fn chunks(address: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
-    (0..bytes.len()).step_by(CHUNK).map(move |begin| {
-        // Two bytes more in front tell what a number is, three behind complete it.
-        let (begin, end) = (begin.saturating_sub(2), bytes.len().min(begin + CHUNK + 3));
-        (address.wrapping_add(begin as u64), bytes.get(begin..end).unwrap_or(&[]))
-    })
-}
-
-fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
+pub(super) fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     for (index, word) in bytes.windows(4).enumerate() {
         let Ok(word) = <[u8; 4]>::try_from(word) else { continue };
@@ -45,7 +28,7 @@ fn in_code(wanted: &Wanted, address: u64, bytes: &[u8]) -> Vec<(u64, u64)> {
 }
 
 /// Positions of one-byte distances to an entry: jumps from functions close by, as assemblers shorten them.
-fn short_jumps(program: &Program<'_>, entry: u64) -> Vec<(u64, u64)> {
+pub(super) fn short_jumps(program: &Program<'_>, entry: u64) -> Vec<(u64, u64)> {
     let begin = entry.saturating_sub(SHORT_JUMP);
     // Where the code before is of another section, nothing that lies there is close by.
     let begin = if program.image.contains(begin) { begin } else { entry };
@@ -94,12 +77,5 @@ mod tests {
         // jmp +2 from 0x1000; at 0x1004 the entry; je -6 from 0x1008
         let code = [0xeb, 2, 0x90, 0x90, 0xc3, 0x90, 0x90, 0x90, 0x74, 0xfa, 0xc3];
         assert_eq!(in_short_jumps(0x1004, 0x1000, &code), [(0x1004, 0x1001), (0x1004, 0x1009)]);
-    }
-
-    #[test]
-    fn pieces_overlap_so_that_nothing_is_cut() {
-        let bytes = vec![0; CHUNK + 10];
-        let pieces: Vec<_> = chunks(0x10, &bytes).map(|(address, bytes)| (address, bytes.len())).collect();
-        assert_eq!(pieces, [(0x10, CHUNK + 3), (0x10 + CHUNK as u64 - 2, 12)]);
     }
 }

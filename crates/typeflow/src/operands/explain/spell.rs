@@ -79,16 +79,12 @@ fn at_and_t(address: &Address) -> String {
         let _ = write!(text, "{sign}{:#x}", address.displacement.unsigned_abs());
     }
     let base = address.base.map(|base| format!("%{}", name(base))).unwrap_or_default();
-    match address.index {
-        Some(index) => {
-            let _ = write!(text, "({base},%{},{})", name(index), address.scale);
-        }
-        None if !base.is_empty() => {
-            let _ = write!(text, "({base})");
-        }
-        None => {}
-    }
-    text
+    let inner = match address.index {
+        Some(index) => format!("({base},%{},{})", name(index), address.scale),
+        None if !base.is_empty() => format!("({base})"),
+        None => String::new(),
+    };
+    text + &inner
 }
 
 pub(super) fn target(types: &TypeSpace<'_, '_>, target: Target<Ty>) -> String {

@@ -3,10 +3,8 @@
 use super::spell;
 use super::words::{ExplainedOperand, Line};
 use crate::flow::{Arguments, Code, Fact, Location, State, Value, World};
-use crate::types::TypeSpace;
 use fieldline_debuginfo::dwarf::DieRef;
-use fieldline_debuginfo::dwarf::code::Function;
-use fieldline_debuginfo::dwarf::code::ScopeKind;
+use fieldline_debuginfo::dwarf::code::{Function, ScopeKind};
 use fieldline_machinecode::architecture::Architecture;
 use fieldline_machinecode::insn;
 use fieldline_machinecode::machine::{Instruction, Register};
@@ -23,11 +21,7 @@ pub(super) struct View<'c, 'a> {
     pub(super) given: Arguments,
 }
 
-impl<'a> View<'_, 'a> {
-    pub(super) fn types(&self) -> &TypeSpace<'a, 'a> {
-        &self.world.types
-    }
-
+impl View<'_, '_> {
     pub(super) fn architecture(&self) -> Architecture {
         self.world.program.architecture
     }
@@ -78,19 +72,17 @@ impl<'a> View<'_, 'a> {
 
     pub(super) fn arguments(&self) -> Vec<String> {
         let given = self.architecture().arguments().iter().zip(&self.given);
-        let given = given.filter_map(|(register, place)| Some((*register, (*place)?)));
-        given
-            .map(|(register, place)| {
-                spell::holds(self.register(register), &spell::place(self.types(), place))
-            })
-            .collect()
+        let place = |place: &Option<_>| Some(spell::place(&self.world.types, (*place)?));
+        let given =
+            given.filter_map(|(register, at)| Some(spell::holds(self.register(*register), &place(at)?)));
+        given.collect()
     }
 
     pub(super) fn variables(&self, address: u64) -> Vec<String> {
         let facts = self.code.facts.facts.iter();
         let here = facts.filter(|fact| fact.begin <= address && address < fact.end);
         let subject = |fact: &Fact| spell::subject(self.architecture(), fact.subject);
-        here.map(|fact| spell::holds(&subject(fact), &spell::place(self.types(), fact.place))).collect()
+        here.map(|fact| spell::holds(&subject(fact), &spell::place(&self.world.types, fact.place))).collect()
     }
 
     pub(super) fn registers(&self, index: usize) -> Vec<String> {
@@ -101,7 +93,7 @@ impl<'a> View<'_, 'a> {
                 Location::Register(register) => self.register(register).to_owned(),
                 Location::Slot(offset) => format!("{offset:+}(cfa)"),
             };
-            spell::holds(&location, &spell::value(self.types(), value))
+            spell::holds(&location, &spell::value(&self.world.types, value))
         });
         known.collect()
     }

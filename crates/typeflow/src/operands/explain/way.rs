@@ -12,36 +12,27 @@ impl View<'_, '_> {
     /// How a register got what it holds before an instruction, first things first.
     pub(super) fn way(&self, index: usize, register: Register) -> Vec<WayStep> {
         let mut steps = Vec::new();
-        let (mut index, mut register) = (index, register);
-        while steps.len() < MAX_STEPS && register != self.architecture().stack() {
-            let value = self.value(index, register);
-            match self.made(index, register) {
+        let mut next = Some((index, register));
+        while let Some((index, register)) = next.filter(|_| steps.len() < MAX_STEPS) {
+            if register == self.architecture().stack() {
+                break;
+            }
+            let (address, text);
+            (address, text, next) = match self.made(index, register) {
                 Made::By(maker) => {
                     let Some(instruction) = self.code.instructions.get(maker) else { break };
-                    steps.push(self.step(instruction.address, self.text(instruction), register, value));
-                    match source(instruction, register) {
-                        Some(source) => (index, register) = (maker, source),
-                        None => break,
-                    }
+                    let source = source(instruction, register).map(|source| (maker, source));
+                    (instruction.address, self.text(instruction), source)
                 }
-                Made::ByCaller => {
-                    steps.push(self.step(self.function.entry(), "at the entry".to_owned(), register, value));
-                    break;
-                }
-                Made::AtMeeting(at) => {
-                    steps.push(self.step(at, "several ways meet".to_owned(), register, value));
-                    break;
-                }
+                Made::ByCaller => (self.function.entry(), "at the entry".to_owned(), None),
+                Made::AtMeeting(at) => (at, "several ways meet".to_owned(), None),
                 Made::Nowhere => break,
-            }
+            };
+            let value = spell::value(&self.world.types, self.value(index, register));
+            steps.push(WayStep { address, text, value: spell::holds(self.register(register), &value) });
         }
         steps.reverse();
         steps
-    }
-
-    fn step(&self, address: u64, text: String, register: Register, value: Value) -> WayStep {
-        let value = spell::value(self.types(), value);
-        WayStep { address, text, value: spell::holds(self.register(register), &value) }
     }
 
     fn value(&self, index: usize, register: Register) -> Value {

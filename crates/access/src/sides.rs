@@ -24,10 +24,6 @@ impl Sides {
         self.home += other.home;
         self.away += other.away;
     }
-
-    fn at_most(self, other: Self) -> Self {
-        Self { home: self.home.max(other.home), away: self.away.max(other.away) }
-    }
 }
 
 /// How CPUs take turns on a struct as it was recorded.
@@ -65,7 +61,7 @@ impl Turns {
             let taking = written.get(line).copied().unwrap_or_default();
             self.at_home(*touching, taking) + self.away(*touching, taking)
         });
-        let turns: f64 = turns.sum();
+        let turns = turns.sum::<f64>();
         if turns > 0.0 { (lost as f64 / turns).min(1.0) } else { 1.0 }
     }
 
@@ -116,7 +112,7 @@ impl Turns {
         let mut by_function: BTreeMap<(K, u32), Sides> = BTreeMap::new();
         for ((place, function, _), sides) in by_instruction {
             let most = by_function.entry((place, function)).or_default();
-            *most = most.at_most(sides);
+            *most = Sides { home: most.home.max(sides.home), away: most.away.max(sides.away) };
         }
         let mut sums: BTreeMap<K, Sides> = BTreeMap::new();
         for ((place, _), sides) in by_function {

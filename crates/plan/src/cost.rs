@@ -16,7 +16,7 @@ pub mod false_sharing;
 mod lines;
 mod memo;
 pub mod model;
-mod neighbours;
+pub(crate) mod neighbours;
 pub mod problem;
 pub mod sharing;
 pub mod state;

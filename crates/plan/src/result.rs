@@ -24,7 +24,7 @@ pub use plan::{
     Arrangement, Basis, Embedding, FORMAT, HeldMember, MovedMember, Outcome, PinReport, PlacedMember, Plan,
     PlanError, SearchReport, StructPlan, VERSION,
 };
-pub(crate) use plan::{held, refused, unchanged};
+pub(crate) use plan::{held, unchanged};
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,6 @@
 //! within a struct (C11 section 6.7.2.1). Where that doesn't tell, the build isn't judged.
 
 use crate::cost::BuildSlots;
-use crate::cost::build::CellBits;
 use crate::visits::{Cell, Cells};
 use fieldline_layout::abi::{self, Slot, Slots};
 use fieldline_layout::constraint::Constraints;
@@ -104,9 +103,8 @@ impl<'a> Joined<'a> {
     pub fn build(&self, constraints: &Constraints, cells: &Cells, line: u64) -> BuildSlots {
         let by_unit = self.by_unit(constraints);
         let bits = cells.iter().map(|cell| self.cell_bits(constraints, &by_unit, cell));
-        let bits: CellBits = bits.collect();
         let slots = by_unit.iter().map(|members| self.unit_slots(members));
-        BuildSlots::elsewhere(&self.slots, slots.collect(), line, bits)
+        BuildSlots::of(&self.slots, slots.collect(), line, Some(bits.collect()))
     }
 
     /// By unit, the members that move with it there: its own, and those that are there only behind whose text they are.

@@ -1,6 +1,7 @@
 //! What a profile says about the visits of one struct.
 
 use crate::cost::Sharing;
+use crate::cost::counter::Counter;
 use crate::random::{Random, mix};
 use crate::result::VisitEvidence;
 use crate::visits::draw::{draw, function_classes, mixture_classes};
@@ -20,6 +21,7 @@ const DRAWN: usize = 8_192;
 const DRAWN_ALONE: usize = 4_096;
 /// Fewer windows with several samples can't tell operations apart.
 const FEWEST_WINDOWS: f32 = 500.0;
+
 /// Visits of one struct and what they were learnt from.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -29,6 +31,8 @@ pub struct Model {
     pub touches: Vec<Touch>,
     /// All accesses, with offsets into the struct.
     pub accesses: Vec<Access>,
+    /// Those by CPU, likewise.
+    pub cpus: Vec<CpuAccess>,
     /// Visits by what runs in one go.
     pub together: Visits,
     /// Visits as if each function ran alone.
@@ -90,29 +94,28 @@ impl Model {
         let (together_visits, alone) =
             rayon::join(|| visits(&together, DRAWN, 1), || visits(&alone, drawn_alone, 3));
         let lost_line = lost_line(&together_visits, &together, &accesses);
-        let by_cpu = by_cpu(profile, layout, &sources);
-        let all: Vec<&Access> = accesses.iter().collect();
-        let lines = declared_lines(layout, constraints, &cells, line);
+        let cpus: Vec<CpuAccess> = source::cpus(profile, &sources, layout.size).collect();
         Self {
             together: together_visits,
             alone,
-            sharing: Sharing::new(&cells, &by_cpu, &all, &lines, lost_line),
+            sharing: Sharing::new(&cells, &cpus, &accesses, &declared_lines(&cells, line), lost_line),
             evidence: VisitEvidence::new(profile, &names, &touches, &together),
             enough: Enough::of(&accesses),
             phases: phases(profile, &sources),
             cells,
             touches,
             accesses,
+            cpus,
             seed,
             mixture,
         }
     }
 
     /// Lines of `line` bytes that a visit is expected to touch in the declared layout, of an object that begins on one.
-    pub fn lines_per_visit(&self, layout: &Layout, constraints: &Constraints, line: u64) -> f64 {
-        let mut room = Vec::new();
-        let lines = declared_lines(layout, constraints, &self.cells, line);
-        let touched: u64 = lines.iter().map(|cells| self.together.touching(cells, &mut room)).sum();
+    pub fn lines_per_visit(&self, line: u64) -> f64 {
+        let counter = Counter::new(&self.together);
+        let touched: u64 =
+            declared_lines(&self.cells, line).iter().map(|cells| counter.touching(cells)).sum();
         touched as f64 / self.together.total().max(1) as f64
     }
 
@@ -160,24 +163,11 @@ fn lost_line(visits: &Visits, classes: &[Class], accesses: &[Access]) -> f64 {
     if visits_in_samples > 0.0 { visits.total() as f64 / visits_in_samples } else { 0.0 }
 }
 
-fn by_cpu(profile: &AccessProfile, layout: &Layout, sources: &[ProfileSource]) -> Vec<CpuAccess> {
-    let inside = sources.iter().flat_map(|source| {
-        let held = profile.types.get(source.type_index);
-        let all = held.into_iter().flat_map(|held| &held.cpus);
-        all.filter_map(|access| {
-            let offset = access.offset.checked_sub(source.base)?;
-            (offset < layout.size).then_some(CpuAccess { offset, ..*access })
-        })
-    });
-    inside.collect()
-}
-
-fn declared_lines(layout: &Layout, constraints: &Constraints, cells: &Cells, line: u64) -> Vec<Vec<u32>> {
+/// Cells by the line they begin on as declared.
+fn declared_lines(cells: &Cells, line: u64) -> Vec<Vec<u32>> {
     let mut lines: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     for (number, cell) in (0..).zip(cells.iter()) {
-        let members = constraints.units[cell.unit].members.iter();
-        let start = members.map(|member| layout.members[*member].offset()).min().unwrap_or(0);
-        lines.entry((start + cell.start) / line.max(1)).or_default().push(number);
+        lines.entry(cell.offset / line.max(1)).or_default().push(number);
     }
     lines.into_values().collect()
 }

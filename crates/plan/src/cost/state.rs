@@ -81,7 +81,11 @@ impl<'p> OrderState<'p> {
             *size = build.size(end);
         }
         self.fill_lines(memo);
-        self.cost = self.lines_cost() + self.size_cost() + self.problem.neighbours.cost(order);
+        let problem = self.problem;
+        let lines = problem.views.iter().zip(&self.lines).map(|(view, lines)| view.weight * lines.sum());
+        let sizes =
+            self.sizes.iter().zip(&problem.builds).map(|(size, build)| problem.size_cost(build, *size));
+        self.cost = lines.sum::<u64>() + sizes.sum::<u64>() + problem.neighbours.cost(order);
     }
 
     fn fill_lines(&mut self, memo: &mut Memo) {
@@ -100,16 +104,6 @@ impl<'p> OrderState<'p> {
                 self.lines[index].set_value(line, value);
             }
         }
-    }
-
-    fn lines_cost(&self) -> u64 {
-        let views = self.problem.views.iter().zip(&self.lines);
-        views.map(|(view, lines)| view.weight * lines.sum()).sum()
-    }
-
-    fn size_cost(&self) -> u64 {
-        let sizes = self.sizes.iter().zip(&self.problem.builds);
-        sizes.map(|(size, build)| self.problem.size_cost(build, *size)).sum()
     }
 
     /// Units in order.
@@ -142,27 +136,23 @@ impl<'p> OrderState<'p> {
 
     /// Lines that all visits touch together, by view.
     pub fn touched(&self) -> Vec<u64> {
-        let views = self.problem.views.iter().zip(&self.lines);
-        let mut cells = Vec::new();
-        let touched = views.map(|(view, lines)| {
-            let weights = lines.taken().map(|number| {
-                self.cells_on(view, number, &mut cells);
-                self.problem.touching(&cells)
-            });
-            weights.sum()
-        });
-        touched.collect()
+        (0..self.lines.len()).map(|view| self.sum(view, |cells| self.problem.touching(cells))).collect()
     }
 
     /// What CPUs lose to each other on the lines of a view because of what lies together there, in lines touched.
     pub fn lost(&self, view: usize) -> u64 {
+        self.sum(view, |cells| self.problem.excess(cells))
+    }
+
+    /// What the cells on each line of a view come to, in all.
+    fn sum(&self, view: usize, count: impl Fn(&[u32]) -> u64) -> u64 {
         let (Some(of), Some(lines)) = (self.problem.views.get(view), self.lines.get(view)) else { return 0 };
         let mut cells = Vec::new();
-        let lost = lines.taken().map(|number| {
-            self.cells_on(of, number, &mut cells);
-            self.problem.excess(&cells)
+        let counts = lines.taken().map(|line| {
+            self.cells_on(of, line, &mut cells);
+            count(&cells)
         });
-        lost.sum()
+        counts.sum()
     }
 
     /// Whether no size exceeds its limit, kept members lie where they must, and wishes about lines are kept.
@@ -187,9 +177,8 @@ impl<'p> OrderState<'p> {
     /// Whether kept members lie where they must.
     #[inline]
     pub fn keeps_offsets(&self) -> bool {
-        let kept = self.problem.kept();
         let spans = self.spans.first();
-        kept.iter().all(|(unit, offset)| {
+        self.problem.kept.iter().all(|(unit, offset)| {
             let span = spans.and_then(|spans| spans.get(*unit));
             span.is_some_and(|span| span.0 / 8 == *offset)
         })
@@ -224,23 +213,21 @@ impl<'p> OrderState<'p> {
         (first.unwrap_or(place), last.unwrap_or(place) + 1)
     }
 
-    /// Replaces the units from place `first` on, by a permutation of them, and returns the new cost.
-    pub fn replace(&mut self, first: usize, units: &[usize], memo: &mut Memo) -> u64 {
-        self.begin(first, units);
-        for build in 0..self.problem.builds.len() {
-            self.place_again(build);
-        }
-        for view in 0..self.problem.views.len() {
-            self.move_parts(view, memo);
-        }
-        self.cost
-    }
-
-    /// Like [`OrderState::replace`] if the cost rises by less than `bound`; otherwise the order stays, and `false` is
-    /// returned. What rises too much in the first view already is not looked at in the others: they mostly agree, and
-    /// an order that is worse in the first can be had by way of others.
+    /// Replaces the units from place `first` on, by a permutation of them, if the cost rises by less than `bound`;
+    /// otherwise the order stays, and `false` is returned. What rises too much in the first view already is not looked
+    /// at in the others: they mostly agree, and an order that is worse in the first can be had by way of others.
     pub fn replace_below(&mut self, first: usize, units: &[usize], memo: &mut Memo, bound: f64) -> bool {
-        self.begin(first, units);
+        let after = first + units.len();
+        let seams = self.seam_change(first, units);
+        self.remember();
+        self.undo.first = first;
+        self.undo.order.clear();
+        self.undo.order.extend_from_slice(&self.order[first..after]);
+        for (place, unit) in (first..).zip(units) {
+            self.order[place] = *unit;
+            self.place_of[*unit] = place;
+        }
+        self.cost = self.cost.wrapping_add(seams);
         self.place_again(0);
         self.settle_below(memo, bound)
     }
@@ -271,21 +258,6 @@ impl<'p> OrderState<'p> {
 
     fn rises_by(&self, bound: f64) -> bool {
         self.cost > self.undo.cost && (self.cost - self.undo.cost) as f64 >= bound
-    }
-
-    /// Gives places their new units and remembers what was there.
-    fn begin(&mut self, first: usize, units: &[usize]) {
-        let after = first + units.len();
-        let seams = self.seam_change(first, units);
-        self.remember();
-        self.undo.first = first;
-        self.undo.order.clear();
-        self.undo.order.extend_from_slice(&self.order[first..after]);
-        for (place, unit) in (first..).zip(units) {
-            self.order[place] = *unit;
-            self.place_of[*unit] = place;
-        }
-        self.cost = self.cost.wrapping_add(seams);
     }
 
     /// Begins a move: remembers what it costs before.
@@ -363,7 +335,14 @@ impl<'p> OrderState<'p> {
                 lines.toggle(after, whole.key);
             }
         }
-        self.settle(index, memo);
+        let weight = view.weight;
+        for line in self.lines[index].moved() {
+            if let Some(before) = self.lines[index].changed(line) {
+                let value = self.value(index, line, memo);
+                self.lines[index].set_value(line, value);
+                self.cost = self.cost.wrapping_add(value.wrapping_sub(before).wrapping_mul(weight));
+            }
+        }
     }
 
     /// First bit that a touched unit leaves or comes to in the last move, and the bit behind the last.
@@ -379,18 +358,6 @@ impl<'p> OrderState<'p> {
             }
         }
         reach
-    }
-
-    /// Adds to the cost what the changed lines of a view cost more than before.
-    fn settle(&mut self, index: usize, memo: &mut Memo) {
-        let weight = self.problem.views[index].weight;
-        for line in self.lines[index].moved() {
-            if let Some(before) = self.lines[index].changed(line) {
-                let value = self.value(index, line, memo);
-                self.lines[index].set_value(line, value);
-                self.cost = self.cost.wrapping_add(value.wrapping_sub(before).wrapping_mul(weight));
-            }
-        }
     }
 
     /// Takes the last replacement back.

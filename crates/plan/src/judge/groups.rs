@@ -73,7 +73,7 @@ impl Planner<'_> {
         let units: BTreeSet<usize> = order[first..end].iter().copied().collect();
         let cells = (0..).zip(self.model.cells.iter()).filter(|(_, cell)| units.contains(&cell.unit));
         let cells: Vec<u32> = cells.map(|(number, _)| number).collect();
-        let touched = self.model.together.touching(&cells, &mut Vec::new());
+        let touched = self.together.touching(&cells);
         let (loads, stores) = self.accesses(&units);
         Stretch {
             first,
@@ -182,7 +182,7 @@ impl Planner<'_> {
         let count = |units: &[usize]| units.iter().map(|unit| build.unit_slots(*unit).len()).sum::<usize>();
         let slots: Vec<_> = order.iter().flat_map(|unit| build.unit_slots(*unit)).copied().collect();
         let range = (count(&order[..stretch.first]), count(&order[..stretch.end]));
-        let size = |marks| marked_size(&slots, range, marks, line, long, build.align(), build.tail());
+        let size = |marks| marked_size(&slots, range, marks, line, long, build.align, build.tail);
         let grows = |marks| size(marks).saturating_sub(size(Marks::Plain));
         Padding {
             line,

@@ -3,7 +3,7 @@
 
 use crate::cost::{OrderState, Problem};
 use crate::judge::forecast::Counts;
-use crate::judge::planner::{Planner, Problems};
+use crate::judge::planner::Planner;
 use crate::result::{PinReport, StructPlan};
 use fieldline_layout::constraint::{Constraints, HoldKind};
 
@@ -48,14 +48,8 @@ fn misplaced(constraints: &Constraints, order: &[usize]) -> Vec<String> {
 
 impl Planner<'_> {
     /// Tells what became of the pins: of each wish, and of those the declared order broke.
-    pub(crate) fn report_pins(
-        &self,
-        result: &mut StructPlan,
-        problems: &Problems<'_>,
-        declared: &Broken,
-        chosen: Option<&[usize]>,
-    ) {
-        let after = chosen.map_or_else(|| declared.clone(), |order| Broken::of(&problems.together, order));
+    pub(crate) fn report_pins(&self, result: &mut StructPlan, declared: &Broken, chosen: Option<&[usize]>) {
+        let after = chosen.map_or_else(|| declared.clone(), |order| Broken::of(&self.together, order));
         let wishes = self.constraints.lines.iter().enumerate().map(|(index, pin)| PinReport {
             pin: pin.reason.clone(),
             declared: !declared.lines.contains(&index),
@@ -80,16 +74,14 @@ impl Planner<'_> {
 /// What to say of an order that pins force though it is worse somewhere.
 pub(crate) fn price(before: &Counts, after: &Counts) -> Option<String> {
     let sum = |counts: &Counts| counts.together.iter().sum::<u64>();
-    let touches_more = after.together.iter().zip(&before.together).any(|(after, before)| after > before);
-    let alone = after.alone.iter().zip(&before.alone).any(|(after, before)| after > before);
-    match (sum(after) > sum(before), touches_more || alone) {
-        (true, _) => {
-            Some("pins ask for this order although visits touch more lines than as declared".to_owned())
-        }
-        (false, true) => Some(
+    let mut pairs =
+        after.together.iter().chain(&after.alone).zip(before.together.iter().chain(&before.alone));
+    let price = match (sum(after) > sum(before), pairs.any(|(after, before)| after > before)) {
+        (true, _) => "pins ask for this order although visits touch more lines than as declared",
+        (_, true) => {
             "pins ask for this order; visits touch fewer lines than as declared, but not by every count"
-                .to_owned(),
-        ),
-        _ => None,
-    }
+        }
+        _ => return None,
+    };
+    Some(price.to_owned())
 }

@@ -93,7 +93,7 @@ impl Search<'_, '_> {
     fn offer(&mut self, order: Vec<usize>) -> bool {
         let packed = packed(self.judge, order);
         let is_gain = packed.worth.saves(&self.judge.declared_worth());
-        let accepted = is_gain && self.judge.accepts(&packed.order);
+        let accepted = is_gain && self.judge.accepts(&packed.order, 0);
         self.rejected |= is_gain && !accepted;
         if accepted && packed.moved <= self.most {
             self.found.push(packed);
@@ -113,7 +113,7 @@ impl Search<'_, '_> {
             let tried = here.iter().filter_map(|unit| {
                 let nearer = put_back(&order, *unit);
                 let fewer = moved(&nearer).len() < here.len();
-                (fewer && self.judge.accepts(&nearer)).then(|| packed(self.judge, nearer))
+                (fewer && self.judge.accepts(&nearer, 0)).then(|| packed(self.judge, nearer))
             });
             let next = tried
                 .filter(|packed| packed.worth <= worth)

@@ -2,7 +2,7 @@
 
 use crate::cost::BuildSlots;
 use crate::options::PlanOptions;
-use crate::result::slab_class;
+use crate::result::{SizeForecast, slab_class};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{Constraints, LineKind};
 use std::collections::BTreeSet;
@@ -46,6 +46,12 @@ impl<'a> Judge<'a> {
         self.sizes_of(0, order)
     }
 
+    /// Sizes by build, as declared and in an order.
+    pub(super) fn forecasts(&self, order: &[usize]) -> Vec<SizeForecast> {
+        let sizes = self.builds.iter().zip(self.declared()).zip(self.sizes(order));
+        sizes.map(|((build, before), after)| SizeForecast::new(None, build.line, *before, after)).collect()
+    }
+
     pub(super) fn declared(&self) -> &[u64] {
         self.declared.first().map_or(&[], Vec::as_slice)
     }
@@ -59,16 +65,11 @@ impl<'a> Judge<'a> {
         self.worth(self.declared().first().copied().unwrap_or(0))
     }
 
-    /// Whether an order keeps every constraint and takes nowhere more room than the declared one.
-    pub(super) fn accepts(&self, order: &[usize]) -> bool {
-        self.accepts_with(order, 0)
-    }
-
-    /// The same, but that it may take so many cachelines more in each build and configuration.
-    pub(super) fn accepts_with(&self, order: &[usize], lines: u64) -> bool {
+    /// Whether an order keeps every constraint and takes at most so many cachelines more than the declared one, in each
+    /// build and configuration.
+    pub(super) fn accepts(&self, order: &[usize], lines: u64) -> bool {
         let has_room = || {
-            let variants = self.declared.iter().enumerate();
-            variants.into_iter().all(|(variant, declared)| {
+            self.declared.iter().enumerate().all(|(variant, declared)| {
                 let sizes = self.sizes_of(variant, order);
                 let mut sizes = sizes.iter().zip(declared).zip(&self.builds);
                 sizes.all(|((size, declared), build)| *size <= declared + lines * build.line)

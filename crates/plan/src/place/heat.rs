@@ -8,9 +8,9 @@ use super::growth::{Growth, behind};
 use super::result::{LineHeat, VisitChange};
 use crate::options::PlanOptions;
 use crate::result::{BeforeAfter, rounded};
-use crate::visits::source::accesses;
+use crate::visits::source::{accesses_of, cpus};
 use crate::visits::sources;
-use fieldline_access::access::{Access, AccessProfile, CpuAccess};
+use fieldline_access::access::{Access, AccessProfile};
 use fieldline_layout::{Layout, Member};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,8 @@ struct Visit {
 /// Accesses by place inside members, so that they follow them.
 pub(super) struct Heat {
     accesses: Vec<(Bytes, Access)>,
-    stores: Vec<(Bytes, CpuAccess)>,
+    /// CPUs that stored there.
+    stores: Vec<(Bytes, u32)>,
     visits: Vec<Visit>,
     samples: u64,
     lines: Vec<u64>,
@@ -39,31 +40,20 @@ impl Heat {
     pub(super) fn new(profile: &AccessProfile, addition: &Addition<'_>, options: &PlanOptions) -> Self {
         let layout = addition.layout;
         let found = sources(profile, layout);
-        let mut heat = Self {
-            accesses: Vec::new(),
-            stores: Vec::new(),
-            visits: Vec::new(),
-            samples: 0,
+        let accesses = accesses_of(profile, layout, &found).into_iter();
+        let accesses: Vec<(Bytes, Access)> = accesses
+            .filter_map(|access| Some((bytes_of(layout, access.offset, access.size)?, access)))
+            .collect();
+        let stores = cpus(profile, &found, layout.size).filter(|cpu| cpu.stores > 0);
+        let mut held = found.iter().filter_map(|source| profile.types.get(source.type_index));
+        Self {
+            stores: stores.filter_map(|cpu| Some((bytes_of(layout, cpu.offset, 1)?, cpu.cpu))).collect(),
+            visits: visits(&accesses, addition.with),
+            samples: accesses.iter().map(|(_, access)| access.samples()).sum(),
+            accesses,
             lines: options.lines.clone(),
-            has_homes: false,
-        };
-        for source in &found {
-            for access in accesses(profile, *source, layout.size) {
-                if let Some(bytes) = bytes_of(layout, access.offset, access.size) {
-                    heat.samples += access.samples();
-                    heat.accesses.push((bytes, access));
-                }
-            }
-            let Some(of) = profile.types.get(source.type_index) else { continue };
-            heat.has_homes |= !of.homes.is_none();
-            let inside = of.cpus.iter().filter_map(|cpu| {
-                let offset = cpu.offset.checked_sub(source.base)?;
-                Some((bytes_of(layout, offset, 1)?, *cpu))
-            });
-            heat.stores.extend(inside.filter(|(_, cpu)| cpu.stores > 0));
+            has_homes: held.any(|of| !of.homes.is_none()),
         }
-        heat.visits = visits(&heat.accesses, addition.with);
-        heat
     }
 
     pub(super) fn is_known(&self) -> bool {
@@ -95,7 +85,7 @@ impl Heat {
             heat.stores += access.stores.samples;
             heat.lost += if self.has_homes { access.away.lost } else { access.lost() };
         }
-        let writers = self.stores.iter().filter(|(bytes, _)| is_here(bytes)).map(|(_, cpu)| cpu.cpu);
+        let writers = self.stores.iter().filter(|(bytes, _)| is_here(bytes)).map(|(_, cpu)| *cpu);
         heat.writers = writers.collect::<BTreeSet<u32>>().len();
         let samples = heat.loads + heat.stores;
         let spans = wanted.1 - wanted.0 + 1;

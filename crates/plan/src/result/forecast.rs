@@ -104,6 +104,13 @@ pub struct BeforeAfter {
     pub after: f64,
 }
 
+impl BeforeAfter {
+    /// Two numbers to so many parts of one.
+    pub(crate) fn rounded(before: f64, after: f64, parts: f64) -> Self {
+        Self { before: rounded(before, parts), after: rounded(after, parts) }
+    }
+}
+
 /// Size of the struct for one line size, before and after, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizeForecast {

@@ -5,7 +5,7 @@ use super::confidence::Confidence;
 use super::evidence::VisitEvidence;
 use super::forecast::{Candidate, Forecast, SizeForecast, Term};
 use super::groups::Group;
-use fieldline_layout::constraint::{self, Constraints, ReorderRefusal, Wishes};
+use fieldline_layout::constraint::Constraints;
 use fieldline_layout::{Layout, Member, abi};
 use serde::{Deserialize, Serialize};
 
@@ -354,15 +354,6 @@ impl PlacedMember {
             line: member.line,
         }
     }
-}
-
-/// A plan that refuses, and says what holds each member if nothing may move.
-pub(crate) fn refused(layout: &Layout, wishes: &Wishes, refusal: &ReorderRefusal) -> StructPlan {
-    let mut result = unchanged(layout, Outcome::Refused, &refusal.to_string());
-    if let (ReorderRefusal::Fixed, Ok(limits)) = (refusal, constraint::limits(layout, wishes)) {
-        result.held = held(&limits);
-    }
-    result
 }
 
 /// A plan that leaves the struct as it is declared.

@@ -8,12 +8,12 @@ use std::cmp::Reverse;
 
 /// An order whose lines of `line` bytes hold what is touched together, if one keeps the constraints.
 pub fn grouped(problem: &Problem<'_>, start: &[usize], line: u64) -> Option<Vec<usize>> {
-    let region = |unit: &usize| problem.neighbours.traits(*unit).region;
+    let region = |unit: &usize| problem.constraints.units[*unit].region;
     let order: Vec<usize> = start
         .chunk_by(|one, other| region(one) == region(other))
         .flat_map(|units| Filling::new(problem, units, line * 8).run())
         .collect();
-    (problem.constraints.check(&order).is_ok() && problem.keeps_all(&order)).then_some(order)
+    problem.is_legal(&order).then_some(order)
 }
 
 /// Units of one region on their way into lines.
@@ -75,10 +75,7 @@ impl<'p> Filling<'p> {
 
     /// Takes untouched units that fit behind what a line holds already.
     fn fill_up(&mut self, used: u64) -> Vec<usize> {
-        let mut room = match used % self.line {
-            0 => 0,
-            used => self.line - used,
-        };
+        let mut room = used.next_multiple_of(self.line) - used;
         let mut units = Vec::new();
         self.cold.retain(|unit| {
             let bits = self.problem.unit_bits(*unit);

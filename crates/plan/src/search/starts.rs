@@ -119,7 +119,7 @@ fn shuffled(problem: &Problem<'_>, start: &[usize], random: &mut Random) -> Vec<
         let mut order = start.to_vec();
         random.shuffle(&mut order);
         order.sort_by_key(|unit| problem.constraints.units[*unit].region);
-        if problem.constraints.check(&order).is_ok() && problem.keeps_all(&order) {
+        if problem.is_legal(&order) {
             return order;
         }
     }

@@ -55,7 +55,7 @@ pub fn tidy(problem: &Problem<'_>, found: &CostedOrder) -> CostedOrder {
         mover: Mover::new(problem),
         state: OrderState::new(problem, &found.order, &mut memo),
         memo,
-        moved_weight: problem.scale() / MOVED_SHARE,
+        moved_weight: problem.scale / MOVED_SHARE,
         moved: moved(&found.order).len() as u64,
         units: Vec::new(),
     };

@@ -7,7 +7,6 @@
 
 use crate::cost::{Memo, OrderState, Problem, View};
 use crate::random::Random;
-use fieldline_layout::constraint::HoldKind;
 use std::cmp::Reverse;
 
 /// Most units that change lines from one side of a trade.
@@ -363,19 +362,17 @@ impl Lot {
         let first = cells.len() as u32;
         cells.extend(problem.parts(unit).iter().map(|part| part.cell));
         let of = &problem.constraints.units[unit];
-        let traits = problem.neighbours.traits(unit);
         let whole = problem.whole_in(0, unit);
         let build = problem.builds.first();
         let is_plain = build.is_some_and(|build| build.granule(unit).is_some());
-        let is_held = of.hold.as_ref().is_some_and(|hold| matches!(hold.kind, HoldKind::Offset(_)));
         Self {
             key: whole.key,
             cells: (first, cells.len() as u32),
             leaves: false,
             bits: problem.unit_bits(unit),
             align: problem.unit_align(unit),
-            region: traits.region as usize,
-            is_free: is_plain && !is_held && !traits.is_bit_run && !traits.keeps_order,
+            region: of.region as usize,
+            is_free: is_plain && of.kept_offset().is_none() && !of.is_bit_run && !of.keeps_order(),
             bin: None,
         }
     }

@@ -97,10 +97,10 @@ impl Input {
         for layout in &layouts {
             let units =
                 constraints(layout, &Wishes::default()).with_context(|| format!("struct {}", layout.name))?;
-            subjects.push((Model::new(&held, layout, &units, plan.build_line), layout, units));
+            subjects.push((Model::new(&held, layout, &units, plan.build_line), layout));
         }
         let subjects: Vec<SimulatedStruct<'_>> =
-            subjects.iter().map(|(model, layout, units)| (model, *layout, units)).collect();
+            subjects.iter().map(|(model, layout)| (model, *layout)).collect();
         let population = Population { objects: from.population as usize, visits: from.visits as usize };
         let drawn = sampled(&held, &subjects, population);
         if drawn.accesses.is_empty() {

@@ -37,15 +37,10 @@ impl OrderState<'_> {
 
     /// Whether units at two places, in order, may be exchanged, offsets and units that keep their order apart.
     pub fn allows_exchange(&self, one: usize, other: usize) -> bool {
-        let unit = |place: usize| {
-            let from = if place == one {
-                other
-            } else if place == other {
-                one
-            } else {
-                place
-            };
-            self.order.get(from).copied()
+        let unit = |place: usize| match place {
+            _ if place == one => self.order.get(other).copied(),
+            _ if place == other => self.order.get(one).copied(),
+            _ => self.order.get(place).copied(),
         };
         Self::seams_at(one, other).all(|place| {
             let pair = unit(place).zip(unit(place + 1));

@@ -5,8 +5,7 @@
 //! share them, each with random numbers of its own, so that the number of threads doesn't matter.
 
 use super::order::CostedOrder;
-use crate::cost::Memo;
-use crate::cost::{OrderState, Problem};
+use crate::cost::{Memo, OrderState, Problem};
 use crate::random::{Random, mix};
 use crate::search::moves::Move;
 use crate::search::repertoire::Repertoire;

@@ -187,7 +187,11 @@ impl<'p> Trades<'p> {
                 }
             }
         }
-        match self.sides.iter_mut().find(|other| other.counts_like(&side)) {
+        let alike = |(one, other): (&Line, &Line)| one.key == other.key && one.fixed == other.fixed;
+        let mut sides = self.sides.iter_mut();
+        match sides
+            .find(|other| other.line_of == side.line_of && other.lines.iter().zip(&side.lines).all(alike))
+        {
             Some(other) => other.weight += side.weight,
             None => self.sides.push(side),
         }
@@ -375,12 +379,5 @@ impl Lot {
             is_free: is_plain && of.kept_offset().is_none() && !of.is_bit_run && !of.keeps_order(),
             bin: None,
         }
-    }
-}
-
-impl Side {
-    fn counts_like(&self, other: &Self) -> bool {
-        let alike = |(one, other): (&Line, &Line)| one.key == other.key && one.fixed == other.fixed;
-        self.line_of == other.line_of && self.lines.iter().zip(&other.lines).all(alike)
     }
 }

@@ -1,20 +1,18 @@
 //! Where a new member costs least: in a hole, on no hot cacheline, without growth.
 //!
-//! * `addition`: what is to be added.
 //! * `spot`: which places are legal, and what a reader should know of them.
-//! * `growth`: sizes, members that move, members pushed to other cachelines.
+//! * `growth`: what is to be added; sizes, members that move, members pushed to other cachelines.
 //! * `heat`: what a profile says of the cacheline, and of visits before and after.
 //! * `rank`: which place is better, and why in a sentence.
 //! * `result`: the answer as a value that can be a file.
 
-mod addition;
 mod growth;
 mod heat;
 mod rank;
 pub mod result;
 mod spot;
 
-pub use addition::Addition;
+pub use growth::Addition;
 pub use result::{AddedMember, PlaceReport, RankedPlace};
 
 use crate::options::PlanOptions;

@@ -16,21 +16,15 @@ const LINE: u64 = 32;
 /// Moves made one after the other.
 const DEPTH: usize = 12;
 
-/// An order that is worth more than the declared one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An order that is worth more than the declared one; the lesser is better.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Packed {
-    pub(super) worth: Worth,
     /// Members that change places among the others.
     pub(super) moved: usize,
+    pub(super) worth: Worth,
     /// Sum of how far units are from their declared place.
     distance: usize,
     pub(super) order: Vec<usize>,
-}
-
-impl Packed {
-    fn key(&self) -> (Worth, usize, usize, &[usize]) {
-        (self.worth, self.moved, self.distance, &self.order)
-    }
 }
 
 /// What was found, each worth more than those that move less.
@@ -156,7 +150,7 @@ impl Search<'_, '_> {
 
     /// Of what was found, that which is worth more than all that moves less.
     fn front(mut self) -> Vec<Packed> {
-        self.found.sort_by(|one, other| (one.moved, one.key()).cmp(&(other.moved, other.key())));
+        self.found.sort();
         let mut best: Option<Worth> = None;
         self.found.retain(|found| {
             let better = best.is_none_or(|best| found.worth < best);

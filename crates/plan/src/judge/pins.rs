@@ -6,6 +6,7 @@ use crate::judge::forecast::Counts;
 use crate::judge::planner::Planner;
 use crate::result::{PinReport, StructPlan};
 use fieldline_layout::constraint::{Constraints, HoldKind};
+use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Broken {
@@ -37,13 +38,10 @@ impl Broken {
 fn misplaced(constraints: &Constraints, order: &[usize]) -> Vec<String> {
     let mut sorted = order.to_vec();
     sorted.sort_by_key(|unit| constraints.units[*unit].region);
-    let moved = order.iter().zip(&sorted).filter(|(one, other)| one != other).map(|(_, unit)| *unit);
-    let pinned = moved.filter_map(|unit| constraints.units[unit].hold.as_ref());
-    let mut reasons: Vec<String> =
-        pinned.filter(|hold| hold.kind == HoldKind::Place).map(|hold| hold.reason.clone()).collect();
-    reasons.sort();
-    reasons.dedup();
-    reasons
+    let moved = order.iter().zip(&sorted).filter(|(one, other)| one != other);
+    let pinned = moved.filter_map(|(_, unit)| constraints.units[*unit].hold.as_ref());
+    let reasons = pinned.filter(|hold| hold.kind == HoldKind::Place).map(|hold| hold.reason.clone());
+    reasons.collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 impl Planner<'_> {

@@ -35,10 +35,30 @@ const HOLDERS: usize = 5;
 
 /// Ranks the places where a new member can stand.
 pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: &PlanOptions) -> PlaceReport {
-    let layout = addition.layout;
-    let heat = profile.map(|profile| Heat::new(profile, addition, options));
-    let heat = heat.filter(Heat::is_known);
-    let mut result = empty(addition, heat.as_ref(), options);
+    let (layout, member) = (addition.layout, addition.member);
+    let heat = profile.map(|profile| Heat::new(profile, addition, options)).filter(|heat| heat.samples > 0);
+    let name = |index: &usize| layout.members.get(*index).map(|member| member.label().to_owned());
+    let mut result = PlaceReport {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        basis: if heat.is_some() { Basis::Profile } else { Basis::Layout },
+        name: layout.name.clone(),
+        fingerprint: layout.fingerprint(),
+        file: layout.file.clone(),
+        member: AddedMember {
+            declaration: addition.declaration.to_owned(),
+            name: member.label().to_owned(),
+            type_name: member.type_name.clone(),
+            bit_size: member.bit_size,
+            align: member.align.min(addition.align_limit).max(member.explicit_align.unwrap_or(1)),
+        },
+        with: addition.with.iter().filter_map(name).collect(),
+        cold: addition.is_cold,
+        lines: options.lines.clone(),
+        build_line: options.build_line,
+        samples: heat.as_ref().map_or(0, |heat| heat.samples),
+        ..PlaceReport::default()
+    };
     let limits = match limits(layout, addition.wishes) {
         Ok(limits) => limits,
         Err(refusal) => {
@@ -71,36 +91,6 @@ pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: 
         result.holders = profile.map_or_else(Vec::new, |profile| holders(profile, layout));
     }
     result
-}
-
-fn empty(addition: &Addition<'_>, heat: Option<&Heat>, options: &PlanOptions) -> PlaceReport {
-    let layout = addition.layout;
-    let name = |index: &usize| layout.members.get(*index).map(|member| member.label().to_owned());
-    PlaceReport {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-        basis: if heat.is_some() { Basis::Profile } else { Basis::Layout },
-        name: layout.name.clone(),
-        fingerprint: layout.fingerprint(),
-        file: layout.file.clone(),
-        member: AddedMember {
-            declaration: addition.declaration.to_owned(),
-            name: addition.member.label().to_owned(),
-            type_name: addition.member.type_name.clone(),
-            bit_size: addition.member.bit_size,
-            align: addition
-                .member
-                .align
-                .min(addition.align_limit)
-                .max(addition.member.explicit_align.unwrap_or(1)),
-        },
-        with: addition.with.iter().filter_map(name).collect(),
-        cold: addition.is_cold,
-        lines: options.lines.clone(),
-        build_line: options.build_line,
-        samples: heat.map_or(0, Heat::samples),
-        ..PlaceReport::default()
-    }
 }
 
 /// Structs of a profile that hold this one by value and so grow with it.

@@ -54,30 +54,20 @@ pub struct Model {
 impl Model {
     /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, None, DRAWN_ALONE)
+        Self::learn(profile, layout, constraints, line, DRAWN_ALONE, None)
     }
 
-    /// Learns the visits of the same struct from other samples, and no visits of functions that run alone. If they are
-    /// much the same as those of a known model, what runs in one go is looked for where it was found before.
-    pub(crate) fn again(
+    /// Learns visits, so many of functions that run alone. If samples are much the same as those of a known model, what
+    /// runs in one go is looked for where it was found before.
+    pub(crate) fn learn(
         profile: &AccessProfile,
         layout: &Layout,
         constraints: &Constraints,
         line: u64,
+        drawn_alone: usize,
         known: Option<&Self>,
     ) -> Self {
         let known = known.and_then(|known| known.mixture.as_ref());
-        Self::learn(profile, layout, constraints, line, known, 0)
-    }
-
-    fn learn(
-        profile: &AccessProfile,
-        layout: &Layout,
-        constraints: &Constraints,
-        line: u64,
-        known: Option<&Mixture>,
-        drawn_alone: usize,
-    ) -> Self {
         let sources = sources(profile, layout);
         let accesses = accesses_of(profile, layout, &sources);
         let cells = Cells::new(layout, constraints, &accesses);

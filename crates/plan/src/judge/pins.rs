@@ -27,11 +27,6 @@ impl Broken {
     pub(crate) fn is_none(&self) -> bool {
         self.lines.is_empty() && self.places.is_empty()
     }
-
-    fn reasons(&self, constraints: &Constraints) -> Vec<String> {
-        let lines = self.lines.iter().filter_map(|index| constraints.lines.get(*index));
-        lines.map(|pin| pin.reason.clone()).chain(self.places.iter().cloned()).collect()
-    }
 }
 
 /// Reasons of the units that an order has before others of an earlier region.
@@ -63,7 +58,9 @@ impl Planner<'_> {
 
     /// Why no order is offered, when the declared one breaks pins.
     pub(crate) fn unkept(&self, declared: &Broken) -> String {
-        let pins = declared.reasons(self.constraints).join("; ");
+        let lines = declared.lines.iter().filter_map(|index| self.constraints.lines.get(*index));
+        let reasons = lines.map(|pin| &pin.reason).chain(&declared.places);
+        let pins = reasons.map(String::as_str).collect::<Vec<_>>().join("; ");
         let within = self.options.max_moves.map_or_else(String::new, |most| format!(" within {most} moves"));
         format!("no order found{within} keeps all pins; the declared order breaks: {pins}")
     }

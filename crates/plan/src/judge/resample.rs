@@ -139,7 +139,7 @@ impl Planner<'_> {
         let sources = sources(profile, self.layout);
         let is_source = |index| sources.iter().any(|source| source.type_index == index);
         let profile = profile.resampled_for(weights, &is_source);
-        Model::again(&profile, self.layout, self.constraints, self.options.build_line, known)
+        Model::learn(&profile, self.layout, self.constraints, self.options.build_line, 0, known)
     }
 
     fn search_again(&self) -> Vec<usize> {

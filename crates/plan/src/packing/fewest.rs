@@ -36,7 +36,7 @@ pub(super) struct Front {
 
 /// The best orders by number of moved members, up to one worth as much as `small`. None moves more than `most` members.
 pub(super) fn front(judge: &Judge<'_>, small: &[usize], most: usize) -> Front {
-    let target = judge.worth(judge.sizes(small)[0]);
+    let target = judge.worth_of(small);
     let mut search = Search { judge, target, most, found: Vec::new(), rejected: false };
     let proven = search.exact();
     if !proven {
@@ -71,7 +71,7 @@ impl Search<'_, '_> {
             let promising: Vec<Vec<usize>> = sets
                 .par_iter()
                 .filter_map(|set| reinserted(judge, &start, set, true))
-                .filter(|order| judge.worth(judge.sizes(order)[0]).saves(&judge.declared_worth()))
+                .filter(|order| judge.is_gain(judge.worth_of(order)))
                 .collect();
             for order in promising {
                 self.offer(order);
@@ -86,7 +86,7 @@ impl Search<'_, '_> {
     /// Keeps an order if it is acceptable and worth a change.
     fn offer(&mut self, order: Vec<usize>) -> bool {
         let packed = packed(self.judge, order);
-        let is_gain = packed.worth.saves(&self.judge.declared_worth());
+        let is_gain = self.judge.is_gain(packed.worth);
         let accepted = is_gain && self.judge.accepts(&packed.order, 0);
         self.rejected |= is_gain && !accepted;
         if accepted && packed.moved <= self.most {
@@ -164,7 +164,7 @@ impl Search<'_, '_> {
 fn packed(judge: &Judge<'_>, order: Vec<usize>) -> Packed {
     let units = &judge.constraints.units;
     Packed {
-        worth: judge.worth(judge.sizes(&order)[0]),
+        worth: judge.worth_of(&order),
         moved: moved(&order).iter().map(|unit| units[*unit].members.len()).sum(),
         distance: distance(&order),
         order,
@@ -212,7 +212,7 @@ fn reinserted(judge: &Judge<'_>, order: &[usize], units: &[usize], may_stay: boo
     };
     if may_stay {
         let size = judge.builds[0].size(insertion.earliest_end()?);
-        if !judge.worth(size).saves(&judge.declared_worth()) {
+        if !judge.is_gain(judge.worth(size)) {
             return None;
         }
     }

@@ -35,8 +35,7 @@ struct Packer<'a> {
 impl Packer<'_> {
     fn run(&self) -> StructPlan {
         let bound = smallest::bound(&self.judge);
-        let saves = |size: u64| self.judge.worth(size).saves(&self.judge.declared_worth());
-        if !saves(bound) {
+        if !self.judge.is_gain(self.judge.worth(bound)) {
             return self.no_gain(&format!("no order takes less than {bound} bytes, which"));
         }
         let small = smallest::smallest(&self.judge);

@@ -30,7 +30,7 @@ pub(super) struct Heat {
     /// CPUs that stored there.
     stores: Vec<(Bytes, u32)>,
     visits: Vec<Visit>,
-    samples: u64,
+    pub(super) samples: u64,
     lines: Vec<u64>,
     /// Whether samples tell an object's home, so that a line lost elsewhere can be told.
     has_homes: bool,
@@ -54,14 +54,6 @@ impl Heat {
             lines: options.lines.clone(),
             has_homes: held.any(|of| !of.homes.is_none()),
         }
-    }
-
-    pub(super) fn is_known(&self) -> bool {
-        self.samples > 0
-    }
-
-    pub(super) fn samples(&self) -> u64 {
-        self.samples
     }
 
     pub(super) fn is_touched(&self, index: usize) -> bool {

@@ -11,7 +11,10 @@ pub fn grouped(problem: &Problem<'_>, start: &[usize], line: u64) -> Option<Vec<
     let region = |unit: &usize| problem.constraints.units[*unit].region;
     let order: Vec<usize> = start
         .chunk_by(|one, other| region(one) == region(other))
-        .flat_map(|units| Filling::new(problem, units, line * 8).run())
+        .flat_map(|units| {
+            let (hot, cold) = units.iter().partition(|unit| !problem.parts(**unit).is_empty());
+            Filling { problem, hot, cold, line: line * 8 }.run()
+        })
         .collect();
     problem.is_legal(&order).then_some(order)
 }
@@ -24,12 +27,7 @@ struct Filling<'p> {
     line: u64,
 }
 
-impl<'p> Filling<'p> {
-    fn new(problem: &'p Problem<'p>, units: &[usize], line: u64) -> Self {
-        let (hot, cold) = units.iter().partition(|unit| !problem.parts(**unit).is_empty());
-        Self { problem, hot, cold, line }
-    }
-
+impl Filling<'_> {
     fn run(mut self) -> Vec<usize> {
         let mut order = Vec::new();
         while !self.hot.is_empty() {

@@ -3,7 +3,7 @@
 //! Windows have much in common: locks, the scheduler's tick. They are kept as trees in which windows that begin alike share
 //! a branch (Morrison, 1968), frequent words first, so that what they share is worked out once.
 
-use crate::visits::{Names, WindowWord};
+use crate::visits::{Names, WindowWord, names};
 use fieldline_access::access::Window;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -122,11 +122,7 @@ fn telling(windows: &[Window], names: &Names, targets: &[WindowWord]) -> (Vec<Wi
 fn ranks(counts: &[f32]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..counts.len() as u32).collect();
     order.sort_by_key(|word| Reverse(counts[*word as usize] as u64));
-    let mut ranks = vec![0; order.len()];
-    for (rank, word) in (0..).zip(order) {
-        ranks[word as usize] = rank;
-    }
-    ranks
+    names::ranks(&order)
 }
 
 /// The tree of windows in order: each has its branches with the one before in common, cut where one behind leaves it.

@@ -245,26 +245,22 @@ fn counterpart(
     other: &[Member],
     by_name: &BTreeMap<&str, usize>,
 ) -> Result<Option<usize>, BuildMismatch> {
-    let names = names(member, MAX_DEPTH);
-    let found: BTreeSet<usize> = names.iter().filter_map(|name| by_name.get(name).copied()).collect();
-    let mut found = found.into_iter();
-    match (found.next(), found.next()) {
-        (Some(index), None) if other[index].name.is_some() == member.name.is_some() => Ok(Some(index)),
-        (None, None) if names.is_empty() => nameless(member, other),
-        (None, None) => Ok(None),
-        _ => Err(BuildMismatch::Anonymous(member.offset())),
+    let own = names(member, MAX_DEPTH);
+    let mut found: BTreeSet<usize> = own.iter().filter_map(|name| by_name.get(name).copied()).collect();
+    if own.is_empty() {
+        // The only member there without any name and with the same type.
+        let same = other.iter().enumerate().filter(|(_, other)| {
+            names(other, MAX_DEPTH).is_empty()
+                && (&other.type_name, other.bit_size) == (&member.type_name, member.bit_size)
+        });
+        found = same.map(|(index, _)| index).collect();
     }
-}
-
-/// The only member there without any name and with the same type, if a declared one has none.
-fn nameless(member: &Member, other: &[Member]) -> Result<Option<usize>, BuildMismatch> {
-    let mut same = other.iter().enumerate().filter(|(_, other)| {
-        names(other, MAX_DEPTH).is_empty()
-            && (&other.type_name, other.bit_size) == (&member.type_name, member.bit_size)
-    });
-    match (same.next(), same.next()) {
-        (first, None) => Ok(first.map(|(index, _)| index)),
-        _ => Err(BuildMismatch::Anonymous(member.offset())),
+    let is_same_kind = |index: &usize| other[*index].name.is_some() == member.name.is_some();
+    match found.first() {
+        Some(_) if found.len() > 1 || !found.iter().all(is_same_kind) => {
+            Err(BuildMismatch::Anonymous(member.offset()))
+        }
+        found => Ok(found.copied()),
     }
 }
 

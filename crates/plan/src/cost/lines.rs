@@ -8,9 +8,9 @@ const BRIEFLY: usize = 1 << 6;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
     /// By line, exclusive or of the keys of all parts on it; 0 for none.
-    keys: Vec<u64>,
+    pub(crate) keys: Vec<u64>,
     /// By line, what that costs in a view of weight 1.
-    values: Vec<u64>,
+    pub(crate) values: Vec<u64>,
     /// First line that the last move may have changed.
     first: usize,
     /// What was there before it, and what that cost.
@@ -24,27 +24,9 @@ impl Lines {
         self.kept.clear();
     }
 
-    /// How many lines there are, empty ones included.
-    pub(crate) fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    #[inline]
-    pub(crate) fn key(&self, line: usize) -> u64 {
-        self.keys[line]
-    }
-
     /// Lines on which anything lies.
     pub(crate) fn taken(&self) -> impl Iterator<Item = usize> {
         (0..self.keys.len()).filter(|line| self.keys[*line] != 0)
-    }
-
-    pub(crate) fn set_value(&mut self, line: usize, value: u64) {
-        self.values[line] = value;
-    }
-
-    pub(crate) fn sum(&self) -> u64 {
-        self.values.iter().sum()
     }
 
     #[inline]

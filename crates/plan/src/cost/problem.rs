@@ -39,8 +39,8 @@ pub struct Problem<'a> {
     counter: Counter,
     terms: Terms,
     /// By build and unit.
-    parts: Vec<Vec<Vec<Part>>>,
-    wholes: Vec<Vec<Whole>>,
+    pub(crate) parts_in: Vec<Vec<Vec<Part>>>,
+    pub(crate) wholes: Vec<Vec<Whole>>,
 }
 
 impl<'a> Problem<'a> {
@@ -86,7 +86,7 @@ impl<'a> Problem<'a> {
             counter,
             terms,
             wholes: parts.iter().map(|units| units.iter().map(|parts| Whole::new(parts)).collect()).collect(),
-            parts,
+            parts_in: parts,
         }
     }
 
@@ -105,20 +105,10 @@ impl<'a> Problem<'a> {
         self.sharing.excess(&self.terms.visited(cells))
     }
 
-    #[inline]
-    pub(crate) fn whole_in(&self, build: usize, unit: usize) -> Whole {
-        self.wholes[build][unit]
-    }
-
     /// The touched parts of a unit in the first build.
     #[inline]
     pub(crate) fn parts(&self, unit: usize) -> &[Part] {
-        self.parts.first().map_or(&[], |units| &units[unit])
-    }
-
-    #[inline]
-    pub(crate) fn parts_in(&self, build: usize, unit: usize) -> &[Part] {
-        &self.parts[build][unit]
+        self.parts_in.first().map_or(&[], |units| &units[unit])
     }
 
     /// Size in bits of a unit's members in the first build.

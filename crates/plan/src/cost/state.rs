@@ -80,7 +80,11 @@ impl<'p> OrderState<'p> {
         }
         self.fill_lines(memo);
         let problem = self.problem;
-        let lines = problem.views.iter().zip(&self.lines).map(|(view, lines)| view.weight * lines.sum());
+        let lines = problem
+            .views
+            .iter()
+            .zip(&self.lines)
+            .map(|(view, lines)| view.weight * lines.values.iter().sum::<u64>());
         let sizes =
             self.sizes.iter().zip(&problem.builds).map(|(size, build)| problem.size_cost(build, *size));
         self.cost = lines.sum::<u64>() + sizes.sum::<u64>() + problem.neighbours.cost(order);
@@ -91,15 +95,15 @@ impl<'p> OrderState<'p> {
             let lines = &mut self.lines[index];
             lines.clear();
             for (unit, span) in self.spans[view.build].iter().enumerate() {
-                for part in self.problem.parts_in(view.build, unit) {
+                for part in &self.problem.parts_in[view.build][unit] {
                     let on = view.lines_of(span.0 + part.start, span.0 + part.end);
                     lines.reach(on.1);
                     lines.toggle(on, part.key);
                 }
             }
-            for line in 0..self.lines[index].len() {
+            for line in 0..self.lines[index].keys.len() {
                 let value = self.value(index, line, memo);
-                self.lines[index].set_value(line, value);
+                self.lines[index].values[line] = value;
             }
         }
     }
@@ -361,14 +365,14 @@ impl<'p> OrderState<'p> {
         lines.keep(view.line_of(low), view.line_of(high - 1));
         for (unit, old) in &self.undo.moved[view.build] {
             let (old, new) = (old.0, spans[*unit].0);
-            let whole = self.problem.whole_in(view.build, *unit);
+            let whole = self.problem.wholes[view.build][*unit];
             if whole.end == 0 || old == new {
                 continue;
             }
             let before = view.lines_of(old + whole.start, old + whole.end);
             let after = view.lines_of(new + whole.start, new + whole.end);
             if before.0 != before.1 || after.0 != after.1 {
-                for part in self.problem.parts_in(view.build, *unit) {
+                for part in &self.problem.parts_in[view.build][*unit] {
                     lines.toggle(view.lines_of(old + part.start, old + part.end), part.key);
                     lines.toggle(view.lines_of(new + part.start, new + part.end), part.key);
                 }
@@ -381,7 +385,7 @@ impl<'p> OrderState<'p> {
         for line in self.lines[index].moved() {
             if let Some(before) = self.lines[index].changed(line) {
                 let value = self.value(index, line, memo);
-                self.lines[index].set_value(line, value);
+                self.lines[index].values[line] = value;
                 self.cost = self.cost.wrapping_add(value.wrapping_sub(before).wrapping_mul(weight));
             }
         }
@@ -392,7 +396,7 @@ impl<'p> OrderState<'p> {
         let spans = &self.spans[view.build];
         let mut reach: Option<(u64, u64)> = None;
         for (unit, old) in &self.undo.moved[view.build] {
-            let whole = self.problem.whole_in(view.build, *unit);
+            let whole = self.problem.wholes[view.build][*unit];
             if whole.end > 0 {
                 let new = spans[*unit].0;
                 let (low, high) = (old.0.min(new) + whole.start, old.0.max(new) + whole.end);
@@ -424,7 +428,7 @@ impl<'p> OrderState<'p> {
     }
 
     fn value(&self, view: usize, line: usize, memo: &mut Memo) -> u64 {
-        let key = self.lines[view].key(line);
+        let key = self.lines[view].keys[line];
         if key == 0 {
             return 0;
         }
@@ -448,7 +452,7 @@ impl<'p> OrderState<'p> {
             if view.line_of(start) > line {
                 break;
             }
-            for part in self.problem.parts_in(view.build, *unit) {
+            for part in &self.problem.parts_in[view.build][*unit] {
                 let (first, last) = view.lines_of(start + part.start, start + part.end);
                 if (first..=last).contains(&line) {
                     cells.push(part.cell);

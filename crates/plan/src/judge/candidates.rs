@@ -167,7 +167,7 @@ fn changes(problem: &Problem<'_>, mover: &Mover, state: &OrderState<'_>) -> Vec<
     let few = order.len() <= FEW;
     let mut changes = Vec::new();
     for from in 0..order.len() {
-        let (low, high) = mover.region(from);
+        let (low, high) = mover.regions[from];
         if !few && problem.parts(order[from]).is_empty() {
             continue;
         }

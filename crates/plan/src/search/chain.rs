@@ -177,7 +177,7 @@ impl<'p> Worker<'p> {
     fn make(&mut self, number: usize, drawn: Move, bound: f64) -> bool {
         let state = &mut self.replicas[number].state;
         match drawn {
-            Move::Replace(first) => state.replace_below(first, self.mover.units(), &mut self.memo, bound),
+            Move::Replace(first) => state.replace_below(first, &self.mover.units, &mut self.memo, bound),
             Move::Exchange(one, other) => state.exchange_below(one, other, &mut self.memo, bound),
         }
     }
@@ -204,7 +204,7 @@ fn root(value: f64, degree: usize) -> f64 {
     for _ in 0..64 {
         let middle = (low + high) / 2.0;
         let power: f64 = (0..degree).map(|_| middle).product();
-        *(if power < value { &mut low } else { &mut high }) = middle;
+        (low, high) = if power < value { (middle, high) } else { (low, middle) };
     }
     low
 }

@@ -48,7 +48,7 @@ pub(super) fn chunks(problem: &Problem<'_>, view: &View) -> Chunks {
 
 /// The touched chunks of a unit, with the cells on each.
 fn unit_chunks(problem: &Problem<'_>, view: &View, unit: usize) -> Vec<(Chunk, BTreeSet<u32>)> {
-    let parts = problem.parts_in(view.build, unit);
+    let parts = &problem.parts_in[view.build][unit];
     let Some(build) = problem.builds.get(view.build).filter(|_| !parts.is_empty()) else {
         return Vec::new();
     };

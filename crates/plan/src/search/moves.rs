@@ -18,16 +18,16 @@ pub(crate) enum Move {
 #[derive(Clone, Debug)]
 pub struct Mover {
     /// Touched units that can move.
-    hot: Vec<usize>,
+    pub(crate) hot: Vec<usize>,
     /// By place: first place of its region and the one behind the last.
-    regions: Vec<(usize, usize)>,
+    pub(crate) regions: Vec<(usize, usize)>,
     bits: Vec<u64>,
     /// Units of equal kind can exchange their places without moving anything else.
     kinds: Vec<usize>,
     /// Units that keep their order among each other.
     keep_order: Vec<bool>,
     /// The move drawn last: the units from some place on.
-    units: Vec<usize>,
+    pub(crate) units: Vec<usize>,
 }
 
 impl Mover {
@@ -54,19 +54,9 @@ impl Mover {
         }
     }
 
-    /// How many touched units can move.
-    pub fn touched(&self) -> usize {
-        self.hot.len()
-    }
-
     /// Number of a unit's kind: units of equal ones can exchange their places without moving anything else.
     pub fn kind(&self, unit: usize) -> usize {
         self.kinds[unit]
-    }
-
-    /// First place of the region around a place, and the one behind its last.
-    pub fn region(&self, place: usize) -> (usize, usize) {
-        self.regions[place]
     }
 
     /// Draws a move of a kind. `None` if the draw changes nothing or breaks a constraint.
@@ -123,11 +113,6 @@ impl Mover {
             return Some(Move::Exchange(one.min(other), one.max(other)));
         }
         self.exchange(state, (one, one + 1), (other, other + 1)).map(Move::Replace)
-    }
-
-    /// The units of the last draw.
-    pub fn units(&self) -> &[usize] {
-        &self.units
     }
 
     /// Places of the units that begin on the line of a place, within its region.

@@ -42,7 +42,7 @@ pub struct Effort {
 impl Effort {
     /// What is enough for a problem: more touched units need more rounds, and more still the more places they can take.
     pub fn for_problem(problem: &Problem<'_>) -> Self {
-        let touched = Mover::new(problem).touched();
+        let touched = Mover::new(problem).hot.len();
         let spread = problem.constraints.units.len().clamp(UNITS, UNITS * 3 / 2);
         Self { chains: CHAINS, rounds: (8 * touched * spread / UNITS).clamp(ROUNDS.0, ROUNDS.1) }
     }

@@ -102,7 +102,7 @@ impl Tidying<'_> {
         let mut classes: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (place, unit) in self.state.order().iter().enumerate() {
             if self.is_untouched(*unit) && self.problem.constraints.units[*unit].hold.is_none() {
-                let class = (self.mover.region(place), self.mover.kind(*unit));
+                let class = (self.mover.regions[place], self.mover.kind(*unit));
                 classes.entry(class).or_default().push(place);
             }
         }
@@ -127,7 +127,7 @@ impl Tidying<'_> {
         let mut changed = false;
         let mut first = 0;
         while first < self.state.order().len() {
-            let (_, high) = self.mover.region(first);
+            let (_, high) = self.mover.regions[first];
             let order = self.state.order();
             let run = order[first..high].iter().take_while(|unit| self.is_untouched(**unit)).count();
             self.units.clear();
@@ -154,7 +154,7 @@ impl Tidying<'_> {
         let mut changed = false;
         let count = self.state.order().len();
         for (length, from) in (2..=BLOCK).flat_map(|length| (0..count).map(move |from| (length, from))) {
-            let (low, high) = self.mover.region(from);
+            let (low, high) = self.mover.regions[from];
             if high - low > FEW || from + length > high {
                 continue;
             }
@@ -166,7 +166,7 @@ impl Tidying<'_> {
     }
 
     fn places_for(&self, unit: usize) -> Vec<usize> {
-        let (low, high) = self.mover.region(self.state.place_of(unit));
+        let (low, high) = self.mover.regions[self.state.place_of(unit)];
         if high - low <= FEW {
             return (low..high).collect();
         }
@@ -203,7 +203,7 @@ impl Tidying<'_> {
 
     /// Places of its region near those of the units declared before and behind a unit.
     fn near_declared(&self, unit: usize) -> Vec<usize> {
-        let (low, high) = self.mover.region(self.state.place_of(unit));
+        let (low, high) = self.mover.regions[self.state.place_of(unit)];
         let neighbours = [unit.checked_sub(1), Some(unit + 1)].into_iter().flatten();
         let known = neighbours.filter(|neighbour| *neighbour < self.state.order().len());
         let places = known.map(|neighbour| self.state.place_of(neighbour));

@@ -178,7 +178,7 @@ impl<'p> Trades<'p> {
         }
         for unit in state.order().iter().filter(|unit| self.lots[**unit].bin.is_none()) {
             let start = spans[*unit].0;
-            for part in self.problem.parts_in(view.build, *unit) {
+            for part in &self.problem.parts_in[view.build][*unit] {
                 let (first, last) = view.lines_of(start + part.start, start + part.end);
                 for line in numbers.iter().skip(first).take(last + 1 - first).flatten() {
                     let line = &mut side.lines[*line as usize];
@@ -366,7 +366,7 @@ impl Lot {
         let first = cells.len() as u32;
         cells.extend(problem.parts(unit).iter().map(|part| part.cell));
         let of = &problem.constraints.units[unit];
-        let whole = problem.whole_in(0, unit);
+        let whole = problem.wholes[0][unit];
         let build = problem.builds.first();
         let is_plain = build.is_some_and(|build| build.granule(unit).is_some());
         Self {

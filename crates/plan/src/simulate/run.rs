@@ -147,7 +147,7 @@ impl<'r> Run<'r> {
             relocation,
             hierarchy: Hierarchy::new(machine.cpus, machine.sizes, machine.line, spread),
             structs,
-            visits: vec![Visit::default(); machine.cpus * relocation.count()],
+            visits: vec![Visit::default(); machine.cpus * relocation.objects.len()],
             clocks: vec![0; machine.cpus],
             blocks: Vec::new(),
         }
@@ -173,8 +173,9 @@ impl<'r> Run<'r> {
                 self.blocks.push(std::mem::replace(&mut here, none.clone()));
             }
         }
+        let objects = &self.relocation.objects;
         for (index, visit) in self.visits.iter_mut().enumerate().filter(|(_, visit)| visit.last != 0) {
-            end(visit, &mut here[self.relocation.struct_of(index % self.relocation.count())]);
+            end(visit, &mut here[objects[index % objects.len()].0.of]);
         }
         self.blocks.push(here);
         self.blocks
@@ -183,7 +184,7 @@ impl<'r> Run<'r> {
     fn visit(&mut self, cpu: usize, placed: Option<Placed>, here: &mut [ReplayCounts]) {
         self.clocks[cpu] += 1;
         let Some(placed) = placed else { return };
-        let visit = &mut self.visits[cpu * self.relocation.count() + placed.object];
+        let visit = &mut self.visits[cpu * self.relocation.objects.len() + placed.object];
         if visit.last != 0 && self.clocks[cpu] - visit.last > self.machine.gap {
             end(visit, &mut here[placed.of]);
         }

@@ -48,21 +48,16 @@ impl Turns {
             true => of.homes.others as f64 / of.homes.samples as f64,
             false => cpus.len() as f64 - 1.0,
         };
-        let mut turns = Self { has_homes, others: others.max(1.0), seen: 1.0 };
-        turns.seen = turns.seen(of, line);
-        turns
-    }
-
-    fn seen(&self, of: &TypeProfile, line: u64) -> f64 {
+        let turns = Self { has_homes, others: others.max(1.0), seen: 1.0 };
         let lost: u64 = of.accesses.iter().map(Access::lost).sum();
-        let written = self.written(of, |access| access.offset / line);
-        let touched = self.touched(of, |access| access.offset / line);
-        let turns = touched.iter().map(|(line, touching)| {
+        let written = turns.written(of, |access| access.offset / line);
+        let touched = turns.touched(of, |access| access.offset / line);
+        let expected = touched.iter().map(|(line, touching)| {
             let taking = written.get(line).copied().unwrap_or_default();
-            self.at_home(*touching, taking) + self.away(*touching, taking)
+            turns.at_home(*touching, taking) + turns.away(*touching, taking)
         });
-        let turns = turns.sum::<f64>();
-        if turns > 0.0 { (lost as f64 / turns).min(1.0) } else { 1.0 }
+        let expected: f64 = expected.sum();
+        Self { seen: if expected > 0.0 { (lost as f64 / expected).min(1.0) } else { 1.0 }, ..turns }
     }
 
     /// Writes that take a line from who is away: those of the home and of all others that are away.

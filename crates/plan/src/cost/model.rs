@@ -73,7 +73,9 @@ impl Model {
         let cells = Cells::new(layout, constraints, &accesses);
         let names = Names::new(profile);
         let touches = touches(&accesses, &source::words(profile, &accesses, &names), &cells, &names);
-        let seed = seed(layout, &accesses);
+        let seed = accesses.iter().fold(layout.fingerprint(), |seed, access| {
+            mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
+        });
         let alone = function_classes(&touches);
         let mixed = mixture(profile, &names, &touches, seed, known);
         let (mixture, together) = mixed.map_or_else(|| (None, alone.clone()), |of| (Some(of.0), of.1));
@@ -113,12 +115,6 @@ impl Model {
     pub fn is_sufficient(&self) -> bool {
         self.enough.is_sufficient() && !self.together.is_empty()
     }
-}
-
-fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
-    accesses.iter().fold(layout.fingerprint(), |seed, access| {
-        mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
-    })
 }
 
 /// A mixture, learnt from a known one if there is any, and its classes; nothing if the windows are too few to learn any.
@@ -165,8 +161,7 @@ fn declared_lines(cells: &Cells, line: u64) -> Vec<Vec<u32>> {
 fn phases(profile: &AccessProfile, sources: &[ProfileSource]) -> BTreeMap<u64, u64> {
     let mut phases: BTreeMap<u64, u64> = BTreeMap::new();
     for source in sources {
-        let held = profile.types.get(source.type_index);
-        for (phase, objects) in held.into_iter().flat_map(|held| &held.phases) {
+        for (phase, objects) in profile.types.get(source.type_index).iter().flat_map(|held| &held.phases) {
             *phases.entry((phase + source.base) % 256).or_default() += objects;
         }
     }

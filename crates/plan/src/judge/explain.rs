@@ -151,7 +151,10 @@ fn sentence(moved: &MovedMember, functions: usize) -> String {
         more => format!("{} and {more} more", moved.functions.join(", ")),
     };
     let verb = verb(moved.stores as f64 / samples as f64, functions == 1);
-    let share = percent(moved.share);
+    let share = match moved.share {
+        share if share < 0.001 => "under 0.1 %".to_owned(),
+        share => format!("{:.1} %", share * 100.0),
+    };
     let cpus = match moved.cpus {
         0 => String::new(),
         1 => " on one CPU".to_owned(),
@@ -173,10 +176,6 @@ fn verb(stores: f64, one: bool) -> &'static str {
         (_, _, true) => "reads and writes",
         (_, _, false) => "read and write",
     }
-}
-
-fn percent(share: f64) -> String {
-    if share < 0.001 { "under 0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
 }
 
 /// `a`, `a and b`, `a, b and c`.

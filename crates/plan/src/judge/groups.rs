@@ -102,9 +102,11 @@ impl Planner<'_> {
         let places = stretch.first..stretch.end;
         let (start, end) = (spans[stretch.first].0, spans[stretch.end - 1].1);
         let padding = sized.iter().map(|build| self.padding(order, stretch, build, self.options.pointer));
+        let first = order.get(stretch.first).zip(self.matrix.builds.first());
+        let slot = first.and_then(|(unit, build)| build.unit_slots(*unit).first());
         let (alignment, reason) = match kind {
             GroupKind::Cold => (GroupAlignment::None, "no line is kept for it".to_owned()),
-            _ if self.begins_aligned(order, stretch) => {
+            _ if slot.is_some_and(|slot| slot.align >= self.options.build_line) => {
                 (GroupAlignment::None, "its first member is aligned to the line already".to_owned())
             }
             _ => self.alignment(order, stretch),
@@ -124,13 +126,6 @@ impl Planner<'_> {
             ),
             padding: if kind == GroupKind::Cold { Vec::new() } else { padding.collect() },
         }
-    }
-
-    /// Whether its first member asks for a line's alignment on the recorded machine.
-    fn begins_aligned(&self, order: &[usize], stretch: &Stretch) -> bool {
-        let first = order.get(stretch.first).zip(self.matrix.builds.first());
-        let slot = first.and_then(|(unit, build)| build.unit_slots(*unit).first());
-        slot.is_some_and(|slot| slot.align >= self.options.build_line)
     }
 
     /// Aligned where no build pays for it, else conditionally where none pays for that, else not at all.

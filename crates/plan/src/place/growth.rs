@@ -1,7 +1,6 @@
 //! What is to be added, and what that does to sizes and offsets.
 
 use crate::options::PlanOptions;
-use crate::result::SizeForecast;
 use fieldline_layout::constraint::Wishes;
 use fieldline_layout::{Layout, Member, abi};
 use std::ops::RangeInclusive;
@@ -70,11 +69,6 @@ impl Growth {
         let added = own.size.saturating_sub(layout.size);
         let hole = own.members.get(place).map_or(0, |member| member.bit_size / 8).saturating_sub(added);
         Some(Self { own, builds, shifted, pushed, hole })
-    }
-
-    pub(super) fn sizes(&self) -> Vec<SizeForecast> {
-        let sizes = self.builds.iter();
-        sizes.map(|(line, before, after)| SizeForecast::new(None, *line, before.size, after.size)).collect()
     }
 }
 

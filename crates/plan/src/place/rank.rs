@@ -53,7 +53,9 @@ pub(super) fn judge(
     }
     let line = heat.map(|heat| heat.of_spot(growth, place, options.build_line));
     let visits = heat.map_or_else(Vec::new, |heat| heat.visits(growth, place));
-    let sizes = growth.sizes();
+    let builds = growth.builds.iter();
+    let sizes = builds.map(|(line, before, after)| SizeForecast::new(None, *line, before.size, after.size));
+    let sizes: Vec<SizeForecast> = sizes.collect();
     let touched = |index: &&usize| heat.is_none_or(|heat| heat.is_touched(**index));
     let pushed: Vec<usize> = growth.pushed.iter().filter(touched).copied().collect();
     let rank = Rank {

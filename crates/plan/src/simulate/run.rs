@@ -108,7 +108,15 @@ pub fn simulate<I: Iterator<Item = TraceAccess>>(
     let mut sum = Simulation::default();
     let none = vec![ReplayCounts::default(); structs.len() + 1];
     for (number, spread) in SPREADS.into_iter().enumerate() {
-        let run = Run::new(machine, &relocation, structs.len(), spread);
+        let run = Run {
+            machine,
+            relocation: &relocation,
+            hierarchy: Hierarchy::new(machine.cpus, machine.sizes, machine.line, spread),
+            none: &none,
+            visits: vec![Visit::default(); machine.cpus * relocation.objects.len()],
+            clocks: vec![0; machine.cpus],
+            blocks: Vec::new(),
+        };
         let blocks = run.over(accesses(), number == 0);
         sum.blocks.resize(sum.blocks.len().max(blocks.len()), none.clone());
         for (sum, block) in sum.blocks.iter_mut().zip(&blocks) {
@@ -129,39 +137,22 @@ struct Run<'r> {
     machine: &'r SimulatedMachine,
     relocation: &'r Relocation<'r>,
     hierarchy: Hierarchy,
-    structs: usize,
+    /// What is counted in a block before it begins: one for each struct, then one for all else.
+    none: &'r [ReplayCounts],
     visits: Vec<Visit>,
     clocks: Vec<u64>,
     blocks: Vec<Vec<ReplayCounts>>,
 }
 
-impl<'r> Run<'r> {
-    fn new(
-        machine: &'r SimulatedMachine,
-        relocation: &'r Relocation<'r>,
-        structs: usize,
-        spread: u64,
-    ) -> Self {
-        Self {
-            machine,
-            relocation,
-            hierarchy: Hierarchy::new(machine.cpus, machine.sizes, machine.line, spread),
-            structs,
-            visits: vec![Visit::default(); machine.cpus * relocation.objects.len()],
-            clocks: vec![0; machine.cpus],
-            blocks: Vec::new(),
-        }
-    }
-
+impl Run<'_> {
     /// Goes over all accesses. What does not depend on caches is counted if `is_first`.
     fn over(mut self, accesses: impl Iterator<Item = TraceAccess>, is_first: bool) -> Vec<Vec<ReplayCounts>> {
-        let none = vec![ReplayCounts::default(); self.structs + 1];
-        let mut here = none.clone();
+        let mut here = self.none.to_vec();
         let share = 1.0 / SPREADS.len() as f64;
         let accesses = accesses.filter(|access| access.cpu < self.machine.cpus);
         for (number, access) in (1_u64..).zip(accesses) {
             let placed = self.relocation.place(access.address);
-            let of = placed.map_or(self.structs, |placed| placed.of);
+            let of = placed.map_or(self.none.len() - 1, |placed| placed.of);
             let address = placed.map_or(access.address, |placed| placed.address);
             if is_first {
                 here[of].accesses += 1;
@@ -170,7 +161,7 @@ impl<'r> Run<'r> {
             let outcome = self.hierarchy.access(access.cpu, address / self.machine.line, access.is_store);
             here[of].count(outcome, share);
             if number % self.machine.block.max(1) == 0 {
-                self.blocks.push(std::mem::replace(&mut here, none.clone()));
+                self.blocks.push(std::mem::replace(&mut here, self.none.to_vec()));
             }
         }
         let objects = &self.relocation.objects;

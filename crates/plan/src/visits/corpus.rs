@@ -64,7 +64,10 @@ impl Corpus {
         for (span, count) in &windows {
             span.of(&text).iter().for_each(|word| counts[*word as usize] += count);
         }
-        let ranks = ranks(&counts);
+        // By number of a word, its place among those with most samples.
+        let mut order: Vec<u32> = (0..counts.len() as u32).collect();
+        order.sort_by_key(|word| Reverse(counts[*word as usize] as u64));
+        let ranks = names::ranks(&order);
         for (span, _) in &windows {
             let words = text.get_mut(span.start as usize..span.end as usize).unwrap_or_default();
             words.sort_unstable_by_key(|word| ranks[*word as usize]);
@@ -118,17 +121,14 @@ fn telling(windows: &[Window], names: &Names, targets: &[WindowWord]) -> (Vec<Wi
     (named, spans)
 }
 
-/// By number of a word, its place among those with most samples.
-fn ranks(counts: &[f32]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..counts.len() as u32).collect();
-    order.sort_by_key(|word| Reverse(counts[*word as usize] as u64));
-    names::ranks(&order)
-}
-
 /// The tree of windows in order: each has its branches with the one before in common, cut where one behind leaves it.
 fn tree(windows: &[(Span, f32)], text: &[u32]) -> Vec<Branch> {
+    // How many words two windows begin with alike.
     let in_common = |one: usize, other: usize| match (windows.get(one), windows.get(other)) {
-        (Some(one), Some(other)) => common(one.0.of(text), other.0.of(text)),
+        (Some(one), Some(other)) => {
+            let words = one.0.of(text).iter().zip(other.0.of(text));
+            words.take_while(|(one, other)| one == other).count() as u32
+        }
         _ => 0,
     };
     let mut branches = Vec::with_capacity(windows.len());
@@ -152,11 +152,6 @@ fn tree(windows: &[(Span, f32)], text: &[u32]) -> Vec<Branch> {
     }
     branches.reverse();
     branches
-}
-
-/// How many words two windows begin with alike.
-fn common(one: &[u32], other: &[u32]) -> u32 {
-    one.iter().zip(other).take_while(|(one, other)| one == other).count() as u32
 }
 
 #[cfg(test)]

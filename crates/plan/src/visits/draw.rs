@@ -37,8 +37,12 @@ pub fn function_classes(touches: &[Touch]) -> Vec<Class> {
 
 /// The classes of a mixture, with as many visits as its most frequent function has runs: loops over objects do no harm.
 pub fn mixture_classes(corpus: &Corpus, mixture: &Mixture, touches: &[Touch]) -> Vec<Class> {
-    let known: Vec<Known> =
-        touches.iter().enumerate().filter_map(|(index, touch)| Known::new(index, touch, corpus)).collect();
+    let known = touches.iter().enumerate().filter_map(|(index, touch)| {
+        let numbers: Vec<usize> = touch.words.iter().filter_map(|word| corpus.number(*word)).collect();
+        let count = numbers.iter().map(|number| corpus.counts[*number]).sum();
+        (count > 0.0).then_some(Known { index, runs: touch.runs, numbers, count })
+    });
+    let known: Vec<Known> = known.collect();
     let classes = (0..mixture.windows.len()).filter_map(|class| {
         let samples =
             |known: &Known| known.numbers.iter().map(|number| mixture.expected[*number][class]).sum::<f32>();
@@ -66,14 +70,6 @@ struct Known {
     count: f32,
 }
 
-impl Known {
-    fn new(index: usize, touch: &Touch, corpus: &Corpus) -> Option<Self> {
-        let numbers: Vec<usize> = touch.words.iter().filter_map(|word| corpus.number(*word)).collect();
-        let count = numbers.iter().map(|number| corpus.counts[*number]).sum();
-        (count > 0.0).then_some(Self { index, runs: touch.runs, numbers, count })
-    }
-}
-
 /// Draws `count` sets of cells, shared out among classes by weight, with how often each was drawn.
 pub fn draw(
     classes: &[Class],
@@ -83,13 +79,14 @@ pub fn draw(
 ) -> Vec<(Vec<usize>, u64)> {
     let total: f64 = classes.iter().map(|class| class.weight).sum();
     let cells = touches.iter().flat_map(|touch| &touch.cells).map(|(cell, _)| cell + 1).max().unwrap_or(0);
+    let width = cells.div_ceil(64).max(1);
     let mut sets = Vec::new();
     let mut owed = 0.0;
     for class in classes {
         owed += class.weight / total * count as f64;
         let here = owed as usize;
         owed -= here as f64;
-        let mut drawn = Sets::new(here, cells);
+        let mut drawn = Sets { rows: vec![0; here * width], width };
         let mut order: Vec<usize> = (0..here).collect();
         random.shuffle(&mut order);
         for (index, share) in &class.parts {
@@ -109,11 +106,6 @@ struct Sets {
 }
 
 impl Sets {
-    fn new(count: usize, cells: usize) -> Self {
-        let width = cells.div_ceil(64).max(1);
-        Self { rows: vec![0; count * width], width }
-    }
-
     fn add(&mut self, set: usize, cell: usize) {
         self.rows[set * self.width + cell / 64] |= 1 << (cell % 64);
     }

@@ -315,21 +315,23 @@ impl AccessProfile {
     /// The profile of a struct, the one with most samples if several fit: its name may lack namespaces in front.
     pub fn type_named(&self, name: &str) -> Option<&TypeProfile> {
         let whole = self.types.iter().find(|profile| profile.name == name);
-        let fits = |of: &&TypeProfile| is_end_of(name, &of.name);
+        let fits = |of: &&TypeProfile| {
+            let front = of.name.strip_suffix(name).filter(|front| front.ends_with("::"));
+            front.is_some() && split_path(&of.name).0.is_some()
+        };
         whole.or_else(|| self.types.iter().filter(fits).max_by_key(|of| of.samples()))
     }
-}
-
-/// Whether a name is that of a struct, without some of the namespaces in front.
-fn is_end_of(name: &str, whole: &str) -> bool {
-    let parted = |name| split_path(name).0.is_some();
-    parted(whole) && whole.strip_suffix(name).is_some_and(|front| front.ends_with("::"))
 }
 
 impl TypeProfile {
     /// Samples of the struct, loads and stores.
     pub fn samples(&self) -> u64 {
         self.accesses.iter().map(Access::samples).sum()
+    }
+
+    /// Whether both are of one struct with one layout.
+    pub(crate) fn is_same_struct(&self, other: &Self) -> bool {
+        self.name == other.name && self.size == other.size && self.fingerprint == other.fingerprint
     }
 }
 

@@ -34,14 +34,8 @@ pub fn count_windows_in_block(blocks: &mut Vec<(u32, u64)>, block: u32, count: u
 impl AccessProfile {
     /// The profile of recordings in which each block happened as often as its weight says; blocks without a weight did
     /// not happen. Periods, latencies and levels follow the samples of their access in proportion, accesses by CPU
-    /// those of their struct. What belongs to objects (phases, homes) and to recordings stays.
-    #[must_use]
-    pub fn resampled(&self, weights: &[u64]) -> Self {
-        self.resampled_for(weights, &|_| true)
-    }
-
-    /// Like [`AccessProfile::resampled`], but only the types of these indices are whole: of the others it tells which
-    /// instructions touched them and how often, and neither layout, CPUs, latencies nor levels.
+    /// those of their struct. What belongs to objects (phases, homes) and to recordings stays. Only types of indices
+    /// that are whole have all of that: of others it tells which instructions touched them and how often.
     #[must_use]
     pub fn resampled_for(&self, weights: &[u64], is_whole: &dyn Fn(usize) -> bool) -> Self {
         let weight = |block: u32| weights.get(block as usize).copied().unwrap_or(0);
@@ -49,29 +43,17 @@ impl AccessProfile {
             let count = window.blocks.iter().map(|(block, count)| count * weight(*block)).sum();
             (count > 0).then(|| Window { words: window.words.clone(), count, blocks: Vec::new() })
         });
-        let types = self.types.iter().enumerate().map(|(index, of)| match is_whole(index) {
-            true => resampled_type(of, &weight),
-            false => outline(of, &weight),
-        });
+        let types = self.types.iter().enumerate();
+        let types = types.map(|(index, of)| resampled_type(of, &weight, is_whole(index)));
         Self {
-            format: self.format.clone(),
-            version: self.version,
             recordings: self.recordings.clone(),
             coverage: self.coverage.clone(),
             blind_spots: self.blind_spots.clone(),
             types: types.collect(),
             functions: self.functions.clone(),
             windows: windows.collect(),
-            blocks: Vec::new(),
+            ..Self::empty()
         }
-    }
-
-    /// Renumbers blocks as another recording's that come behind `first` known ones.
-    pub(crate) fn shift_blocks(&mut self, first: u32) {
-        let accesses = self.types.iter_mut().flat_map(|of| &mut of.accesses);
-        accesses.flat_map(|access| &mut access.blocks).for_each(|count| count.block += first);
-        let windows = self.windows.iter_mut().flat_map(|window| &mut window.blocks);
-        windows.for_each(|count| count.0 += first);
     }
 
     /// Forgets when samples were taken.
@@ -82,71 +64,56 @@ impl AccessProfile {
     }
 }
 
-fn resampled_type(of: &TypeProfile, weight: &impl Fn(u32) -> u64) -> TypeProfile {
-    let accesses: Vec<Access> =
-        of.accesses.iter().filter_map(|access| resampled_access(access, weight)).collect();
+fn resampled_type(of: &TypeProfile, weight: &impl Fn(u32) -> u64, is_whole: bool) -> TypeProfile {
+    let accesses = of.accesses.iter().filter_map(|access| resampled_access(access, weight, is_whole));
+    let accesses: Vec<Access> = accesses.collect();
     let share = (accesses.iter().map(Access::samples).sum(), of.samples());
+    let outline = TypeProfile {
+        name: of.name.clone(),
+        size: of.size,
+        fingerprint: of.fingerprint,
+        accesses,
+        ..TypeProfile::default()
+    };
+    if !is_whole {
+        return outline;
+    }
     let cpus = of.cpus.iter().map(|access| CpuAccess {
         loads: scaled(access.loads, share),
         stores: scaled(access.stores, share),
         ..*access
     });
     TypeProfile {
-        name: of.name.clone(),
-        size: of.size,
-        fingerprint: of.fingerprint,
         layout: of.layout.clone(),
         cpus: cpus.collect(),
-        accesses,
         phases: of.phases.clone(),
         homes: of.homes,
+        ..outline
     }
 }
 
-/// Who touches a type, and how often.
-fn outline(of: &TypeProfile, weight: &impl Fn(u32) -> u64) -> TypeProfile {
-    let accesses = of.accesses.iter().filter_map(|access| {
-        let weighted = |samples: fn(&BlockCount) -> u64| Tally {
-            samples: weighted(access, weight, samples),
-            ..Tally::default()
-        };
-        let (loads, stores) = (weighted(|count| count.loads), weighted(|count| count.stores));
-        (loads.samples + stores.samples > 0).then(|| Access {
-            ip: access.ip,
-            function: access.function,
-            offset: access.offset,
-            size: access.size,
-            loads,
-            stores,
-            ..Access::default()
-        })
-    });
-    TypeProfile {
-        name: of.name.clone(),
-        size: of.size,
-        fingerprint: of.fingerprint,
-        accesses: accesses.collect(),
-        ..TypeProfile::default()
-    }
-}
-
-/// Samples of an access in blocks that count as often as their weight says.
-fn weighted(access: &Access, weight: &impl Fn(u32) -> u64, samples: fn(&BlockCount) -> u64) -> u64 {
-    access.blocks.iter().map(|count| samples(count) * weight(count.block)).sum()
-}
-
-fn resampled_access(access: &Access, weight: &impl Fn(u32) -> u64) -> Option<Access> {
-    let loads = (weighted(access, weight, |count| count.loads), access.loads.samples);
-    let stores = (weighted(access, weight, |count| count.stores), access.stores.samples);
+fn resampled_access(access: &Access, weight: &impl Fn(u32) -> u64, is_whole: bool) -> Option<Access> {
+    let weighted = |samples: fn(&BlockCount) -> u64| -> u64 {
+        access.blocks.iter().map(|count| samples(count) * weight(count.block)).sum()
+    };
+    let loads = (weighted(|count| count.loads), access.loads.samples);
+    let stores = (weighted(|count| count.stores), access.stores.samples);
     let both = (loads.0 + stores.0, loads.1 + stores.1);
-    let tally = |of: Tally, share: (u64, u64)| Tally { samples: share.0, period: scaled(of.period, share) };
-    (both.0 > 0).then(|| Access {
+    let outline = Access {
         ip: access.ip,
         function: access.function,
         offset: access.offset,
         size: access.size,
-        loads: tally(access.loads, loads),
-        stores: tally(access.stores, stores),
+        loads: Tally { samples: loads.0, period: 0 },
+        stores: Tally { samples: stores.0, period: 0 },
+        ..Access::default()
+    };
+    if both.0 == 0 || !is_whole {
+        return (both.0 > 0).then_some(outline);
+    }
+    Some(Access {
+        loads: Tally { period: scaled(access.loads.period, loads), ..outline.loads },
+        stores: Tally { period: scaled(access.stores.period, stores), ..outline.stores },
         latency: scaled(access.latency, loads),
         levels: scaled_levels(&access.levels, loads),
         store_levels: scaled_levels(&access.store_levels, stores),
@@ -155,7 +122,7 @@ fn resampled_access(access: &Access, weight: &impl Fn(u32) -> u64) -> Option<Acc
             stores: scaled(access.away.stores, stores),
             lost: scaled(access.away.lost, both),
         },
-        blocks: Vec::new(),
+        ..outline
     })
 }
 
@@ -205,7 +172,7 @@ mod tests {
 
     #[test]
     fn each_block_counts_as_often_as_it_is_drawn() {
-        let twice = profile().resampled(&[0, 2]);
+        let twice = profile().resampled_for(&[0, 2], &|_| true);
         let [access] = twice.types[0].accesses.as_slice() else { panic!("{twice:?}") };
         assert_eq!(access.loads, Tally { samples: 8, period: 800 });
         assert_eq!(access.stores, Tally { samples: 4, period: 40 });
@@ -217,14 +184,14 @@ mod tests {
     #[test]
     fn every_block_once_is_the_profile_itself() {
         let mut all = profile();
-        let once = all.resampled(&[1, 1]);
+        let once = all.resampled_for(&[1, 1], &|_| true);
         all.forget_blocks();
         assert_eq!(once, all);
     }
 
     #[test]
     fn what_is_not_whole_still_tells_who_touches_it() {
-        let whole = profile().resampled(&[0, 2]);
+        let whole = profile().resampled_for(&[0, 2], &|_| true);
         let outline = profile().resampled_for(&[0, 2], &|_| false);
         let (access, other) = (&outline.types[0].accesses[0], &whole.types[0].accesses[0]);
         assert_eq!((access.ip, access.samples()), (other.ip, other.samples()));
@@ -234,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_happens_in_no_drawn_block_is_gone() {
-        let none = profile().resampled(&[]);
+        let none = profile().resampled_for(&[], &|_| true);
         assert!(none.windows.is_empty() && none.types[0].accesses.is_empty());
     }
 }

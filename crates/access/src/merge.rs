@@ -1,6 +1,6 @@
 //! Profiles of several recordings as one: sums, in the order given.
 
-use crate::access::{Access, AccessProfile, CpuAccess, EventCoverage, TypeProfile, Window};
+use crate::access::{Access, AccessProfile, CpuAccess, TypeProfile, Window};
 use crate::blocks::{count_in_block, count_windows_in_block};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,13 @@ impl AccessProfile {
         }
         for event in other.coverage {
             match self.coverage.iter_mut().find(|known| known.event == event.event) {
-                Some(known) => merge_event(known, event),
+                Some(known) => {
+                    known.total.add(event.total);
+                    known.attributed.add(event.attributed);
+                    for (reason, tally) in event.unattributed {
+                        known.unattributed.entry(reason).or_default().add(tally);
+                    }
+                }
                 None => self.coverage.push(event),
             }
         }
@@ -33,7 +39,11 @@ impl AccessProfile {
             self.forget_blocks();
             other.forget_blocks();
         }
-        other.shift_blocks(self.blocks.len() as u32);
+        let first = self.blocks.len() as u32;
+        let accesses = other.types.iter_mut().flat_map(|of| &mut of.accesses);
+        accesses.flat_map(|access| &mut access.blocks).for_each(|count| count.block += first);
+        let windows = other.windows.iter_mut().flat_map(|window| &mut window.blocks);
+        windows.for_each(|count| count.0 += first);
         self.blocks.append(&mut other.blocks);
     }
 
@@ -59,71 +69,52 @@ impl AccessProfile {
             for access in &mut of.accesses {
                 access.function = functions.get(access.function as usize).copied().unwrap_or(u32::MAX);
             }
-            let same = |known: &TypeProfile| {
-                known.name == of.name && known.size == of.size && known.fingerprint == of.fingerprint
-            };
-            match self.types.iter().position(same) {
-                Some(place) => {
-                    merge_type(&mut self.types[place], of);
-                    merged.push(place as i32);
-                }
-                None => {
-                    merged.push(self.types.len() as i32);
-                    self.types.push(of);
-                }
+            let known = self.types.iter().position(|known| known.is_same_struct(&of));
+            merged.push(known.unwrap_or(self.types.len()) as i32);
+            match known {
+                Some(place) => merge_type(&mut self.types[place], of),
+                None => self.types.push(of),
             }
         }
         merged
     }
 
     fn merge_windows(&mut self, theirs: Vec<Window>, types: &[i32], functions: &[u32]) {
-        let rename = |(target, function): (i32, u32)| {
-            let target =
-                usize::try_from(target).ok().and_then(|target| types.get(target)).copied().unwrap_or(-1);
-            (target, functions.get(function as usize).copied().unwrap_or(u32::MAX))
-        };
-        self.windows.extend(theirs.into_iter().map(|window| Window {
-            words: window.words.into_iter().map(rename).collect(),
-            count: window.count,
-            blocks: window.blocks,
-        }));
+        for mut window in theirs {
+            for (of, function) in &mut window.words {
+                *of = renamed(types, *of);
+                *function = functions.get(*function as usize).copied().unwrap_or(u32::MAX);
+            }
+            self.windows.push(window);
+        }
     }
 
     /// Types by name, windows by their words, each once.
     fn sort(&mut self) {
-        let mut order: Vec<usize> = (0..self.types.len()).collect();
-        order.sort_by_key(|place| (self.types[*place].name.clone(), self.types[*place].size, *place));
-        let mut renamed = vec![-1; order.len()];
-        for (new, old) in order.iter().enumerate() {
-            renamed[*old] = new as i32;
+        let mut types: Vec<(usize, TypeProfile)> = self.types.drain(..).enumerate().collect();
+        types.sort_by(|(_, one), (_, other)| (&one.name, one.size).cmp(&(&other.name, other.size)));
+        let mut places = vec![-1; types.len()];
+        for (new, (old, _)) in (0..).zip(&types) {
+            places[*old] = new;
         }
-        let mut types: Vec<Option<TypeProfile>> = self.types.drain(..).map(Some).collect();
-        self.types = order.iter().filter_map(|place| types[*place].take()).collect();
+        self.types = types.into_iter().map(|(_, of)| of).collect();
         let mut sums: BTreeMap<Vec<(i32, u32)>, Window> = BTreeMap::new();
         for mut window in self.windows.drain(..) {
-            for word in &mut window.words {
-                word.0 = usize::try_from(word.0).ok().and_then(|old| renamed.get(old)).copied().unwrap_or(-1);
-            }
+            window.words.iter_mut().for_each(|word| word.0 = renamed(&places, word.0));
             window.words.sort_unstable();
-            add_window(sums.entry(window.words).or_default(), window.count, &window.blocks);
+            let sum = sums.entry(window.words).or_default();
+            sum.count += window.count;
+            for (block, count) in window.blocks {
+                count_windows_in_block(&mut sum.blocks, block, count);
+            }
         }
         self.windows = sums.into_iter().map(|(words, sum)| Window { words, ..sum }).collect();
     }
 }
 
-fn add_window(sum: &mut Window, count: u64, blocks: &[(u32, u64)]) {
-    sum.count += count;
-    for (block, count) in blocks {
-        count_windows_in_block(&mut sum.blocks, *block, *count);
-    }
-}
-
-fn merge_event(known: &mut EventCoverage, other: EventCoverage) {
-    known.total.add(other.total);
-    known.attributed.add(other.attributed);
-    for (reason, tally) in other.unattributed {
-        known.unattributed.entry(reason).or_default().add(tally);
-    }
+/// A new index for an old one; -1 for none.
+fn renamed(places: &[i32], old: i32) -> i32 {
+    usize::try_from(old).ok().and_then(|old| places.get(old)).copied().unwrap_or(-1)
 }
 
 fn merge_type(known: &mut TypeProfile, other: TypeProfile) {
@@ -145,9 +136,7 @@ fn merge_type(known: &mut TypeProfile, other: TypeProfile) {
     }
     let cpu = |((offset, cpu), (loads, stores))| CpuAccess { offset, cpu, loads, stores };
     known.cpus = cpus.into_iter().map(cpu).collect();
-    for (phase, count) in other.phases {
-        *known.phases.entry(phase).or_default() += count;
-    }
+    add_counts(&mut known.phases, other.phases);
     known.homes.add(other.homes);
 }
 
@@ -157,11 +146,13 @@ fn add_access(sum: &mut Access, other: Access) {
     sum.loads.add(other.loads);
     sum.stores.add(other.stores);
     sum.latency = sum.latency.saturating_add(other.latency);
-    for (level, count) in other.levels {
-        *sum.levels.entry(level).or_default() += count;
-    }
-    for (level, count) in other.store_levels {
-        *sum.store_levels.entry(level).or_default() += count;
+    add_counts(&mut sum.levels, other.levels);
+    add_counts(&mut sum.store_levels, other.store_levels);
+}
+
+fn add_counts<K: Ord>(sums: &mut BTreeMap<K, u64>, other: BTreeMap<K, u64>) {
+    for (key, count) in other {
+        *sums.entry(key).or_default() += count;
     }
 }
 

@@ -41,12 +41,9 @@ impl AccessProfile {
         match (self.build_ids(), other.build_ids()) {
             (Some(ours), Some(theirs)) => {
                 let strange = theirs.into_iter().find(|id| !ours.contains(id));
-                match (ours.first(), strange) {
-                    (Some(first), Some(second)) => {
-                        Err(OtherProgram::BuildId { first: (*first).to_owned(), second: second.to_owned() })
-                    }
-                    _ => Ok(()),
-                }
+                strange.zip(ours.first()).map_or(Ok(()), |(second, first)| {
+                    Err(OtherProgram::BuildId { first: (*first).to_owned(), second: second.to_owned() })
+                })
             }
             _ => self.check_layouts(other),
         }
@@ -54,20 +51,16 @@ impl AccessProfile {
 
     /// The build ids of all recordings; none if one has none.
     fn build_ids(&self) -> Option<Vec<&str>> {
-        let ids: Option<Vec<&str>> =
-            self.recordings.iter().map(|recording| recording.build_id.as_deref()).collect();
-        ids.filter(|ids| !ids.is_empty())
+        let ids = self.recordings.iter().map(|recording| recording.build_id.as_deref());
+        ids.collect::<Option<Vec<&str>>>().filter(|ids| !ids.is_empty())
     }
 
     /// A struct that both name has some layout in common. Several structs of one program may share a name.
     fn check_layouts(&self, other: &Self) -> Result<(), OtherProgram> {
-        let is_same = |one: &TypeProfile, two: &TypeProfile| {
-            one.name == two.name && one.size == two.size && one.fingerprint == two.fingerprint
-        };
         for theirs in &other.types {
             let mut named = self.types.iter().filter(|ours| ours.name == theirs.name).peekable();
             let Some(first) = named.peek().map(|ours| ours.size) else { continue };
-            let is_known = |ours: &TypeProfile| other.types.iter().any(|theirs| is_same(ours, theirs));
+            let is_known = |ours: &TypeProfile| other.types.iter().any(|theirs| ours.is_same_struct(theirs));
             if !named.any(is_known) {
                 return Err(OtherProgram::Layout { name: theirs.name.clone(), first, second: theirs.size });
             }

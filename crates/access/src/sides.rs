@@ -24,10 +24,6 @@ impl Sides {
         self.home += other.home;
         self.away += other.away;
     }
-
-    fn at_most(self, other: Self) -> Self {
-        Self { home: self.home.max(other.home), away: self.away.max(other.away) }
-    }
 }
 
 /// How CPUs take turns on a struct as it was recorded.
@@ -52,21 +48,16 @@ impl Turns {
             true => of.homes.others as f64 / of.homes.samples as f64,
             false => cpus.len() as f64 - 1.0,
         };
-        let mut turns = Self { has_homes, others: others.max(1.0), seen: 1.0 };
-        turns.seen = turns.seen(of, line);
-        turns
-    }
-
-    fn seen(&self, of: &TypeProfile, line: u64) -> f64 {
+        let turns = Self { has_homes, others: others.max(1.0), seen: 1.0 };
         let lost: u64 = of.accesses.iter().map(Access::lost).sum();
-        let written = self.written(of, |access| access.offset / line);
-        let touched = self.touched(of, |access| access.offset / line);
-        let turns = touched.iter().map(|(line, touching)| {
+        let written = turns.written(of, |access| access.offset / line);
+        let touched = turns.touched(of, |access| access.offset / line);
+        let expected = touched.iter().map(|(line, touching)| {
             let taking = written.get(line).copied().unwrap_or_default();
-            self.at_home(*touching, taking) + self.away(*touching, taking)
+            turns.at_home(*touching, taking) + turns.away(*touching, taking)
         });
-        let turns: f64 = turns.sum();
-        if turns > 0.0 { (lost as f64 / turns).min(1.0) } else { 1.0 }
+        let expected: f64 = expected.sum();
+        Self { seen: if expected > 0.0 { (lost as f64 / expected).min(1.0) } else { 1.0 }, ..turns }
     }
 
     /// Writes that take a line from who is away: those of the home and of all others that are away.
@@ -116,7 +107,7 @@ impl Turns {
         let mut by_function: BTreeMap<(K, u32), Sides> = BTreeMap::new();
         for ((place, function, _), sides) in by_instruction {
             let most = by_function.entry((place, function)).or_default();
-            *most = most.at_most(sides);
+            *most = Sides { home: most.home.max(sides.home), away: most.away.max(sides.away) };
         }
         let mut sums: BTreeMap<K, Sides> = BTreeMap::new();
         for ((place, _), sides) in by_function {

@@ -17,8 +17,9 @@ pub(super) struct Cache {
 impl Cache {
     /// An empty cache of `bytes`; at least one set.
     pub(super) fn new(bytes: u64, line: u64, ways: usize, spread: u64) -> Self {
-        let sets = (bytes / line.max(1) / ways.max(1) as u64).max(1);
-        Self { ways: ways.max(1), sets, spread, lines: vec![EMPTY; sets as usize * ways.max(1)] }
+        let ways = ways.max(1);
+        let sets = (bytes / line.max(1) / ways as u64).max(1);
+        Self { ways, sets, spread, lines: vec![EMPTY; sets as usize * ways] }
     }
 
     fn set(&mut self, line: u64) -> &mut [u64] {

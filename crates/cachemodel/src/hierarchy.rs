@@ -36,10 +36,6 @@ impl Holders {
         self.cpus[cpu / 64] & 1 << (cpu % 64) != 0
     }
 
-    fn add(&mut self, cpu: usize) {
-        self.cpus[cpu / 64] |= 1 << (cpu % 64);
-    }
-
     fn others(&self, cpu: usize) -> impl Iterator<Item = usize> + use<> {
         let mut cpus = self.cpus;
         cpus[cpu / 64] &= !(1 << (cpu % 64));
@@ -94,7 +90,7 @@ impl Hierarchy {
         } else if holders.owner() != Some(cpu) {
             holders.owner = 0;
         }
-        holders.add(cpu);
+        holders.cpus[cpu / 64] |= 1 << (cpu % 64);
         self.directory.insert(line, holders);
         outcome
     }
@@ -113,10 +109,10 @@ impl Hierarchy {
         let is_shared = self.shared.touch(line);
         self.second[cpu].touch(line);
         self.first[cpu].touch(line);
-        match (is_modified, is_shared) {
-            (true, _) => Served::Modified,
-            (false, true) => Served::Shared,
-            (false, false) => Served::Memory,
+        match is_shared {
+            _ if is_modified => Served::Modified,
+            true => Served::Shared,
+            false => Served::Memory,
         }
     }
 }

@@ -93,7 +93,7 @@ fn add(profile: &AccessProfile, layout: &Layout) {
 
 fn visits(profile: &AccessProfile, layout: &Layout, units: &Constraints) {
     let model = Model::new(profile, layout, units, 64);
-    let _ = (model.is_sufficient(), model.lines_per_visit(layout, units, 64));
-    let subjects: [SimulatedStruct<'_>; 1] = [(&model, layout, units)];
+    let _ = (model.is_sufficient(), model.lines_per_visit(64));
+    let subjects: [SimulatedStruct<'_>; 1] = [(&model, layout)];
     let _ = sampled(profile, &subjects, Population { objects: 16, visits: 64 });
 }

@@ -10,10 +10,11 @@ mod common;
 
 use common::{Case, Sets, layout};
 use fieldline_layout::constraint::Wishes;
-use fieldline_plan::cost::{Problem, View};
+use fieldline_plan::cost::{OrderState, View};
 use fieldline_plan::random::Random;
 use fieldline_plan::search::Effort;
 use fieldline_plan::search::starts::search;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Visits drawn.
@@ -22,51 +23,25 @@ const VISITS: usize = 8192;
 /// Chains and rounds.
 const EFFORTS: [(usize, usize); 6] = [(1, 31), (1, 63), (1, 126), (1, 252), (2, 252), (1, 504)];
 
-/// A struct with visits drawn by chance.
-fn made_up(members: usize, random: &mut Random) -> Case {
-    let sizes: Vec<u64> = (0..members).map(|_| size(random)).collect();
-    let sets = sets(members, random);
-    Case::of_members(layout("made_up", &sizes), &sets, &Wishes::default())
-}
-
-fn problem(case: &Case) -> Problem<'_> {
-    case.seen_by(&case.visits, &[64], vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 3)])
-}
-
-/// Mostly pointers and longs, some flags and small structs, as kernels have them.
-fn size(random: &mut Random) -> u64 {
-    match random.below(20) {
-        0..12 => 8,
-        12..16 => 4,
-        16 => 2,
-        17 => 1,
-        18 => 16,
-        _ => 24,
-    }
-}
+/// Sizes of members: mostly pointers and longs, some flags and small structs, as kernels have them.
+const SIZES: [u64; 20] = [8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4, 2, 1, 16, 24];
 
 /// What runs touch: operations run some functions each, functions touch some members each, most of the time.
 fn sets(members: usize, random: &mut Random) -> Sets {
-    let functions: Vec<Vec<(usize, f64)>> = (0..members)
-        .map(|_| {
-            (0..1 + random.below(6)).map(|_| (random.below(members), 0.3 + 0.7 * random.unit())).collect()
-        })
-        .collect();
-    let operations: Vec<Vec<usize>> = (0..members / 2)
-        .map(|_| (0..1 + random.below(5)).map(|_| random.below(functions.len())).collect())
-        .collect();
+    let mut function = |_| -> Vec<(usize, f64)> {
+        (0..1 + random.below(6)).map(|_| (random.below(members), 0.3 + 0.7 * random.unit())).collect()
+    };
+    let functions: Vec<Vec<(usize, f64)>> = (0..members).map(&mut function).collect();
+    let mut operation =
+        |_| -> Vec<usize> { (0..1 + random.below(5)).map(|_| random.below(functions.len())).collect() };
+    let operations: Vec<Vec<usize>> = (0..members / 2).map(&mut operation).collect();
     let visit = |_| {
         // Operations that come early in the list run more often.
         let operation = random.below(operations.len()).min(random.below(operations.len()));
-        let mut set = Vec::new();
-        for (member, rate) in operations[operation].iter().flat_map(|function| &functions[*function]) {
-            if random.unit() < *rate {
-                set.push(*member);
-            }
-        }
-        set.sort_unstable();
-        set.dedup();
-        (set, 1)
+        let touches = operations[operation].iter().flat_map(|function| &functions[*function]);
+        let set: BTreeSet<usize> =
+            touches.filter(|(_, rate)| random.unit() < *rate).map(|(member, _)| *member).collect();
+        (set.into_iter().collect(), 1)
     };
     (0..VISITS).map(visit).collect()
 }
@@ -81,9 +56,12 @@ fn main() {
     let mut spent = vec![Duration::ZERO; EFFORTS.len()];
     for number in 0..cases {
         let mut random = Random::new(1 + number as u64);
-        let made = made_up(30 + 4 * number, &mut random);
-        let problem = problem(&made);
-        let start = made.constraints.initial_order();
+        let members = 30 + 4 * number;
+        let sizes: Vec<u64> = (0..members).map(|_| SIZES[random.below(SIZES.len())]).collect();
+        let sets = sets(members, &mut random);
+        let case = Case::of_members(layout("made_up", &sizes), &sets, &Wishes::default());
+        let problem = case.seen(&[64], vec![View::new(0, 64, 0, 4), View::new(0, 128, 0, 3)]);
+        let start = case.constraints.initial_order();
         let mut costs = vec![Vec::new(); EFFORTS.len()];
         for (effort, (chains, rounds)) in EFFORTS.into_iter().enumerate() {
             for seed in 0..seeds as u64 {
@@ -94,8 +72,8 @@ fn main() {
             }
         }
         let best = *costs.iter().flatten().min().unwrap() as f64;
-        let declared = fieldline_plan::cost::state::OrderState::of(&problem, &start).cost() as f64;
-        println!("case {number}: {} members, best {:.3} of declared", 30 + 4 * number, best / declared);
+        let declared = OrderState::of(&problem, &start).cost() as f64;
+        println!("case {number}: {members} members, best {:.3} of declared", best / declared);
         for (excess, costs) in excess.iter_mut().zip(&costs) {
             excess.extend(costs.iter().map(|cost| 1000.0 * (*cost as f64 / best - 1.0)));
         }

@@ -6,7 +6,7 @@
 //! * `build` and `view`: how compilers place units, and by which lines an order is counted.
 //! * `elsewhere`: the struct as other compilers laid it out.
 //! * `wish`: what is asked of cachelines.
-//! * `problem` and `neighbours`: what an order costs; `state`, `lines` and `memo`: an order changed move by move.
+//! * `problem` and `neighbours`: what an order costs; `state` and `lines`: an order changed move by move.
 //! * `terms`: what a cost is made of.
 
 pub mod build;
@@ -14,9 +14,8 @@ mod counter;
 pub mod elsewhere;
 pub mod false_sharing;
 mod lines;
-mod memo;
 pub mod model;
-mod neighbours;
+pub(crate) mod neighbours;
 pub mod problem;
 pub mod sharing;
 pub mod state;
@@ -26,7 +25,7 @@ mod wish;
 
 pub use build::BuildSlots;
 pub use elsewhere::Elsewhere;
-pub use memo::Memo;
+pub use lines::Memo;
 pub use model::Model;
 pub use problem::Problem;
 pub use sharing::Sharing;

@@ -1,8 +1,9 @@
 //! What is asked for.
 
 use crate::cost::Elsewhere;
+use crate::result::{Basis, FORMAT, Outcome, Plan, StructPlan, VERSION, held, unchanged};
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::Wishes;
+use fieldline_layout::constraint::{Constraints, ReorderRefusal, Wishes, constraints, limits};
 
 /// What is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,20 @@ impl Default for PlanOptions {
     }
 }
 
+impl PlanOptions {
+    /// A plan of structs.
+    pub(crate) fn plan(&self, basis: Basis, structs: Vec<StructPlan>) -> Plan {
+        Plan {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            basis,
+            lines: self.lines.clone(),
+            build_line: self.build_line,
+            structs,
+        }
+    }
+}
+
 /// A struct to plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
@@ -48,6 +63,22 @@ pub struct Request<'a> {
     pub layout: &'a Layout,
     /// What the source and the user say.
     pub wishes: &'a Wishes,
+}
+
+impl Request<'_> {
+    /// A plan under the constraints; a refusal says what holds each member if nothing may move.
+    pub(crate) fn plan(&self, plan: impl FnOnce(&Constraints) -> StructPlan) -> StructPlan {
+        match constraints(self.layout, self.wishes) {
+            Ok(constraints) => StructPlan { held: held(&constraints), ..plan(&constraints) },
+            Err(refusal) => {
+                let mut result = unchanged(self.layout, Outcome::Refused, &refusal.to_string());
+                if let (ReorderRefusal::Fixed, Ok(limits)) = (&refusal, limits(self.layout, self.wishes)) {
+                    result.held = held(&limits);
+                }
+                result
+            }
+        }
+    }
 }
 
 /// Which candidate is proposed.
@@ -60,4 +91,25 @@ pub enum Choice {
     Smallest,
     /// By its number, from 1 on.
     Number(usize),
+}
+
+impl Choice {
+    /// The index of the candidate among some, if there is one.
+    pub(crate) fn index(self, candidates: usize, smallest: Option<usize>) -> Option<usize> {
+        match self {
+            Self::Best => candidates.checked_sub(1),
+            Self::Smallest => smallest,
+            Self::Number(number) => number.checked_sub(1).filter(|index| *index < candidates),
+        }
+    }
+
+    /// What to say if there are candidates, but not the one of that number.
+    pub(crate) fn missing(self, candidates: usize) -> Option<String> {
+        match self {
+            Self::Number(number) if candidates > 0 => {
+                Some(format!("there is no candidate {number}; there are {candidates}"))
+            }
+            _ => None,
+        }
+    }
 }

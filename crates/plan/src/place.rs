@@ -1,20 +1,18 @@
 //! Where a new member costs least: in a hole, on no hot cacheline, without growth.
 //!
-//! * `addition`: what is to be added.
 //! * `spot`: which places are legal, and what a reader should know of them.
-//! * `growth`: sizes, members that move, members pushed to other cachelines.
+//! * `growth`: what is to be added; sizes, members that move, members pushed to other cachelines.
 //! * `heat`: what a profile says of the cacheline, and of visits before and after.
 //! * `rank`: which place is better, and why in a sentence.
 //! * `result`: the answer as a value that can be a file.
 
-mod addition;
 mod growth;
 mod heat;
 mod rank;
 pub mod result;
 mod spot;
 
-pub use addition::Addition;
+pub use growth::Addition;
 pub use result::{AddedMember, PlaceReport, RankedPlace};
 
 use crate::options::PlanOptions;
@@ -37,10 +35,30 @@ const HOLDERS: usize = 5;
 
 /// Ranks the places where a new member can stand.
 pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: &PlanOptions) -> PlaceReport {
-    let layout = addition.layout;
-    let heat = profile.map(|profile| Heat::new(profile, addition, options));
-    let heat = heat.filter(Heat::is_known);
-    let mut result = empty(addition, heat.as_ref(), options);
+    let (layout, member) = (addition.layout, addition.member);
+    let heat = profile.map(|profile| Heat::new(profile, addition, options)).filter(|heat| heat.samples > 0);
+    let name = |index: &usize| layout.members.get(*index).map(|member| member.label().to_owned());
+    let mut result = PlaceReport {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        basis: if heat.is_some() { Basis::Profile } else { Basis::Layout },
+        name: layout.name.clone(),
+        fingerprint: layout.fingerprint(),
+        file: layout.file.clone(),
+        member: AddedMember {
+            declaration: addition.declaration.to_owned(),
+            name: member.label().to_owned(),
+            type_name: member.type_name.clone(),
+            bit_size: member.bit_size,
+            align: member.align.min(addition.align_limit).max(member.explicit_align.unwrap_or(1)),
+        },
+        with: addition.with.iter().filter_map(name).collect(),
+        cold: addition.is_cold,
+        lines: options.lines.clone(),
+        build_line: options.build_line,
+        samples: heat.as_ref().map_or(0, |heat| heat.samples),
+        ..PlaceReport::default()
+    };
     let limits = match limits(layout, addition.wishes) {
         Ok(limits) => limits,
         Err(refusal) => {
@@ -73,36 +91,6 @@ pub fn place(addition: &Addition<'_>, profile: Option<&AccessProfile>, options: 
         result.holders = profile.map_or_else(Vec::new, |profile| holders(profile, layout));
     }
     result
-}
-
-fn empty(addition: &Addition<'_>, heat: Option<&Heat>, options: &PlanOptions) -> PlaceReport {
-    let layout = addition.layout;
-    let name = |index: &usize| layout.members.get(*index).map(|member| member.label().to_owned());
-    PlaceReport {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-        basis: if heat.is_some() { Basis::Profile } else { Basis::Layout },
-        name: layout.name.clone(),
-        fingerprint: layout.fingerprint(),
-        file: layout.file.clone(),
-        member: AddedMember {
-            declaration: addition.declaration.to_owned(),
-            name: addition.member.label().to_owned(),
-            type_name: addition.member.type_name.clone(),
-            bit_size: addition.member.bit_size,
-            align: addition
-                .member
-                .align
-                .min(addition.align_limit)
-                .max(addition.member.explicit_align.unwrap_or(1)),
-        },
-        with: addition.with.iter().filter_map(name).collect(),
-        cold: addition.is_cold,
-        lines: options.lines.clone(),
-        build_line: options.build_line,
-        samples: heat.map_or(0, Heat::samples),
-        ..PlaceReport::default()
-    }
 }
 
 /// Structs of a profile that hold this one by value and so grow with it.

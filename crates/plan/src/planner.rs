@@ -1,187 +1,136 @@
 //! A plan for structs: learn visits, search, and accept only what is no worse anywhere.
 
+use crate::cost::Model;
 use crate::cost::terms::terms;
-use crate::cost::{Model, Problem, Sharing};
-use crate::judge::candidates;
-use crate::judge::choice::{choose, smallest};
-use crate::judge::explain::Explainer;
+use crate::judge::candidates::{self, moved_members, smallest};
+use crate::judge::explain::{Explainer, adopt};
 use crate::judge::forecast::Counts;
 use crate::judge::pins::{Broken, price};
-use crate::judge::planner::{Planner, Problems};
-use crate::options::{Choice, PlanOptions, Request};
+use crate::judge::planner::Planner;
+use crate::options::{PlanOptions, Request};
 use crate::result::{
-    Arrangement, Basis, BeforeAfter, Candidate, FORMAT, Mark, Outcome, Plan, SearchReport, StructPlan,
-    VERSION, held, refused, rounded, unchanged,
+    Basis, BeforeAfter, Candidate, Mark, Outcome, Plan, SearchReport, StructPlan, rounded, unchanged,
 };
-use crate::search::{CostedOrder, Effort, Search, gap, lower_bound, moved, tidy};
+use crate::search::starts::search;
+use crate::search::{CostedOrder, Effort, Search, gap, lower_bound, tidy};
 use fieldline_access::AccessProfile;
-use fieldline_layout::abi;
-use fieldline_layout::constraint::constraints;
 use rayon::prelude::*;
 
 /// Results of a search that are worth tidying.
 const TIDIED: usize = 4;
+
 /// Plans structs, each for itself.
 pub fn plan(profile: &AccessProfile, requests: &[Request<'_>], options: &PlanOptions) -> Plan {
     let structs = requests.par_iter().map(|request| plan_struct(profile, *request, options));
-    Plan {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-        basis: Basis::Profile,
-        lines: options.lines.clone(),
-        build_line: options.build_line,
-        structs: structs.collect(),
-    }
+    options.plan(Basis::Profile, structs.collect())
 }
 
 /// Plans one struct.
 pub fn plan_struct(profile: &AccessProfile, request: Request<'_>, options: &PlanOptions) -> StructPlan {
     let layout = request.layout;
-    let constraints = match constraints(layout, request.wishes) {
-        Ok(constraints) => constraints,
-        Err(refusal) => return refused(layout, request.wishes, &refusal),
-    };
-    let model = Model::new(profile, layout, &constraints, options.build_line);
-    let mut result = match unfit(&model) {
-        Some((outcome, reason)) => unchanged(layout, outcome, &reason),
-        None => Planner::new(layout, &constraints, &model, options).run(profile),
-    };
-    result.samples = model.enough.have;
-    result.needed = model.enough.need;
-    result.evidence = Some(model.evidence);
-    result.held = held(&constraints);
-    result
-}
-
-/// Why a model can't carry advice, if so.
-fn unfit(model: &Model) -> Option<(Outcome, String)> {
-    if !model.is_sufficient() {
-        return Some((Outcome::TooFewSamples, model.enough.shortage()));
-    }
-    model.enough.bias().map(|bias| (Outcome::Refused, bias))
+    request.plan(|constraints| {
+        let model = Model::new(profile, layout, constraints, options.build_line);
+        let mut result = match (model.is_sufficient(), model.enough.bias()) {
+            (false, _) => unchanged(layout, Outcome::TooFewSamples, &model.enough.shortage()),
+            (true, Some(bias)) => unchanged(layout, Outcome::Refused, &bias),
+            (true, None) => Planner::new(layout, constraints, &model, options).run(profile),
+        };
+        result.samples = model.enough.have;
+        result.needed = model.enough.need;
+        result.evidence = Some(model.evidence);
+        result
+    })
 }
 
 impl Planner<'_> {
     fn run(mut self, profile: &AccessProfile) -> StructPlan {
-        let none = Sharing::none();
-        let problems = self.problems(&none);
-        let problem = &problems.together;
-        let found = self.search(problem, Effort::for_problem(problem));
+        let (problem, start) = (&self.together, self.constraints.initial_order());
+        let found = search(problem, &start, Effort::for_problem(problem), self.model.seed);
         let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
-        let before = self.counts(&problems, &declared);
+        let before = self.counts(&declared);
         let broken = Broken::of(problem, &declared);
         let (lower, mut front) = rayon::join(
             || lower_bound(problem, found.best().map(|found| found.order.as_slice())),
-            || self.front(&problems, &found, &before, broken.is_none()),
+            || self.front(&found, &before, broken.is_none()),
         );
         self.lower = lower;
-        let mut chosen = choose(&front, before.cost, self.options.choice);
+        let choice = self.options.choice;
+        let mut chosen = choice.index(front.len(), smallest(&front, before.cost));
         let mut result =
             unchanged(self.layout, Outcome::NoGain, "no order is better beyond what chance gives");
-        if let Some(judged) = self.judge_front(profile, &problems, &found, &before, &mut front, &mut chosen) {
+        if let Some(judged) = self.judge_front(profile, &found, &before, &mut front, &mut chosen) {
             result.confidence = Some(judged.confidence);
             result.reason = judged.doubt.or(result.reason);
         }
         let picked = chosen.and_then(|index| front.get(index));
-        let after = picked.map_or(&before, |(_, counts)| counts);
-        let order = picked.map_or(&declared, |(found, _)| &found.order);
+        let after = picked.unwrap_or(&before);
         result.forecasts = self.forecasts(&before, after);
         result.sizes = self.sizes(&before, after);
         result.builds.clone_from(&self.matrix.notes);
-        result.terms = terms(problem, &declared, order);
+        result.terms = terms(&self.together, &declared, &after.order);
         result.search = Some(report(&found, after.cost, self.lower.cost));
-        result.candidates = self.candidates(problem, &front, &before, chosen);
-        result.groups = self.groups(order);
-        match (picked, self.options.choice) {
-            (Some((found, _)), _) => self.describe(&mut result, profile, &found.order),
-            (None, Choice::Number(number)) if !front.is_empty() => {
-                result.reason = Some(format!("there is no candidate {number}; there are {}", front.len()));
+        result.candidates = self.candidates(&front, &before, chosen);
+        result.groups = self.groups(&after.order);
+        match (picked, choice.missing(front.len())) {
+            (Some(after), _) => {
+                let explainer = Explainer::new(profile, self.layout, self.model, self.options.build_line);
+                adopt(&mut result, self.layout, self.constraints, &after.order, |member, chosen, order| {
+                    explainer.explain(member, chosen, order)
+                });
+                if !broken.is_none() {
+                    result.reason = price(&before, after);
+                }
             }
-            (None, _) if !broken.is_none() => {
+            (None, Some(missing)) => result.reason = Some(missing),
+            (None, None) if !broken.is_none() => {
                 result.outcome = Outcome::Refused;
                 result.reason = Some(self.unkept(&broken));
             }
-            _ => {}
+            (None, None) => {}
         }
-        let order = picked.map(|(found, _)| found.order.as_slice());
-        self.report_pins(&mut result, &problems, &broken, order);
-        if picked.is_some() && !broken.is_none() {
-            result.reason = price(&before, after);
-        }
+        self.report_pins(&mut result, &broken, picked.map(|after| after.order.as_slice()));
         result
     }
 
     /// Candidates no worse than declared anywhere and better by more than chance; if that may not stay, all that are legal.
-    fn front(
-        &self,
-        problems: &Problems<'_>,
-        search: &Search,
-        before: &Counts,
-        may_stay: bool,
-    ) -> Vec<(CostedOrder, Counts)> {
-        let problem = &problems.together;
+    fn front(&self, search: &Search, before: &Counts, may_stay: bool) -> Vec<Counts> {
+        let problem = &self.together;
         let mut found = search.found.clone();
         found.sort_by_key(|found| (found.cost, found.order.clone()));
         found.dedup();
         found.truncate(TIDIED);
         let found: Vec<CostedOrder> = found.par_iter().map(|found| tidy(problem, found)).collect();
         let most = self.options.max_moves.unwrap_or(usize::MAX);
-        let accepts = |order: &[usize]| !may_stay || self.counts(problems, order).is_no_worse_than(before);
+        let accepts = |order: &[usize]| !may_stay || self.counts(order).is_no_worse_than(before);
         let front = candidates::front(problem, &self.constraints.initial_order(), &found, most, &accepts);
-        let counted = front.into_iter().map(|found| {
-            let after = self.counts(problems, &found.order);
-            (found, after)
-        });
+        let mut front: Vec<Counts> = front.iter().map(|found| self.counts(&found.order)).collect();
         let mut cheapest = u64::MAX;
-        counted
-            .filter(|(found, after)| {
-                let is_better = || after.is_no_worse_than(before) && self.is_gain(before, after);
-                let kept = found.cost < cheapest && (!may_stay || is_better());
-                cheapest = if kept { found.cost } else { cheapest };
-                kept
-            })
-            .collect()
+        front.retain(|after| {
+            let is_better = || after.is_no_worse_than(before) && self.is_gain(before, after);
+            let kept = after.cost < cheapest && (!may_stay || is_better());
+            cheapest = if kept { after.cost } else { cheapest };
+            kept
+        });
+        front
     }
 
-    fn candidates(
-        &self,
-        problem: &Problem<'_>,
-        front: &[(CostedOrder, Counts)],
-        before: &Counts,
-        chosen: Option<usize>,
-    ) -> Vec<Candidate> {
+    fn candidates(&self, front: &[Counts], before: &Counts, chosen: Option<usize>) -> Vec<Candidate> {
         let marks = [
             (smallest(front, before.cost), Mark::Smallest),
             (front.len().checked_sub(1), Mark::Best),
             (chosen, Mark::Chosen),
         ];
         let visits = self.model.together.total().max(1) as f64;
-        let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
-        let candidates = front.iter().enumerate().map(|(index, (found, after))| Candidate {
-            moved: candidates::moved_members(problem, &found.order),
+        let candidates = front.iter().enumerate().map(|(index, after)| Candidate {
+            moved: moved_members(&self.together, &after.order),
             marks: marks.iter().filter(|mark| mark.0 == Some(index)).map(|mark| mark.1).collect(),
             forecasts: self.forecasts(before, after),
             sizes: self.sizes(before, after),
-            coherence: BeforeAfter {
-                before: rounded(before.lost as f64 / visits, 1_000.0),
-                after: rounded(after.lost as f64 / visits, 1_000.0),
-            },
-            order: self.constraints.members_in(&found.order),
-            terms: terms(problem, &declared, &found.order),
+            coherence: BeforeAfter::rounded(before.lost as f64 / visits, after.lost as f64 / visits, 1_000.0),
+            order: self.constraints.members_in(&after.order),
+            terms: terms(&self.together, &before.order, &after.order),
         });
         candidates.collect()
-    }
-
-    fn describe(&self, result: &mut StructPlan, profile: &AccessProfile, order: &[usize]) {
-        let members = self.constraints.members_in(order);
-        let Some(chosen) = abi::reorder(self.layout, &members) else { return };
-        let explainer = Explainer::new(profile, self.layout, self.model, self.options.build_line);
-        let units = moved(order).into_iter().map(|unit| &self.constraints.units[unit]);
-        let moved = units.flat_map(|unit| &unit.members);
-        result.moved = moved.filter_map(|index| explainer.explain(*index, &chosen, &members)).collect();
-        result.chosen = Arrangement::new(&chosen, members.iter().copied());
-        result.outcome = Outcome::Moved;
-        result.reason = None;
     }
 }
 

@@ -9,9 +9,8 @@ pub struct Random {
 impl Random {
     /// A stream for a seed.
     pub fn new(seed: u64) -> Self {
-        let mut mix = seed;
-        let state = [(); 4].map(|()| splitmix(&mut mix));
-        Self { state }
+        let steps = [1_u64, 2, 3, 4].map(|step| step.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        Self { state: steps.map(|step| mix(seed.wrapping_add(step))) }
     }
 
     /// The next 64 bits.
@@ -47,11 +46,6 @@ impl Random {
             items.swap(last, self.below(last + 1));
         }
     }
-}
-
-fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mix(*state)
 }
 
 /// A number that differs in about half its bits if `z` differs in one (splitmix64's finisher).

@@ -14,8 +14,9 @@ pub struct BuildSlots {
     pub size_limit: u64,
     slots: Vec<Vec<Slot>>,
     quick: Vec<Option<Quick>>,
-    align: u64,
-    tail: u64,
+    pub(crate) align: u64,
+    /// Bits behind the last member that no rule explains.
+    pub(crate) tail: u64,
     /// Where cells lie, if not where they lie in the recorded build.
     cells: Option<CellBits>,
 }
@@ -67,12 +68,8 @@ impl BuildSlots {
         builds
     }
 
-    /// A build of another machine or configuration, whose slots are told apart by unit.
-    pub(crate) fn elsewhere(slots: &Slots, of_units: Vec<Vec<Slot>>, line: u64, cells: CellBits) -> Self {
-        Self::of(slots, of_units, line, Some(cells))
-    }
-
-    fn of(slots: &Slots, of_units: Vec<Vec<Slot>>, line: u64, cells: Option<CellBits>) -> Self {
+    /// A build whose slots are told apart by unit; `cells` if it is of another machine or configuration.
+    pub(crate) fn of(slots: &Slots, of_units: Vec<Vec<Slot>>, line: u64, cells: Option<CellBits>) -> Self {
         Self {
             line,
             size_limit: slots.place().size,
@@ -90,14 +87,8 @@ impl BuildSlots {
 
     /// Bits a unit takes wherever it stands.
     pub(crate) fn least_bits(&self, unit: usize) -> u64 {
-        self.slots[unit]
-            .iter()
-            .map(|slot| slot.bit_size.saturating_add(slot.skip))
-            .fold(0, u64::saturating_add)
-    }
-
-    fn places_like(&self, other: &Self) -> bool {
-        (self.align, self.tail) == (other.align, other.tail) && self.slots == other.slots
+        let bits = self.slots[unit].iter().map(|slot| slot.bit_size.saturating_add(slot.skip));
+        bits.fold(0, u64::saturating_add)
     }
 
     /// Where a cell lies: its first bit from the start of its unit and the bit behind it. `None` if it isn't there.
@@ -118,7 +109,9 @@ impl BuildSlots {
         let mut numbered = cells.iter().enumerate();
         let same =
             |(number, cell): (usize, &Cell)| self.cell_bits(number, cell) == other.cell_bits(number, cell);
-        self.line == other.line && self.places_like(other) && numbered.all(same)
+        (self.line, self.align, self.tail) == (other.line, other.align, other.tail)
+            && self.slots == other.slots
+            && numbered.all(same)
     }
 
     /// First bit of each unit in an order, and the bit behind it.
@@ -133,15 +126,6 @@ impl BuildSlots {
 
     pub(crate) fn unit_slots(&self, unit: usize) -> &[Slot] {
         self.slots.get(unit).map_or(&[], Vec::as_slice)
-    }
-
-    pub(crate) fn align(&self) -> u64 {
-        self.align
-    }
-
-    /// Bits behind the last member that no rule explains.
-    pub(crate) fn tail(&self) -> u64 {
-        self.tail
     }
 
     /// Places a unit behind bit `end`: its first bit and the bit behind it.
@@ -159,18 +143,16 @@ impl BuildSlots {
     fn place_slots(&self, unit: usize, end: u64) -> (u64, u64) {
         let slots = &self.slots[unit];
         let start = slots.first().map_or(end, |slot| abi::next_offset(slot, end));
-        let mut end = start;
-        for (index, slot) in slots.iter().enumerate() {
-            if index > 0 {
-                end = abi::next_offset(slot, end);
-            }
-            end += slot.bit_size;
-        }
-        (start, end)
+        (start, slots.iter().fold(end, |end, slot| abi::next_offset(slot, end) + slot.bit_size))
     }
 
     pub(crate) fn bits(&self, unit: usize) -> u64 {
         self.slots[unit].iter().map(|slot| slot.bit_size).sum()
+    }
+
+    /// Those of all units.
+    pub(crate) fn all_bits(&self) -> u64 {
+        (0..self.slots.len()).map(|unit| self.bits(unit)).sum()
     }
 
     /// Bits of which a unit of one member begins at a multiple.

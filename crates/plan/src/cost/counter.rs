@@ -23,36 +23,28 @@ pub(crate) struct Counter {
 impl Counter {
     /// Sorts visits by the binary digits of their weights; the last digit fills whole tiles.
     pub(crate) fn new(visits: &Visits) -> Self {
-        let sets = sets(visits);
-        let least = visits.weights().iter().fold(0, |common, weight| gcd(common, *weight)).max(1);
-        let mut words: Vec<(u64, Vec<&[u64]>)> = Vec::new();
+        let (cells, sets) = (visits.cells(), visits.sets());
+        let least = sets.iter().fold(0, |common, (_, weight)| gcd(common, *weight)).max(1);
+        let mut words: Vec<(u64, Vec<&[usize]>)> = Vec::new();
         for digit in 0..u64::BITS {
-            let chosen: Vec<&[u64]> = sets
-                .iter()
-                .filter(|(_, weight)| (*weight / least) >> digit & 1 == 1)
-                .map(|(set, _)| set.as_slice())
-                .collect();
+            let chosen = sets.iter().filter(|(_, weight)| (*weight / least) >> digit & 1 == 1);
+            let chosen: Vec<&[usize]> = chosen.map(|(set, _)| set.as_slice()).collect();
             words.extend(chosen.chunks(64).map(|sets| (least << digit, sets.to_vec())));
         }
-        let cells = visits.columns().len();
         let plain = words.iter().take_while(|(weight, _)| *weight == least).count() / LANES;
         let mut counter = Self { cells, plain, least, ..Self::default() };
         for (number, words) in words.chunks(LANES).enumerate() {
-            counter.add_tile(words, number >= plain);
+            let (mut tile, mut weights) = (vec![[0; LANES]; cells], [0; LANES]);
+            for (lane, (weight, sets)) in words.iter().enumerate() {
+                weights[lane] = *weight;
+                for (place, set) in sets.iter().enumerate() {
+                    set.iter().for_each(|cell| tile[*cell][lane] |= 1 << place);
+                }
+            }
+            counter.tiles.extend(tile);
+            counter.weights.extend((number >= plain).then_some(weights));
         }
         counter
-    }
-
-    fn add_tile(&mut self, words: &[(u64, Vec<&[u64]>)], is_mixed: bool) {
-        let bits = |sets: &[&[u64]], cell: usize| {
-            let bits = sets.iter().zip(0..).map(|(set, place)| (set[cell / 64] >> (cell % 64) & 1) << place);
-            bits.fold(0, |word, bit| word | bit)
-        };
-        let word = |cell: usize, lane: usize| words.get(lane).map_or(0, |(_, sets)| bits(sets, cell));
-        self.tiles.extend((0..self.cells).map(|cell| std::array::from_fn(|lane| word(cell, lane))));
-        if is_mixed {
-            self.weights.push(std::array::from_fn(|lane| words.get(lane).map_or(0, |(weight, _)| *weight)));
-        }
     }
 
     pub(crate) fn is_touched(&self, cell: usize) -> bool {
@@ -89,21 +81,6 @@ fn count(hit: &Tile) -> u64 {
     hit.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// Visits as sets, a set being a bit for each cell, with their weights.
-fn sets(visits: &Visits) -> Vec<(Vec<u64>, u64)> {
-    let words = visits.columns().len().div_ceil(64);
-    let mut sets: Vec<(Vec<u64>, u64)> =
-        visits.weights().iter().map(|weight| (vec![0; words], *weight)).collect();
-    for (cell, column) in visits.columns().iter().enumerate() {
-        for (sets, word) in sets.chunks_mut(64).zip(column) {
-            for (place, (set, _)) in sets.iter_mut().enumerate() {
-                set[cell / 64] |= (word >> place & 1) << (cell % 64);
-            }
-        }
-    }
-    sets
-}
-
 fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -126,8 +103,22 @@ mod tests {
         let counter = Counter::new(&visits);
         for _ in 0..50 {
             let cells: Vec<u32> = (0..70).filter(|_| random.below(9) == 0).collect();
-            assert_eq!(counter.touching(&cells), visits.touching(&cells, &mut Vec::new()));
+            let touches = |set: &[usize]| set.iter().any(|cell| cells.contains(&(*cell as u32)));
+            let touching = visits.sets().iter().filter(|(set, _)| touches(set)).map(|(_, weight)| weight);
+            assert_eq!(counter.touching(&cells), touching.sum());
         }
+        assert_eq!(visits.sets().iter().map(|set| set.1).sum::<u64>(), visits.total());
         assert_eq!(counter.touching(&[]), 0);
+    }
+
+    #[test]
+    fn weights_are_summed_over_visits_that_touch_any_cell() {
+        let mut sets: Vec<(Vec<usize>, u64)> = (0..100).map(|visit| (vec![visit % 3], 5)).collect();
+        sets.push((vec![0, 2], 7));
+        let visits = Visits::new(3, sets);
+        let counter = Counter::new(&visits);
+        assert_eq!(counter.touching(&[0]), 34 * 5 + 7);
+        assert_eq!(counter.touching(&[0, 2]), (34 + 33) * 5 + 7);
+        assert_eq!(counter.touching(&[0, 1, 2]), visits.total());
     }
 }

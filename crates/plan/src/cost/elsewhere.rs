@@ -7,7 +7,6 @@
 //! within a struct (C11 section 6.7.2.1). Where that doesn't tell, the build isn't judged.
 
 use crate::cost::BuildSlots;
-use crate::cost::build::CellBits;
 use crate::visits::{Cell, Cells};
 use fieldline_layout::abi::{self, Slot, Slots};
 use fieldline_layout::constraint::Constraints;
@@ -76,7 +75,13 @@ impl<'a> Joined<'a> {
         line: u64,
     ) -> Result<Self, BuildMismatch> {
         let pairs = pairs(&declared.members, &other.members)?;
-        in_order(declared, &pairs)?;
+        let mut last = None;
+        for (member, pair) in declared.members.iter().zip(&pairs) {
+            if pair.is_some() && *pair < last {
+                return Err(BuildMismatch::Order(member.label().to_owned()));
+            }
+            last = pair.or(last);
+        }
         let here = abi::slots_of(declared);
         let mut slots = abi::slots_of(other);
         let lined = pairs.iter().zip(&here.slots).filter(|(_, slot)| slot.align == build_line);
@@ -104,20 +109,17 @@ impl<'a> Joined<'a> {
     pub fn build(&self, constraints: &Constraints, cells: &Cells, line: u64) -> BuildSlots {
         let by_unit = self.by_unit(constraints);
         let bits = cells.iter().map(|cell| self.cell_bits(constraints, &by_unit, cell));
-        let bits: CellBits = bits.collect();
         let slots = by_unit.iter().map(|members| self.unit_slots(members));
-        BuildSlots::elsewhere(&self.slots, slots.collect(), line, bits)
+        BuildSlots::of(&self.slots, slots.collect(), line, Some(bits.collect()))
     }
 
     /// By unit, the members that move with it there: its own, and those that are there only behind whose text they are.
     fn by_unit(&self, constraints: &Constraints) -> Vec<Vec<usize>> {
-        let mut unit_of: BTreeMap<usize, usize> = BTreeMap::new();
-        for (unit, of) in constraints.units.iter().enumerate() {
-            let members = of.members.iter().filter_map(|member| self.pairs.get(*member).copied().flatten());
-            unit_of.extend(members.map(|there| (there, unit)));
-        }
         let unit_of_declared =
             |index: usize| constraints.units.iter().position(|unit| unit.members.contains(&index));
+        let pairs = self.pairs.iter().enumerate();
+        let pairs = pairs.filter_map(|(here, there)| Some(((*there)?, unit_of_declared(here)?)));
+        let unit_of: BTreeMap<usize, usize> = pairs.collect();
         let mut by_unit = vec![Vec::new(); constraints.units.len()];
         let mut unit = unit_of.values().next().copied().unwrap_or(0);
         for (there, member) in self.other.members.iter().enumerate() {
@@ -131,9 +133,10 @@ impl<'a> Joined<'a> {
 
     /// The declared member whose text is in front of that of one there, if lines tell.
     fn in_front(&self, member: &Member) -> Option<usize> {
-        let pairs = self.declared.members.iter().zip(&self.pairs);
-        let mut shared = pairs.filter_map(|(here, there)| Some((here, self.other.members.get((*there)?)?)));
-        let is_same_text = shared.all(|(here, there)| here.line == there.line);
+        let mut pairs = self.declared.members.iter().zip(&self.pairs);
+        let is_same_text = pairs.all(|(here, there)| {
+            there.and_then(|there| self.other.members.get(there)).is_none_or(|there| here.line == there.line)
+        });
         let declared = self.declared.members.iter().map(|member| member.line);
         is_same_text.then(|| in_front(declared, member.line))?
     }
@@ -177,13 +180,10 @@ impl<'a> Joined<'a> {
         if self.is_alike(unit, &by_unit[cell.unit]) {
             return Some((cell.start * 8, (cell.start + cell.size) * 8));
         }
-        let start =
-            unit.iter().filter_map(|index| Some(self.declared.members.get(*index)?.offset())).min()?;
-        let bits = (start + cell.start) * 8..(start + cell.start + cell.size) * 8;
+        let bits = (cell.offset * 8, (cell.offset + cell.size) * 8);
         let touched = unit.iter().filter_map(|index| {
-            let member = self.declared.members.get(*index)?;
             let there = self.other.members.get((*self.pairs.get(*index)?)?)?;
-            image(member, there, (bits.start, bits.end), MAX_DEPTH)
+            image(self.declared.members.get(*index)?, there, bits, MAX_DEPTH)
         });
         let hull = touched.reduce(hull)?;
         let base = self.other.members.get(*by_unit[cell.unit].first()?)?.bit_offset;
@@ -231,14 +231,9 @@ fn pairs(declared: &[Member], other: &[Member]) -> Result<Vec<Option<usize>>, Bu
         }
     }
     let mut taken = BTreeSet::new();
-    let pairs = declared.iter().map(|member| {
-        let pair = counterpart(member, other, &by_name)?;
-        match pair {
-            Some(index) if !taken.insert(index) => {
-                Err(BuildMismatch::Doubled(other[index].label().to_owned()))
-            }
-            pair => Ok(pair),
-        }
+    let pairs = declared.iter().map(|member| match counterpart(member, other, &by_name)? {
+        Some(index) if !taken.insert(index) => Err(BuildMismatch::Doubled(other[index].label().to_owned())),
+        pair => Ok(pair),
     });
     let pairs: Vec<Option<usize>> = pairs.collect::<Result<_, _>>()?;
     if pairs.iter().all(Option::is_none) { Err(BuildMismatch::Nothing) } else { Ok(pairs) }
@@ -250,26 +245,22 @@ fn counterpart(
     other: &[Member],
     by_name: &BTreeMap<&str, usize>,
 ) -> Result<Option<usize>, BuildMismatch> {
-    let names = names(member, MAX_DEPTH);
-    let found: BTreeSet<usize> = names.iter().filter_map(|name| by_name.get(name).copied()).collect();
-    let mut found = found.into_iter();
-    match (found.next(), found.next()) {
-        (Some(index), None) if other[index].name.is_some() == member.name.is_some() => Ok(Some(index)),
-        (None, None) if names.is_empty() => nameless(member, other),
-        (None, None) => Ok(None),
-        _ => Err(BuildMismatch::Anonymous(member.offset())),
+    let own = names(member, MAX_DEPTH);
+    let mut found: BTreeSet<usize> = own.iter().filter_map(|name| by_name.get(name).copied()).collect();
+    if own.is_empty() {
+        // The only member there without any name and with the same type.
+        let same = other.iter().enumerate().filter(|(_, other)| {
+            names(other, MAX_DEPTH).is_empty()
+                && (&other.type_name, other.bit_size) == (&member.type_name, member.bit_size)
+        });
+        found = same.map(|(index, _)| index).collect();
     }
-}
-
-/// The only member there without any name and with the same type, if a declared one has none.
-fn nameless(member: &Member, other: &[Member]) -> Result<Option<usize>, BuildMismatch> {
-    let mut same = other.iter().enumerate().filter(|(_, other)| {
-        names(other, MAX_DEPTH).is_empty()
-            && (&other.type_name, other.bit_size) == (&member.type_name, member.bit_size)
-    });
-    match (same.next(), same.next()) {
-        (first, None) => Ok(first.map(|(index, _)| index)),
-        _ => Err(BuildMismatch::Anonymous(member.offset())),
+    let is_same_kind = |index: &usize| other[*index].name.is_some() == member.name.is_some();
+    match found.first() {
+        Some(_) if found.len() > 1 || !found.iter().all(is_same_kind) => {
+            Err(BuildMismatch::Anonymous(member.offset()))
+        }
+        found => Ok(found.copied()),
     }
 }
 
@@ -280,17 +271,6 @@ fn names(member: &Member, depth: u32) -> Vec<&str> {
         None if depth == 0 => Vec::new(),
         None => member.members.iter().flat_map(|inner| names(inner, depth - 1)).collect(),
     }
-}
-
-fn in_order(declared: &Layout, pairs: &[Option<usize>]) -> Result<(), BuildMismatch> {
-    let mut last = None;
-    for (member, pair) in declared.members.iter().zip(pairs) {
-        if pair.is_some() && *pair < last {
-            return Err(BuildMismatch::Order(member.label().to_owned()));
-        }
-        last = pair.or(last);
-    }
-    Ok(())
 }
 
 #[cfg(test)]

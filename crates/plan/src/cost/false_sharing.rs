@@ -95,6 +95,7 @@ impl Rates {
 
     fn judge(&self, of: &TypeProfile, offset: u64) -> Contended {
         let (line, word) = (offset / self.line, offset / WORD);
+        let get = |rates: &BTreeMap<u64, Sides>, place| rates.get(&place).copied().unwrap_or_default();
         let (touching, own) = (get(&self.touched_lines, line), get(&self.touched_words, word));
         let (taking, same) = (get(&self.written_lines, line), get(&self.written_words, word));
         let mut lost = Sides::default();
@@ -103,13 +104,14 @@ impl Rates {
             lost.add(self.turns.losses(access));
             all += access.lost();
         }
+        let turns = &self.turns;
         let at_home = (lost.home * share(touching.home, taking.away, same.away))
-            .min(lost.home - self.turns.seen * self.turns.at_home(own, same));
-        let away_rate = touching.away / self.turns.others;
-        let away = (lost.away * share(away_rate, self.turns.foreign(taking), self.turns.foreign(same)))
-            .min(lost.away - self.turns.seen * self.turns.away(own, same));
+            .min(lost.home - turns.seen * turns.at_home(own, same));
+        let away_rate = touching.away / turns.others;
+        let away = (lost.away * share(away_rate, turns.foreign(taking), turns.foreign(same)))
+            .min(lost.away - turns.seen * turns.away(own, same));
         let falsely = at_home.max(0.0) + away.max(0.0);
-        let lost_at_home = if self.turns.has_homes { lost.home as u64 } else { 0 };
+        let lost_at_home = if turns.has_homes { lost.home as u64 } else { 0 };
         Contended { offset, lost: all, lost_at_home, falsely, writers: self.writers(of, offset) }
     }
 
@@ -131,10 +133,6 @@ impl Rates {
         writers.sort_by_key(|writer| (std::cmp::Reverse((writer.away, writer.at_home)), writer.offset));
         writers
     }
-}
-
-fn get(rates: &BTreeMap<u64, Sides>, place: u64) -> Sides {
-    rates.get(&place).copied().unwrap_or_default()
 }
 
 /// Share of losses before which the word itself was not written.

@@ -1,11 +1,16 @@
-//! What lies on the lines of a view and what that costs, with a way back.
+//! What lies on the lines of a view and what that costs: with a way back, and remembered.
+
+/// Lines remembered, a power of two: as many as a processor's second cache holds. Twice as many save no time.
+const REMEMBERED: usize = 1 << 15;
+/// Likewise, for what is not looked at again.
+const BRIEFLY: usize = 1 << 6;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
     /// By line, exclusive or of the keys of all parts on it; 0 for none.
-    keys: Vec<u64>,
+    pub(crate) keys: Vec<u64>,
     /// By line, what that costs in a view of weight 1.
-    values: Vec<u64>,
+    pub(crate) values: Vec<u64>,
     /// First line that the last move may have changed.
     first: usize,
     /// What was there before it, and what that cost.
@@ -19,27 +24,9 @@ impl Lines {
         self.kept.clear();
     }
 
-    /// How many lines there are, empty ones included.
-    pub(crate) fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    #[inline]
-    pub(crate) fn key(&self, line: usize) -> u64 {
-        self.keys[line]
-    }
-
     /// Lines on which anything lies.
     pub(crate) fn taken(&self) -> impl Iterator<Item = usize> {
         (0..self.keys.len()).filter(|line| self.keys[*line] != 0)
-    }
-
-    pub(crate) fn set_value(&mut self, line: usize, value: u64) {
-        self.values[line] = value;
-    }
-
-    pub(crate) fn sum(&self) -> u64 {
-        self.values.iter().sum()
     }
 
     #[inline]
@@ -92,5 +79,36 @@ impl Lines {
             (self.keys[line], self.values[line]) = (*key, *value);
         }
         self.kept.clear();
+    }
+}
+
+/// Weights of lines by what lies on them, with room to work in. Each key has one place; a newer one takes it.
+#[derive(Clone, Debug)]
+pub struct Memo {
+    values: Vec<(u64, u64)>,
+    places: usize,
+    /// Room to gather cells in.
+    pub(crate) cells: Vec<u32>,
+}
+
+impl Default for Memo {
+    fn default() -> Self {
+        Self { values: Vec::new(), places: REMEMBERED, cells: Vec::new() }
+    }
+}
+
+impl Memo {
+    /// For an order that is looked at once.
+    pub(crate) fn brief() -> Self {
+        Self { places: BRIEFLY, ..Self::default() }
+    }
+
+    /// Where the value of a key is kept.
+    #[inline]
+    pub(crate) fn entry(&mut self, key: u64) -> &mut (u64, u64) {
+        if self.values.is_empty() {
+            self.values = vec![(0, 0); self.places];
+        }
+        &mut self.values[key as usize & (self.places - 1)]
     }
 }

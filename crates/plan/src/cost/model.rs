@@ -1,6 +1,7 @@
 //! What a profile says about the visits of one struct.
 
 use crate::cost::Sharing;
+use crate::cost::counter::Counter;
 use crate::random::{Random, mix};
 use crate::result::VisitEvidence;
 use crate::visits::draw::{draw, function_classes, mixture_classes};
@@ -20,6 +21,7 @@ const DRAWN: usize = 8_192;
 const DRAWN_ALONE: usize = 4_096;
 /// Fewer windows with several samples can't tell operations apart.
 const FEWEST_WINDOWS: f32 = 500.0;
+
 /// Visits of one struct and what they were learnt from.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -29,6 +31,8 @@ pub struct Model {
     pub touches: Vec<Touch>,
     /// All accesses, with offsets into the struct.
     pub accesses: Vec<Access>,
+    /// Those by CPU, likewise.
+    pub cpus: Vec<CpuAccess>,
     /// Visits by what runs in one go.
     pub together: Visits,
     /// Visits as if each function ran alone.
@@ -50,36 +54,28 @@ pub struct Model {
 impl Model {
     /// Learns the visits of a struct. `line` is the cacheline size of the recorded machine in bytes.
     pub fn new(profile: &AccessProfile, layout: &Layout, constraints: &Constraints, line: u64) -> Self {
-        Self::learn(profile, layout, constraints, line, None, DRAWN_ALONE)
+        Self::learn(profile, layout, constraints, line, DRAWN_ALONE, None)
     }
 
-    /// Learns the visits of the same struct from other samples, and no visits of functions that run alone. If they are
-    /// much the same as those of a known model, what runs in one go is looked for where it was found before.
-    pub(crate) fn again(
+    /// Learns visits, so many of functions that run alone. If samples are much the same as those of a known model, what
+    /// runs in one go is looked for where it was found before.
+    pub(crate) fn learn(
         profile: &AccessProfile,
         layout: &Layout,
         constraints: &Constraints,
         line: u64,
+        drawn_alone: usize,
         known: Option<&Self>,
     ) -> Self {
         let known = known.and_then(|known| known.mixture.as_ref());
-        Self::learn(profile, layout, constraints, line, known, 0)
-    }
-
-    fn learn(
-        profile: &AccessProfile,
-        layout: &Layout,
-        constraints: &Constraints,
-        line: u64,
-        known: Option<&Mixture>,
-        drawn_alone: usize,
-    ) -> Self {
         let sources = sources(profile, layout);
         let accesses = accesses_of(profile, layout, &sources);
         let cells = Cells::new(layout, constraints, &accesses);
         let names = Names::new(profile);
         let touches = touches(&accesses, &source::words(profile, &accesses, &names), &cells, &names);
-        let seed = seed(layout, &accesses);
+        let seed = accesses.iter().fold(layout.fingerprint(), |seed, access| {
+            mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
+        });
         let alone = function_classes(&touches);
         let mixed = mixture(profile, &names, &touches, seed, known);
         let (mixture, together) = mixed.map_or_else(|| (None, alone.clone()), |of| (Some(of.0), of.1));
@@ -90,29 +86,28 @@ impl Model {
         let (together_visits, alone) =
             rayon::join(|| visits(&together, DRAWN, 1), || visits(&alone, drawn_alone, 3));
         let lost_line = lost_line(&together_visits, &together, &accesses);
-        let by_cpu = by_cpu(profile, layout, &sources);
-        let all: Vec<&Access> = accesses.iter().collect();
-        let lines = declared_lines(layout, constraints, &cells, line);
+        let cpus: Vec<CpuAccess> = source::cpus(profile, &sources, layout.size).collect();
         Self {
             together: together_visits,
             alone,
-            sharing: Sharing::new(&cells, &by_cpu, &all, &lines, lost_line),
+            sharing: Sharing::new(&cells, &cpus, &accesses, &declared_lines(&cells, line), lost_line),
             evidence: VisitEvidence::new(profile, &names, &touches, &together),
             enough: Enough::of(&accesses),
             phases: phases(profile, &sources),
             cells,
             touches,
             accesses,
+            cpus,
             seed,
             mixture,
         }
     }
 
     /// Lines of `line` bytes that a visit is expected to touch in the declared layout, of an object that begins on one.
-    pub fn lines_per_visit(&self, layout: &Layout, constraints: &Constraints, line: u64) -> f64 {
-        let mut room = Vec::new();
-        let lines = declared_lines(layout, constraints, &self.cells, line);
-        let touched: u64 = lines.iter().map(|cells| self.together.touching(cells, &mut room)).sum();
+    pub fn lines_per_visit(&self, line: u64) -> f64 {
+        let counter = Counter::new(&self.together);
+        let touched: u64 =
+            declared_lines(&self.cells, line).iter().map(|cells| counter.touching(cells)).sum();
         touched as f64 / self.together.total().max(1) as f64
     }
 
@@ -120,12 +115,6 @@ impl Model {
     pub fn is_sufficient(&self) -> bool {
         self.enough.is_sufficient() && !self.together.is_empty()
     }
-}
-
-fn seed(layout: &Layout, accesses: &[Access]) -> u64 {
-    accesses.iter().fold(layout.fingerprint(), |seed, access| {
-        mix(mix(seed ^ access.ip) ^ access.offset ^ access.samples() << 32)
-    })
 }
 
 /// A mixture, learnt from a known one if there is any, and its classes; nothing if the windows are too few to learn any.
@@ -160,24 +149,11 @@ fn lost_line(visits: &Visits, classes: &[Class], accesses: &[Access]) -> f64 {
     if visits_in_samples > 0.0 { visits.total() as f64 / visits_in_samples } else { 0.0 }
 }
 
-fn by_cpu(profile: &AccessProfile, layout: &Layout, sources: &[ProfileSource]) -> Vec<CpuAccess> {
-    let inside = sources.iter().flat_map(|source| {
-        let held = profile.types.get(source.type_index);
-        let all = held.into_iter().flat_map(|held| &held.cpus);
-        all.filter_map(|access| {
-            let offset = access.offset.checked_sub(source.base)?;
-            (offset < layout.size).then_some(CpuAccess { offset, ..*access })
-        })
-    });
-    inside.collect()
-}
-
-fn declared_lines(layout: &Layout, constraints: &Constraints, cells: &Cells, line: u64) -> Vec<Vec<u32>> {
+/// Cells by the line they begin on as declared.
+fn declared_lines(cells: &Cells, line: u64) -> Vec<Vec<u32>> {
     let mut lines: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     for (number, cell) in (0..).zip(cells.iter()) {
-        let members = constraints.units[cell.unit].members.iter();
-        let start = members.map(|member| layout.members[*member].offset()).min().unwrap_or(0);
-        lines.entry((start + cell.start) / line.max(1)).or_default().push(number);
+        lines.entry(cell.offset / line.max(1)).or_default().push(number);
     }
     lines.into_values().collect()
 }
@@ -185,8 +161,7 @@ fn declared_lines(layout: &Layout, constraints: &Constraints, cells: &Cells, lin
 fn phases(profile: &AccessProfile, sources: &[ProfileSource]) -> BTreeMap<u64, u64> {
     let mut phases: BTreeMap<u64, u64> = BTreeMap::new();
     for source in sources {
-        let held = profile.types.get(source.type_index);
-        for (phase, objects) in held.into_iter().flat_map(|held| &held.phases) {
+        for (phase, objects) in profile.types.get(source.type_index).iter().flat_map(|held| &held.phases) {
             *phases.entry((phase + source.base) % 256).or_default() += objects;
         }
     }

@@ -9,9 +9,9 @@ const SEAM_SHARE: u64 = 4_000;
 const GUARD_SHARE: u64 = 4_000;
 
 /// Two neighbours that aren't in the declared order.
-const SEAM: u8 = 1;
+pub(crate) const SEAM: u8 = 1;
 /// Two under different `#if` conditions.
-const GUARD: u8 = 2;
+pub(crate) const GUARD: u8 = 2;
 /// Two of which one belongs to a group that the other doesn't.
 const GROUP: u8 = 4;
 /// Two that can't be neighbours in this order.
@@ -20,63 +20,56 @@ const BARRED: u8 = 8;
 /// Up to so many units all pairs are looked at once only: what they come to fits a processor's cache.
 const TABLED: usize = 1 << 9;
 
-/// What limits the neighbours of a unit, in short.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Traits {
-    pub(crate) region: u32,
-    pub(crate) guard: Option<u32>,
-    pub(crate) group: Option<u32>,
-    pub(crate) is_bit_run: bool,
-    pub(crate) keeps_order: bool,
-}
-
 #[derive(Clone, Debug)]
-pub(crate) struct Neighbours {
-    traits: Vec<Traits>,
+pub(crate) struct Neighbours<'a> {
+    units: &'a [Unit],
+    /// By unit, the group it belongs to.
+    groups: Vec<Option<u32>>,
     /// By unit and the one behind it, what they are; empty if there are too many.
     pairs: Vec<u8>,
     costs: [u64; BARRED as usize],
-    /// Whether any unit keeps its place among others.
-    has_held: bool,
+    /// By unit, whether it keeps its place among others; empty if none does.
+    held: Vec<bool>,
 }
 
-impl Neighbours {
+impl<'a> Neighbours<'a> {
     /// The units of a struct. `scale` is the cost of one line more touched in every visit.
-    pub(crate) fn new(constraints: &Constraints, scale: u64) -> Self {
-        let traits: Vec<Traits> =
-            constraints.units.iter().zip(wish::groups(constraints)).map(traits).collect();
-        let weights =
-            [(SEAM, scale / SEAM_SHARE), (GUARD, scale / GUARD_SHARE), (GROUP, wish::group_seam(scale))];
+    pub(crate) fn new(constraints: &'a Constraints, scale: u64) -> Self {
+        let units = constraints.units.as_slice();
+        let held: Vec<bool> = units.iter().map(Unit::keeps_order).collect();
+        let group_seam = scale.saturating_mul(wish::BREACH) / 2;
+        let weights = [(SEAM, scale / SEAM_SHARE), (GUARD, scale / GUARD_SHARE), (GROUP, group_seam)];
         let cost = |pair: usize| {
             let parts = weights.iter().filter(|(bit, _)| pair & usize::from(*bit) != 0);
             parts.map(|(_, weight)| weight).sum()
         };
         let mut neighbours = Self {
+            units,
+            groups: wish::groups(constraints),
             pairs: Vec::new(),
             costs: std::array::from_fn(cost),
-            has_held: traits.iter().any(|unit| unit.keeps_order),
-            traits,
+            held: if held.contains(&true) { held } else { Vec::new() },
         };
-        let units = neighbours.traits.len();
-        if units <= TABLED {
-            let pairs = (0..units * units).map(|pair| neighbours.look(pair / units, pair % units));
+        let count = units.len();
+        if count <= TABLED {
+            let pairs = (0..count * count).map(|pair| neighbours.look(pair / count, pair % count));
             neighbours.pairs = pairs.collect();
         }
         neighbours
     }
 
     fn look(&self, before: usize, unit: usize) -> u8 {
-        let (one, other) = (&self.traits[before], &self.traits[unit]);
+        let (one, other) = (&self.units[before], &self.units[unit]);
         let bit = |is: bool, bit: u8| if is { bit } else { 0 };
         bit(before + 1 != unit, SEAM)
             | bit(one.guard != other.guard, GUARD)
-            | bit(one.group != other.group, GROUP)
+            | bit(self.groups[before] != self.groups[unit], GROUP)
             | bit(one.region > other.region || one.is_bit_run && other.is_bit_run, BARRED)
     }
 
     #[inline]
     fn pair(&self, before: usize, unit: usize) -> u8 {
-        match self.pairs.get(before * self.traits.len() + unit) {
+        match self.pairs.get(before * self.units.len() + unit) {
             Some(pair) => *pair,
             None => self.look(before, unit),
         }
@@ -101,30 +94,12 @@ impl Neighbours {
     /// Whether units that keep their order do so in a stretch.
     #[inline]
     pub(crate) fn keep_order(&self, units: &[usize]) -> bool {
-        !self.has_held || units.iter().filter(|unit| self.traits[**unit].keeps_order).is_sorted()
+        self.held.is_empty() || units.iter().filter(|unit| self.held[**unit]).is_sorted()
     }
 
-    #[inline]
-    pub(crate) fn traits(&self, unit: usize) -> Traits {
-        self.traits[unit]
-    }
-
-    pub(crate) fn seam_weight(&self) -> u64 {
-        self.costs[usize::from(SEAM)]
-    }
-
-    pub(crate) fn guard_weight(&self) -> u64 {
-        self.costs[usize::from(GUARD)]
-    }
-}
-
-fn traits((unit, group): (&Unit, Option<u32>)) -> Traits {
-    Traits {
-        region: unit.region,
-        guard: unit.guard,
-        group,
-        is_bit_run: unit.is_bit_run,
-        keeps_order: unit.keeps_order(),
+    /// Cost of a pair of a kind.
+    pub(crate) fn weight(&self, pair: u8) -> u64 {
+        self.costs[usize::from(pair)]
     }
 }
 
@@ -135,12 +110,13 @@ mod tests {
     #[test]
     fn pairs_are_the_same_looked_up_and_looked_at() {
         let unit =
-            |region, guard, is_bit_run| Traits { region, guard, group: None, is_bit_run, keeps_order: false };
-        let traits =
-            vec![unit(0, None, true), unit(0, Some(1), true), unit(0, Some(1), false), unit(1, None, false)];
+            |region, guard, is_bit_run| Unit { members: Vec::new(), region, guard, is_bit_run, hold: None };
+        let units =
+            [unit(0, None, true), unit(0, Some(1), true), unit(0, Some(1), false), unit(1, None, false)];
         let costs = [0, 1, 10, 11, 100, 101, 110, 111];
-        let mut all = Neighbours { traits, pairs: Vec::new(), costs, has_held: false };
-        let answers = |all: &Neighbours| -> Vec<(u64, bool)> {
+        let mut all =
+            Neighbours { units: &units, groups: vec![None; 4], pairs: Vec::new(), costs, held: Vec::new() };
+        let answers = |all: &Neighbours<'_>| -> Vec<(u64, bool)> {
             (0..16).map(|pair| (all.seam(pair / 4, pair % 4), all.may_follow(pair / 4, pair % 4))).collect()
         };
         let looked_at = answers(&all);

@@ -15,7 +15,7 @@ use fieldline_layout::constraint::Constraints;
 
 /// Cost of a line of struct size, as a share of a line in every visit: of nearly equal structs the smaller is better.
 const SIZE_SHARE: u64 = 200;
-/// Cost of a line above the size limit, likewise.
+/// Cost of a line above the size limit, likewise. No result exceeds it, but a way to one may.
 const OVER_SHARE: u64 = 8;
 /// Everything that doesn't change during a search.
 #[derive(Clone, Debug)]
@@ -30,18 +30,17 @@ pub struct Problem<'a> {
     pub visits: &'a Visits,
     /// How CPUs take lines from each other.
     pub sharing: &'a Sharing,
+    /// Cost of one line more touched in every visit, in all views.
+    pub scale: u64,
     /// What may stand next to what.
-    pub(crate) neighbours: Neighbours,
-    /// Cost of a line of struct size.
-    pub size_weight: u64,
-    /// Cost of a line of struct size above the limit. No result exceeds it, but a way to one may.
-    pub over_weight: u64,
+    pub(crate) neighbours: Neighbours<'a>,
+    /// Units that must keep an offset, with that offset in bytes.
+    pub(crate) kept: Vec<(usize, u64)>,
     counter: Counter,
     terms: Terms,
     /// By build and unit.
-    parts: Vec<Vec<Vec<Part>>>,
-    wholes: Vec<Vec<Whole>>,
-    kept: Vec<(usize, u64)>,
+    pub(crate) parts_in: Vec<Vec<Vec<Part>>>,
+    pub(crate) wholes: Vec<Vec<Whole>>,
 }
 
 impl<'a> Problem<'a> {
@@ -74,69 +73,42 @@ impl<'a> Problem<'a> {
         }
         let units = constraints.units.iter().enumerate();
         let kept = units.filter_map(|(index, unit)| Some((index, unit.kept_offset()?))).collect();
-        let views_weight: u64 = views.iter().map(|view| view.weight).sum();
-        let scale = visits.total().saturating_mul(views_weight);
+        let scale = visits.total().saturating_mul(views.iter().map(|view| view.weight).sum());
         Self {
             constraints,
             builds,
             views,
             visits,
             sharing,
+            scale,
             neighbours: Neighbours::new(constraints, scale),
-            size_weight: scale / SIZE_SHARE,
-            over_weight: scale / OVER_SHARE,
+            kept,
             counter,
             terms,
             wholes: parts.iter().map(|units| units.iter().map(|parts| Whole::new(parts)).collect()).collect(),
-            parts,
-            kept,
+            parts_in: parts,
         }
-    }
-
-    /// Cost of one line more touched in every visit, in all views.
-    pub fn scale(&self) -> u64 {
-        let weights: u64 = self.views.iter().map(|view| view.weight).sum();
-        self.visits.total().saturating_mul(weights)
     }
 
     /// What a line with these cells costs in a view of weight 1.
     pub(crate) fn line_cost(&self, cells: &[u32]) -> u64 {
-        if self.terms.is_empty() {
-            return self.counter.touching(cells) + self.sharing.excess(cells);
-        }
         let visited = self.terms.visited(cells);
         self.counter.touching(&visited) + self.sharing.excess(&visited) + self.terms.cost(cells)
     }
 
     pub(crate) fn touching(&self, cells: &[u32]) -> u64 {
-        match self.terms.is_empty() {
-            true => self.counter.touching(cells),
-            false => self.counter.touching(&self.terms.visited(cells)),
-        }
+        self.counter.touching(&self.terms.visited(cells))
     }
 
     /// Cost of what CPUs lose to each other because these cells share a line.
     pub(crate) fn excess(&self, cells: &[u32]) -> u64 {
-        match self.terms.is_empty() {
-            true => self.sharing.excess(cells),
-            false => self.sharing.excess(&self.terms.visited(cells)),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn whole_in(&self, build: usize, unit: usize) -> Whole {
-        self.wholes[build][unit]
+        self.sharing.excess(&self.terms.visited(cells))
     }
 
     /// The touched parts of a unit in the first build.
     #[inline]
     pub(crate) fn parts(&self, unit: usize) -> &[Part] {
-        self.parts.first().map_or(&[], |units| &units[unit])
-    }
-
-    #[inline]
-    pub(crate) fn parts_in(&self, build: usize, unit: usize) -> &[Part] {
-        &self.parts[build][unit]
+        self.parts_in.first().map_or(&[], |units| &units[unit])
     }
 
     /// Size in bits of a unit's members in the first build.
@@ -157,22 +129,19 @@ impl<'a> Problem<'a> {
         self.builds.first().map_or(1, |build| build.align_of(unit))
     }
 
-    /// Units that must keep an offset, with that offset in bytes.
-    pub(crate) fn kept(&self) -> &[(usize, u64)] {
-        &self.kept
-    }
-
-    /// Whether an order leaves all kept units at their offsets.
-    pub(crate) fn keeps_all(&self, order: &[usize]) -> bool {
-        let Some(build) = self.builds.first() else { return true };
-        order.iter().zip(build.spans(order)).all(|(unit, (start, _))| {
-            let kept = self.kept.iter().find(|kept| kept.0 == *unit);
-            kept.is_none_or(|kept| start / 8 == kept.1)
-        })
+    /// Whether an order keeps the constraints, and leaves all kept units at their offsets.
+    pub(crate) fn is_legal(&self, order: &[usize]) -> bool {
+        let keeps = |build: &BuildSlots| {
+            order.iter().zip(build.spans(order)).all(|(unit, (start, _))| {
+                let kept = self.constraints.units[*unit].kept_offset();
+                kept.is_none_or(|kept| start / 8 == kept)
+            })
+        };
+        self.constraints.check(order).is_ok() && self.builds.first().is_none_or(keeps)
     }
 
     pub(crate) fn size_cost(&self, build: &BuildSlots, size: u64) -> u64 {
         let over = size.saturating_sub(build.size_limit).div_ceil(build.line);
-        size.div_ceil(build.line) * self.size_weight + over * self.over_weight
+        size.div_ceil(build.line) * (self.scale / SIZE_SHARE) + over * (self.scale / OVER_SHARE)
     }
 }

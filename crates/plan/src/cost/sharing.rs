@@ -21,7 +21,7 @@ struct Rates {
     stores: [f64; LANES],
 }
 
-/// Rates by cell and CPU, and what a lost line costs.
+/// Rates by cell and CPU, and what a lost line costs. By default nothing is shared.
 #[derive(Clone, Debug, Default)]
 pub struct Sharing {
     /// By some CPUs at a time and cell.
@@ -33,18 +33,17 @@ pub struct Sharing {
     scale: f64,
 }
 
-impl Sharing {
-    /// No sharing at all.
-    pub fn none() -> Self {
-        Self::default()
-    }
+/// Nothing shared.
+pub(crate) static NO_SHARING: Sharing =
+    Sharing { rates: Vec::new(), written: Vec::new(), floors: Vec::new(), scale: 0.0 };
 
+impl Sharing {
     /// Rates of the cells from accesses by CPU. One lost line costs `unit`, times the share of alternations that
     /// `accesses` show as hits on modified lines in the declared layout, of which `lines` names the cells line by line.
     pub fn new(
         cells: &Cells,
         by_cpu: &[CpuAccess],
-        accesses: &[&Access],
+        accesses: &[Access],
         lines: &[Vec<u32>],
         unit: f64,
     ) -> Self {
@@ -80,9 +79,8 @@ impl Sharing {
     }
 
     /// Share of the load losses that alternation predicts which samples show, at most 1.
-    fn seen(&self, accesses: &[&Access], lines: &[Vec<u32>]) -> f64 {
-        let modified = accesses.iter().filter_map(|access| access.levels.get("HITM"));
-        let modified: u64 = modified.sum();
+    fn seen(&self, accesses: &[Access], lines: &[Vec<u32>]) -> f64 {
+        let modified: u64 = accesses.iter().filter_map(|access| access.levels.get("HITM")).sum();
         let predicted: f64 = lines.iter().map(|cells| self.losses(cells, false)).sum();
         if predicted > 0.0 { (modified as f64 / predicted).min(1.0) } else { 0.0 }
     }

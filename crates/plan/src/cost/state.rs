@@ -1,12 +1,10 @@
 //! An order with its cost, changed move by move.
 //!
 //! A move replaces a stretch of the order. Only units that lie elsewhere afterwards are looked at again, and a line's
-//! cost is remembered by what lies on it, so that most moves cost no count of visits at all.
+//! cost is remembered by what lies on it, so that most moves cost no count of visits at all. Where units that are laid out
+//! alike change places, nothing else moves, so nothing else is looked at.
 
-mod exchange;
-
-use crate::cost::lines::Lines;
-use crate::cost::memo::Memo;
+use crate::cost::lines::{Lines, Memo};
 use crate::cost::wish::Placed;
 use crate::cost::{Problem, View};
 use fieldline_layout::constraint::LinePin;
@@ -81,7 +79,15 @@ impl<'p> OrderState<'p> {
             *size = build.size(end);
         }
         self.fill_lines(memo);
-        self.cost = self.lines_cost() + self.size_cost() + self.problem.neighbours.cost(order);
+        let problem = self.problem;
+        let lines = problem
+            .views
+            .iter()
+            .zip(&self.lines)
+            .map(|(view, lines)| view.weight * lines.values.iter().sum::<u64>());
+        let sizes =
+            self.sizes.iter().zip(&problem.builds).map(|(size, build)| problem.size_cost(build, *size));
+        self.cost = lines.sum::<u64>() + sizes.sum::<u64>() + problem.neighbours.cost(order);
     }
 
     fn fill_lines(&mut self, memo: &mut Memo) {
@@ -89,27 +95,17 @@ impl<'p> OrderState<'p> {
             let lines = &mut self.lines[index];
             lines.clear();
             for (unit, span) in self.spans[view.build].iter().enumerate() {
-                for part in self.problem.parts_in(view.build, unit) {
+                for part in &self.problem.parts_in[view.build][unit] {
                     let on = view.lines_of(span.0 + part.start, span.0 + part.end);
                     lines.reach(on.1);
                     lines.toggle(on, part.key);
                 }
             }
-            for line in 0..self.lines[index].len() {
+            for line in 0..self.lines[index].keys.len() {
                 let value = self.value(index, line, memo);
-                self.lines[index].set_value(line, value);
+                self.lines[index].values[line] = value;
             }
         }
-    }
-
-    fn lines_cost(&self) -> u64 {
-        let views = self.problem.views.iter().zip(&self.lines);
-        views.map(|(view, lines)| view.weight * lines.sum()).sum()
-    }
-
-    fn size_cost(&self) -> u64 {
-        let sizes = self.sizes.iter().zip(&self.problem.builds);
-        sizes.map(|(size, build)| self.problem.size_cost(build, *size)).sum()
     }
 
     /// Units in order.
@@ -142,27 +138,23 @@ impl<'p> OrderState<'p> {
 
     /// Lines that all visits touch together, by view.
     pub fn touched(&self) -> Vec<u64> {
-        let views = self.problem.views.iter().zip(&self.lines);
-        let mut cells = Vec::new();
-        let touched = views.map(|(view, lines)| {
-            let weights = lines.taken().map(|number| {
-                self.cells_on(view, number, &mut cells);
-                self.problem.touching(&cells)
-            });
-            weights.sum()
-        });
-        touched.collect()
+        (0..self.lines.len()).map(|view| self.sum(view, |cells| self.problem.touching(cells))).collect()
     }
 
     /// What CPUs lose to each other on the lines of a view because of what lies together there, in lines touched.
     pub fn lost(&self, view: usize) -> u64 {
+        self.sum(view, |cells| self.problem.excess(cells))
+    }
+
+    /// What the cells on each line of a view come to, in all.
+    fn sum(&self, view: usize, count: impl Fn(&[u32]) -> u64) -> u64 {
         let (Some(of), Some(lines)) = (self.problem.views.get(view), self.lines.get(view)) else { return 0 };
         let mut cells = Vec::new();
-        let lost = lines.taken().map(|number| {
-            self.cells_on(of, number, &mut cells);
-            self.problem.excess(&cells)
+        let counts = lines.taken().map(|line| {
+            self.cells_on(of, line, &mut cells);
+            count(&cells)
         });
-        lost.sum()
+        counts.sum()
     }
 
     /// Whether no size exceeds its limit, kept members lie where they must, and wishes about lines are kept.
@@ -187,9 +179,8 @@ impl<'p> OrderState<'p> {
     /// Whether kept members lie where they must.
     #[inline]
     pub fn keeps_offsets(&self) -> bool {
-        let kept = self.problem.kept();
         let spans = self.spans.first();
-        kept.iter().all(|(unit, offset)| {
+        self.problem.kept.iter().all(|(unit, offset)| {
             let span = spans.and_then(|spans| spans.get(*unit));
             span.is_some_and(|span| span.0 / 8 == *offset)
         })
@@ -224,25 +215,67 @@ impl<'p> OrderState<'p> {
         (first.unwrap_or(place), last.unwrap_or(place) + 1)
     }
 
-    /// Replaces the units from place `first` on, by a permutation of them, and returns the new cost.
-    pub fn replace(&mut self, first: usize, units: &[usize], memo: &mut Memo) -> u64 {
-        self.begin(first, units);
-        for build in 0..self.problem.builds.len() {
-            self.place_again(build);
-        }
-        for view in 0..self.problem.views.len() {
-            self.move_parts(view, memo);
-        }
-        self.cost
-    }
-
-    /// Like [`OrderState::replace`] if the cost rises by less than `bound`; otherwise the order stays, and `false` is
-    /// returned. What rises too much in the first view already is not looked at in the others: they mostly agree, and
-    /// an order that is worse in the first can be had by way of others.
+    /// Replaces the units from place `first` on, by a permutation of them, if the cost rises by less than `bound`;
+    /// otherwise the order stays, and `false` is returned. What rises too much in the first view already is not looked
+    /// at in the others: they mostly agree, and an order that is worse in the first can be had by way of others.
     pub fn replace_below(&mut self, first: usize, units: &[usize], memo: &mut Memo, bound: f64) -> bool {
-        self.begin(first, units);
+        let after = first + units.len();
+        let seams = self.seam_change(first, units);
+        self.remember();
+        self.undo.first = first;
+        self.undo.order.clear();
+        self.undo.order.extend_from_slice(&self.order[first..after]);
+        for (place, unit) in (first..).zip(units) {
+            self.order[place] = *unit;
+            self.place_of[*unit] = place;
+        }
+        self.cost = self.cost.wrapping_add(seams);
         self.place_again(0);
         self.settle_below(memo, bound)
+    }
+
+    /// Like [`OrderState::replace_below`] for units at two places, in order, that are laid out alike in all builds.
+    pub fn exchange_below(&mut self, one: usize, other: usize, memo: &mut Memo, bound: f64) -> bool {
+        let units = (self.order[one], self.order[other]);
+        let before = self.seams_around(one, other);
+        self.remember();
+        self.undo.exchanged = Some((one, other));
+        self.order.swap(one, other);
+        (self.place_of[units.0], self.place_of[units.1]) = (other, one);
+        let after = self.seams_around(one, other);
+        self.cost = self.cost.wrapping_add(after).wrapping_sub(before);
+        for (spans, moved) in self.spans.iter_mut().zip(&mut self.undo.moved) {
+            moved.extend([(units.0, spans[units.0]), (units.1, spans[units.1])]);
+            spans.swap(units.0, units.1);
+        }
+        self.settle_below(memo, bound)
+    }
+
+    /// Places behind which something else stands once two units are exchanged: those before either and themselves.
+    fn seams_at(one: usize, other: usize) -> impl Iterator<Item = usize> {
+        let before = [one.checked_sub(1), Some(one), other.checked_sub(1).filter(|place| *place != one)];
+        before.into_iter().flatten().chain([other])
+    }
+
+    /// Cost of the seams around two places, the first before the second.
+    fn seams_around(&self, one: usize, other: usize) -> u64 {
+        let seams = Self::seams_at(one, other).filter_map(|place| {
+            Some(self.problem.neighbours.seam(*self.order.get(place)?, *self.order.get(place + 1)?))
+        });
+        seams.sum()
+    }
+
+    /// Whether units at two places, in order, may be exchanged, offsets and units that keep their order apart.
+    pub fn allows_exchange(&self, one: usize, other: usize) -> bool {
+        let unit = |place: usize| match place {
+            _ if place == one => self.order.get(other).copied(),
+            _ if place == other => self.order.get(one).copied(),
+            _ => self.order.get(place).copied(),
+        };
+        Self::seams_at(one, other).all(|place| {
+            let pair = unit(place).zip(unit(place + 1));
+            pair.is_none_or(|(before, behind)| self.problem.neighbours.may_follow(before, behind))
+        })
     }
 
     /// Counts lines anew after a move; takes it back if the cost rises by `bound` or more.
@@ -271,21 +304,6 @@ impl<'p> OrderState<'p> {
 
     fn rises_by(&self, bound: f64) -> bool {
         self.cost > self.undo.cost && (self.cost - self.undo.cost) as f64 >= bound
-    }
-
-    /// Gives places their new units and remembers what was there.
-    fn begin(&mut self, first: usize, units: &[usize]) {
-        let after = first + units.len();
-        let seams = self.seam_change(first, units);
-        self.remember();
-        self.undo.first = first;
-        self.undo.order.clear();
-        self.undo.order.extend_from_slice(&self.order[first..after]);
-        for (place, unit) in (first..).zip(units) {
-            self.order[place] = *unit;
-            self.place_of[*unit] = place;
-        }
-        self.cost = self.cost.wrapping_add(seams);
     }
 
     /// Begins a move: remembers what it costs before.
@@ -347,14 +365,14 @@ impl<'p> OrderState<'p> {
         lines.keep(view.line_of(low), view.line_of(high - 1));
         for (unit, old) in &self.undo.moved[view.build] {
             let (old, new) = (old.0, spans[*unit].0);
-            let whole = self.problem.whole_in(view.build, *unit);
+            let whole = self.problem.wholes[view.build][*unit];
             if whole.end == 0 || old == new {
                 continue;
             }
             let before = view.lines_of(old + whole.start, old + whole.end);
             let after = view.lines_of(new + whole.start, new + whole.end);
             if before.0 != before.1 || after.0 != after.1 {
-                for part in self.problem.parts_in(view.build, *unit) {
+                for part in &self.problem.parts_in[view.build][*unit] {
                     lines.toggle(view.lines_of(old + part.start, old + part.end), part.key);
                     lines.toggle(view.lines_of(new + part.start, new + part.end), part.key);
                 }
@@ -363,7 +381,14 @@ impl<'p> OrderState<'p> {
                 lines.toggle(after, whole.key);
             }
         }
-        self.settle(index, memo);
+        let weight = view.weight;
+        for line in self.lines[index].moved() {
+            if let Some(before) = self.lines[index].changed(line) {
+                let value = self.value(index, line, memo);
+                self.lines[index].values[line] = value;
+                self.cost = self.cost.wrapping_add(value.wrapping_sub(before).wrapping_mul(weight));
+            }
+        }
     }
 
     /// First bit that a touched unit leaves or comes to in the last move, and the bit behind the last.
@@ -371,7 +396,7 @@ impl<'p> OrderState<'p> {
         let spans = &self.spans[view.build];
         let mut reach: Option<(u64, u64)> = None;
         for (unit, old) in &self.undo.moved[view.build] {
-            let whole = self.problem.whole_in(view.build, *unit);
+            let whole = self.problem.wholes[view.build][*unit];
             if whole.end > 0 {
                 let new = spans[*unit].0;
                 let (low, high) = (old.0.min(new) + whole.start, old.0.max(new) + whole.end);
@@ -379,18 +404,6 @@ impl<'p> OrderState<'p> {
             }
         }
         reach
-    }
-
-    /// Adds to the cost what the changed lines of a view cost more than before.
-    fn settle(&mut self, index: usize, memo: &mut Memo) {
-        let weight = self.problem.views[index].weight;
-        for line in self.lines[index].moved() {
-            if let Some(before) = self.lines[index].changed(line) {
-                let value = self.value(index, line, memo);
-                self.lines[index].set_value(line, value);
-                self.cost = self.cost.wrapping_add(value.wrapping_sub(before).wrapping_mul(weight));
-            }
-        }
     }
 
     /// Takes the last replacement back.
@@ -415,7 +428,7 @@ impl<'p> OrderState<'p> {
     }
 
     fn value(&self, view: usize, line: usize, memo: &mut Memo) -> u64 {
-        let key = self.lines[view].key(line);
+        let key = self.lines[view].keys[line];
         if key == 0 {
             return 0;
         }
@@ -439,12 +452,25 @@ impl<'p> OrderState<'p> {
             if view.line_of(start) > line {
                 break;
             }
-            for part in self.problem.parts_in(view.build, *unit) {
+            for part in &self.problem.parts_in[view.build][*unit] {
                 let (first, last) = view.lines_of(start + part.start, start + part.end);
                 if (first..=last).contains(&line) {
                     cells.push(part.cell);
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seams_are_those_before_and_behind_either_place() {
+        let at = |one, other| OrderState::seams_at(one, other).collect::<Vec<_>>();
+        assert_eq!(at(2, 5), [1, 2, 4, 5]);
+        assert_eq!(at(2, 3), [1, 2, 3], "neighbours share one");
+        assert_eq!(at(0, 4), [0, 3, 4], "nothing stands before the first");
     }
 }

@@ -7,10 +7,12 @@
 use crate::cost::view::Part;
 use crate::cost::{BuildSlots, View};
 use crate::random::Random;
-use fieldline_layout::constraint::{Constraints, LineKind, LinePin, UnitBits};
+use fieldline_layout::constraint::{Constraints, LineKind, LinePin};
+use std::borrow::Cow;
+use std::cmp::Reverse;
 
 /// Cost of a line that breaks a wish, in lines in every visit: more than a visit can gain, yet a search may pass it.
-const BREACH: u64 = 4;
+pub(crate) const BREACH: u64 = 4;
 
 /// What wishes cost by the cells on a line.
 #[derive(Clone, Debug, Default)]
@@ -47,18 +49,21 @@ impl Terms {
         terms
     }
 
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.wishes.is_empty()
-    }
-
     /// The cells that visits know.
-    pub(crate) fn visited(&self, cells: &[u32]) -> Vec<u32> {
-        cells.iter().copied().filter(|cell| *cell < self.first).collect()
+    #[inline]
+    pub(crate) fn visited<'c>(&self, cells: &'c [u32]) -> Cow<'c, [u32]> {
+        match self.wishes.is_empty() {
+            true => Cow::Borrowed(cells),
+            false => cells.iter().copied().filter(|cell| *cell < self.first).collect(),
+        }
     }
 
     /// What the wishes cost on a line with these cells, in a view of weight 1. A group costs on every line.
+    #[inline]
     pub(crate) fn cost(&self, cells: &[u32]) -> u64 {
+        if self.wishes.is_empty() {
+            return 0;
+        }
         let mut here = vec![0_usize; self.wishes.len()];
         let wishes = cells.iter().filter_map(|cell| self.wish_of.get(cell.checked_sub(self.first)? as usize));
         for wish in wishes {
@@ -72,11 +77,6 @@ impl Terms {
         });
         breaches.sum::<usize>() as u64 * self.weight
     }
-}
-
-/// Cost of a place where a group begins or ends; `scale` is the cost of one line more touched in every visit.
-pub(crate) fn group_seam(scale: u64) -> u64 {
-    scale.saturating_mul(BREACH) / 2
 }
 
 /// By unit, the group it belongs to; the first of several.
@@ -105,10 +105,10 @@ impl Placed<'_> {
     pub(crate) fn keeps(&self, pin: &LinePin) -> bool {
         match pin.kind {
             LineKind::Apart => self.recorded().all(|view| self.are_apart(pin, view)),
-            LineKind::Same => self.own_views().all(|view| self.lines(pin, view).1 == 1),
+            LineKind::Same => self.own_views().all(|view| self.lines(pin, view) == 1),
             LineKind::Group => {
                 self.is_contiguous(pin)
-                    && self.own_views().all(|view| self.lines(pin, view).1 <= self.fewest(pin, view))
+                    && self.own_views().all(|view| self.lines(pin, view) <= self.fewest(pin, view))
             }
         }
     }
@@ -119,45 +119,44 @@ impl Placed<'_> {
     }
 
     fn own_views(&self) -> impl Iterator<Item = &View> {
-        self.builds.iter().enumerate().filter(|(_, build)| build.is_recorded()).filter_map(
-            |(index, build)| {
-                let own =
-                    self.views.iter().filter(move |view| view.build == index && view.line() == build.line);
-                own.reduce(|best, view| if view.weight > best.weight { view } else { best })
-            },
-        )
+        let recorded = self.builds.iter().enumerate().filter(|(_, build)| build.is_recorded());
+        recorded.filter_map(|(index, build)| {
+            let own = self.views.iter().filter(move |view| view.build == index && view.line() == build.line);
+            own.reduce(|best, view| if view.weight > best.weight { view } else { best })
+        })
+    }
+
+    /// First and last line of each member.
+    fn lines_of(&self, pin: &LinePin, view: &View) -> impl Iterator<Item = (usize, usize)> {
+        pin.parts.iter().map(|part| {
+            let start = self.spans[view.build][part.unit].0;
+            view.lines_of(start + part.start, start + part.end)
+        })
     }
 
     fn are_apart(&self, pin: &LinePin, view: &View) -> bool {
-        let mut lines: Vec<(usize, usize)> = pin.parts.iter().map(|part| self.lines_of(part, view)).collect();
+        let mut lines: Vec<(usize, usize)> = self.lines_of(pin, view).collect();
         lines.sort_unstable();
         lines.windows(2).all(|pair| pair[0].1 < pair[1].0)
     }
 
-    fn lines_of(&self, part: &UnitBits, view: &View) -> (usize, usize) {
-        let start = self.spans[view.build][part.unit].0;
-        view.lines_of(start + part.start, start + part.end)
-    }
-
-    /// The first line with bits of the members, and how many lines there are up to the last.
-    fn lines(&self, pin: &LinePin, view: &View) -> (usize, usize) {
-        let lines = pin.parts.iter().map(|part| self.lines_of(part, view));
-        let all = lines.reduce(|all, lines| (all.0.min(lines.0), all.1.max(lines.1)));
-        all.map_or((0, 0), |(first, last)| (first, last - first + 1))
+    /// How many lines there are from the first with bits of the members to the last.
+    fn lines(&self, pin: &LinePin, view: &View) -> usize {
+        let all = self.lines_of(pin, view).reduce(|all, lines| (all.0.min(lines.0), all.1.max(lines.1)));
+        all.map_or(0, |(first, last)| last - first + 1)
     }
 
     fn is_contiguous(&self, pin: &LinePin) -> bool {
-        let units = pin.units();
-        let places = units.iter().map(|unit| self.place_of[*unit]);
-        let ends = places.fold((usize::MAX, 0), |ends, place| (ends.0.min(place), ends.1.max(place)));
-        ends.1.saturating_sub(ends.0) + 1 == units.len()
+        let mut places: Vec<usize> = pin.units().iter().map(|unit| self.place_of[*unit]).collect();
+        places.sort_unstable();
+        places.windows(2).all(|pair| pair[1] == pair[0] + 1)
     }
 
     /// The fewest lines that hold a group's units: those of the largest alignment first, from a line's start on.
     fn fewest(&self, pin: &LinePin, view: &View) -> usize {
         let build = &self.builds[view.build];
         let mut units = pin.units();
-        units.sort_by_key(|unit| (std::cmp::Reverse(build.align_of(*unit)), *unit));
+        units.sort_by_key(|unit| (Reverse(build.align_of(*unit)), *unit));
         let end = units.iter().fold(0, |end, unit| build.place(*unit, end).1);
         usize::try_from(end.div_ceil(view.line() * 8)).unwrap_or(usize::MAX)
     }
@@ -180,6 +179,6 @@ mod tests {
         assert_eq!([cost(&[10, 11, 12]), cost(&[10, 12]), cost(&[1, 10])], [0, 1, 1]);
         assert_eq!([cost(&[13]), cost(&[13, 14]), cost(&[13, 14, 15])], [0, 1, 2]);
         assert_eq!([cost(&[16]), cost(&[16, 17])], [1, 1], "on two lines a group costs twice");
-        assert_eq!(terms.visited(&[1, 10, 9, 17]), [1, 9]);
+        assert_eq!(*terms.visited(&[1, 10, 9, 17]), [1, 9]);
     }
 }

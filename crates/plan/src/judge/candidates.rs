@@ -5,8 +5,8 @@
 //! exchanges, with several orders kept for each number of moved members: what a single move costs first, the next
 //! one may bring back.
 
-use crate::cost::Memo;
-use crate::cost::{OrderState, Problem};
+use crate::cost::{Memo, OrderState, Problem};
+use crate::judge::forecast::Counts;
 use crate::search::order::{exchanged, inserted};
 use crate::search::{CostedOrder, Mover, moved};
 use rayon::prelude::*;
@@ -35,32 +35,44 @@ pub fn front(
     accepts: &dyn Fn(&[usize]) -> bool,
 ) -> Vec<CostedOrder> {
     let mut beams = Beams { problem, accepts, by_moved: BTreeMap::new(), kept: BTreeMap::new() };
-    for found in known {
-        beams.add(found.clone());
-    }
+    known.iter().for_each(|found| beams.add(found.clone()));
     let ways = if start.len() <= FEW { known.len() } else { known.len().min(1) };
-    for path in known[..ways].par_iter().map(|found| back(problem, found)).collect::<Vec<_>>() {
-        path.into_iter().for_each(|found| beams.add(found));
-    }
+    let paths = known[..ways].par_iter().map(|found| back(problem, found));
+    paths.collect::<Vec<_>>().into_iter().flatten().for_each(|found| beams.add(found));
     let cost = OrderState::of(problem, start).cost();
     beams.add(CostedOrder { order: start.to_vec(), cost });
     // Lines of one step come back in the next.
     let mut memos = vec![Memo::default(); WIDTH];
     for count in 0..SMALL.min(most) {
         let here = beams.by_moved.get(&count).cloned().unwrap_or_default();
-        let next: Vec<Vec<CostedOrder>> = here
-            .par_iter()
-            .zip(&mut memos)
-            .map(|(found, memo)| branches(problem, found, count, memo))
-            .collect();
-        next.into_iter().flatten().for_each(|found| beams.add(found));
+        let steps = here.par_iter().zip(&mut memos);
+        let next = steps.map(|(found, memo)| branches(problem, found, count, memo));
+        next.collect::<Vec<_>>().into_iter().flatten().for_each(|found| beams.add(found));
     }
-    beams.front(most)
+    let mut front: Vec<CostedOrder> = Vec::new();
+    for (_, found) in beams.kept.into_iter().filter(|(moved, _)| *moved <= most) {
+        if front.last().is_none_or(|last| found.cost < last.cost) {
+            front.push(found);
+        }
+    }
+    front
 }
 
 /// How many members an order moves: those of all moved units.
 pub fn moved_members(problem: &Problem<'_>, order: &[usize]) -> usize {
     moved(order).iter().map(|unit| problem.constraints.units[*unit].members.len()).sum()
+}
+
+/// Index of the candidate at the knee of the front: where its share of what the best one brings is most above its share
+/// of the members that one moves; the first of equals. Beyond it each further member brings less than the mean.
+pub(crate) fn smallest(front: &[Counts], declared: u64) -> Option<usize> {
+    let gain = |found: &Counts| u128::from(declared.saturating_sub(found.cost));
+    let moves = |found: &Counts| moved(&found.order).len() as u128;
+    let best = front.last()?;
+    // Both shares times both wholes, so that integers compare; a candidate that moves more than the best is none.
+    let above = |found: &Counts| (gain(found) * moves(best)).checked_sub(moves(found) * gain(best));
+    let knee = front.iter().enumerate().rev().max_by_key(|(_, found)| above(found));
+    knee.map(|(index, _)| index)
 }
 
 /// Orders by number of moved members, cheapest first.
@@ -74,34 +86,24 @@ struct Beams<'p> {
 }
 
 impl Beams<'_> {
-    /// Keeps an order if it is among the cheapest for its moved members; equally dear ones mostly have the same lines.
+    /// Keeps an order if it is among the cheapest for its moved members.
     fn add(&mut self, found: CostedOrder) {
         let moved = moved_members(self.problem, &found.order);
-        self.keep(moved, &found);
-        let beam = self.by_moved.entry(moved).or_default();
-        let place = beam.partition_point(|other| other.cost < found.cost);
-        if beam.get(place).is_none_or(|other| other.cost != found.cost) {
-            beam.insert(place, found);
-            beam.truncate(WIDTH);
-        }
-    }
-
-    fn keep(&mut self, moved: usize, found: &CostedOrder) {
         let is_cheaper = self.kept.get(&moved).is_none_or(|known| found.cost < known.cost);
         let fits = || OrderState::of(self.problem, &found.order).fits();
         if is_cheaper && fits() && (self.accepts)(&found.order) {
             self.kept.insert(moved, found.clone());
         }
+        insert(self.by_moved.entry(moved).or_default(), found, WIDTH);
     }
+}
 
-    fn front(self, most: usize) -> Vec<CostedOrder> {
-        let mut front: Vec<CostedOrder> = Vec::new();
-        for (_, found) in self.kept.into_iter().filter(|(moved, _)| *moved <= most) {
-            if front.last().is_none_or(|last| found.cost < last.cost) {
-                front.push(found);
-            }
-        }
-        front
+/// Keeps an order among so many of the cheapest; equally dear ones mostly have the same lines.
+fn insert(beam: &mut Vec<CostedOrder>, found: CostedOrder, most: usize) {
+    let place = beam.partition_point(|other| other.cost < found.cost);
+    if beam.get(place).is_none_or(|other| other.cost != found.cost) {
+        beam.insert(place, found);
+        beam.truncate(most);
     }
 }
 
@@ -141,7 +143,7 @@ pub(crate) fn returned(order: &[usize], unit: usize, away: &[usize]) -> Vec<usiz
 fn branches(problem: &Problem<'_>, found: &CostedOrder, count: usize, memo: &mut Memo) -> Vec<CostedOrder> {
     let mut state = OrderState::new(problem, &found.order, memo);
     let mover = Mover::new(problem);
-    let (slack, start) = (SLACK * problem.scale() as f64, state.cost());
+    let (slack, start) = (SLACK * problem.scale as f64, state.cost());
     let mut best: Vec<CostedOrder> = Vec::new();
     for (first, units) in changes(problem, &mover, &state) {
         let worst = best.get(BRANCHES - 1).map_or(u64::MAX, |worst| worst.cost);
@@ -150,11 +152,9 @@ fn branches(problem: &Problem<'_>, found: &CostedOrder, count: usize, memo: &mut
             continue;
         }
         let cost = state.cost();
-        let place = best.partition_point(|other| other.cost < cost);
-        let is_new = best.get(place).is_none_or(|other| other.cost != cost);
-        if place < BRANCHES && is_new && moved_members(problem, state.order()) > count {
-            best.insert(place, CostedOrder { order: state.order().to_vec(), cost });
-            best.truncate(BRANCHES);
+        let is_new = cost < worst && best.iter().all(|other| other.cost != cost);
+        if is_new && moved_members(problem, state.order()) > count {
+            insert(&mut best, CostedOrder { order: state.order().to_vec(), cost }, BRANCHES);
         }
         state.undo();
     }
@@ -167,7 +167,7 @@ fn changes(problem: &Problem<'_>, mover: &Mover, state: &OrderState<'_>) -> Vec<
     let few = order.len() <= FEW;
     let mut changes = Vec::new();
     for from in 0..order.len() {
-        let (low, high) = mover.region(from);
+        let (low, high) = mover.regions[from];
         if !few && problem.parts(order[from]).is_empty() {
             continue;
         }

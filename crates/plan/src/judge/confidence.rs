@@ -35,11 +35,8 @@ impl Interval {
     }
 
     fn rounded(self) -> Self {
-        Self {
-            change: rounded(self.change, 10_000.0),
-            low: rounded(self.low, 10_000.0),
-            high: rounded(self.high, 10_000.0),
-        }
+        let [change, low, high] = [self.change, self.low, self.high].map(|of| rounded(of, 10_000.0));
+        Self { change, low, high }
     }
 }
 
@@ -93,7 +90,11 @@ pub(crate) fn stability(unit: usize, order: &Pairs, declared: &Pairs, resamples:
         false => 2 * met(pairs, &companions) >= companions.len(),
         true => 2 * met(pairs, &left) <= left.len(),
     };
-    rounded(resamples.iter().filter(again).count() as f64 / resamples.len().max(1) as f64, 10_000.0)
+    share(resamples.iter().filter(again).count(), resamples.len())
+}
+
+pub(crate) fn share(count: usize, all: usize) -> f64 {
+    rounded(count as f64 / all.max(1) as f64, 10_000.0)
 }
 
 /// How often the pairs of a line come together again: the mean, and the least.

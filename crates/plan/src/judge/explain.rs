@@ -1,12 +1,15 @@
 //! Why a member moves, in words a maintainer can check: who touches it, with whom, read or written.
 
 use crate::cost::Model;
-use crate::result::{MovedMember, rounded};
-use crate::visits::sources;
+use crate::result::{Arrangement, MovedMember, Outcome, StructPlan, rounded};
+use crate::search::moved;
 use fieldline_access::AccessProfile;
 use fieldline_access::access::Access;
-use fieldline_layout::{Layout, Member};
+use fieldline_layout::constraint::Constraints;
+use fieldline_layout::{Layout, Member, abi};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// Functions and members named in a reason.
 const NAMED: usize = 3;
@@ -33,91 +36,91 @@ struct Heat {
 impl<'a> Explainer<'a> {
     /// Sums what is known of each member. `line` is the cacheline size in bytes.
     pub fn new(profile: &'a AccessProfile, declared: &'a Layout, model: &Model, line: u64) -> Self {
-        let heat = declared.members.iter().map(|member| Heat::of(member, &model.accesses));
-        let mut heat: Vec<Heat> = heat.collect();
-        for source in sources(profile, declared) {
-            let held = profile.types.get(source.type_index).into_iter();
-            for access in held.flat_map(|held| &held.cpus) {
-                let offset = access.offset.checked_sub(source.base);
-                let member = offset.and_then(|offset| declared.member_at(offset));
-                if let Some(heat) = member.and_then(|member| heat.get_mut(member)) {
-                    heat.cpus.insert(access.cpu);
-                }
+        let mut heat: Vec<Heat> =
+            declared.members.iter().map(|member| Heat::of(member, &model.accesses)).collect();
+        for access in &model.cpus {
+            let member = declared.member_at(access.offset);
+            if let Some(heat) = member.and_then(|member| heat.get_mut(member)) {
+                heat.cpus.insert(access.cpu);
             }
         }
         Self { profile, declared, heat, samples: model.enough.have, line: line.max(1) }
     }
 
-    /// Explains why the member with a declared index is where it is in the new layout, whose members have `order`.
-    pub fn explain(&self, index: usize, chosen: &Layout, order: &[usize]) -> Option<MovedMember> {
-        let place = order.iter().position(|other| *other == index)?;
-        let member = chosen.members.get(place)?;
-        let heat = self.heat.get(index)?;
-        let neighbours = self.neighbours(member, chosen, order, index);
-        let functions = self.functions(heat, &neighbours);
-        let with: Vec<String> = neighbours.iter().map(|(other, _)| self.label(*other)).collect();
+    /// Explains why a member is where it is in the new layout, whose members have `order`.
+    pub fn explain(&self, moved: MovedMember, chosen: &Layout, order: &[usize]) -> MovedMember {
+        let Some(heat) = self.heat.get(moved.index) else { return moved };
+        let neighbours = self.neighbours(moved.index, chosen, order);
         let samples = heat.loads + heat.stores;
-        let share = samples as f64 / self.samples.max(1) as f64;
         let mut moved = MovedMember {
-            index,
-            name: member.name.clone(),
-            from: self.declared.members.get(index)?.offset(),
-            to: member.offset(),
             loads: heat.loads,
             stores: heat.stores,
             cpus: heat.cpus.len(),
-            share: rounded(share, 10_000.0),
-            functions,
-            with,
-            reason: String::new(),
+            share: rounded(samples as f64 / self.samples.max(1) as f64, 10_000.0),
+            functions: self.functions(heat, &neighbours),
+            with: neighbours.iter().map(|other| self.declared.members[*other].label().to_owned()).collect(),
+            ..moved
         };
         moved.reason = sentence(&moved, heat.by_function.len());
-        Some(moved)
-    }
-
-    fn label(&self, index: usize) -> String {
-        self.declared.members.get(index).map_or_else(String::new, |member| member.label().to_owned())
+        moved
     }
 
     /// Members on the same lines that functions touch together with this one, by how often they do.
-    fn neighbours(
-        &self,
-        member: &Member,
-        chosen: &Layout,
-        order: &[usize],
-        index: usize,
-    ) -> Vec<(usize, u64)> {
-        let lines = self.lines(member);
-        let near = order.iter().zip(&chosen.members);
-        let near = near.filter(|(other, placed)| **other != index && !self.lines(placed).is_disjoint(&lines));
-        let shared = near.map(|(other, _)| (*other, self.heat[index].shared_with(&self.heat[*other])));
-        let mut shared: Vec<(usize, u64)> = shared.filter(|(_, samples)| *samples > 0).collect();
-        shared.sort_by_key(|(other, samples)| (std::cmp::Reverse(*samples), *other));
-        shared.truncate(NAMED);
-        shared
+    fn neighbours(&self, index: usize, chosen: &Layout, order: &[usize]) -> Vec<usize> {
+        let placed = || order.iter().copied().zip(&chosen.members);
+        let lines: BTreeSet<u64> = placed()
+            .filter(|(other, _)| *other == index)
+            .flat_map(|(_, member)| self.lines(member))
+            .collect();
+        let near = placed().filter(|(other, member)| {
+            *other != index && self.lines(member).any(|line| lines.contains(&line))
+        });
+        let shared = near.map(|(other, _)| (Reverse(self.heat[index].shared_with(&self.heat[other])), other));
+        let mut shared: Vec<(Reverse<u64>, usize)> = shared.filter(|(samples, _)| samples.0 > 0).collect();
+        shared.sort_unstable();
+        shared.into_iter().map(|(_, other)| other).take(NAMED).collect()
     }
 
-    fn lines(&self, member: &Member) -> BTreeSet<u64> {
+    fn lines(&self, member: &Member) -> RangeInclusive<u64> {
         let last = (member.offset() + member.size()).saturating_sub(1).max(member.offset());
-        (member.offset() / self.line..=last / self.line).collect()
+        member.offset() / self.line..=last / self.line
     }
 
     /// Functions that touch the member and its neighbours, or else those that touch it most.
-    fn functions(&self, heat: &Heat, neighbours: &[(usize, u64)]) -> Vec<String> {
-        let joint = |function: &u32| {
-            neighbours.iter().any(|(other, _)| self.heat[*other].by_function.contains_key(function))
-        };
-        let mut functions: Vec<(bool, u64, u32)> = heat
-            .by_function
-            .iter()
-            .map(|(function, samples)| (joint(function), *samples, *function))
-            .collect();
-        functions
-            .sort_by_key(|(joint, samples, function)| (std::cmp::Reverse((*joint, *samples)), *function));
+    fn functions(&self, heat: &Heat, neighbours: &[usize]) -> Vec<String> {
+        let joint =
+            |function| neighbours.iter().any(|other| self.heat[*other].by_function.contains_key(function));
+        let mut functions: Vec<(&u32, &u64)> = heat.by_function.iter().collect();
+        functions.sort_by_key(|(function, samples)| (Reverse((joint(function), *samples)), *function));
         let names =
-            functions.iter().filter_map(|(_, _, function)| self.profile.functions.get(*function as usize));
+            functions.iter().filter_map(|(function, _)| self.profile.functions.get(**function as usize));
         names.take(NAMED).cloned().collect()
     }
+}
+
+/// Makes an order of units the chosen one; `explain` says more of each member that moves, by the new layout and the
+/// declared indices of its members.
+pub(crate) fn adopt(
+    result: &mut StructPlan,
+    layout: &Layout,
+    constraints: &Constraints,
+    order: &[usize],
+    explain: impl Fn(MovedMember, &Layout, &[usize]) -> MovedMember,
+) {
+    let members = constraints.members_in(order);
+    let Some(chosen) = abi::reorder(layout, &members) else { return };
+    let units = moved(order).into_iter().map(|unit| &constraints.units[unit]);
+    let moved = units.flat_map(|unit| &unit.members).filter_map(|index| {
+        let member = layout.members.get(*index)?;
+        let place = members.iter().position(|other| other == index)?;
+        let (name, from, to) = (member.name.clone(), member.offset(), chosen.members.get(place)?.offset());
+        let moved = MovedMember { index: *index, name, from, to, ..MovedMember::default() };
+        Some(explain(moved, &chosen, &members))
+    });
+    result.moved = moved.collect();
+    result.chosen = Arrangement::new(&chosen, members.iter().copied());
+    result.outcome = Outcome::Moved;
+    result.reason = None;
 }
 
 impl Heat {
@@ -133,11 +136,8 @@ impl Heat {
 
     /// How often functions touch both members: the less frequent one's samples, by function.
     fn shared_with(&self, other: &Self) -> u64 {
-        let both = self.by_function.iter().filter_map(|(function, samples)| {
-            let others = other.by_function.get(function)?;
-            Some((*samples).min(*others))
-        });
-        both.sum()
+        let both = self.by_function.iter();
+        both.filter_map(|(function, samples)| other.by_function.get(function).min(Some(samples))).sum()
     }
 }
 
@@ -151,7 +151,10 @@ fn sentence(moved: &MovedMember, functions: usize) -> String {
         more => format!("{} and {more} more", moved.functions.join(", ")),
     };
     let verb = verb(moved.stores as f64 / samples as f64, functions == 1);
-    let share = percent(moved.share);
+    let share = match moved.share {
+        share if share < 0.001 => "under 0.1 %".to_owned(),
+        share => format!("{:.1} %", share * 100.0),
+    };
     let cpus = match moved.cpus {
         0 => String::new(),
         1 => " on one CPU".to_owned(),
@@ -173,10 +176,6 @@ fn verb(stores: f64, one: bool) -> &'static str {
         (_, _, true) => "reads and writes",
         (_, _, false) => "read and write",
     }
-}
-
-fn percent(share: f64) -> String {
-    if share < 0.001 { "under 0.1 %".to_owned() } else { format!("{:.1} %", share * 100.0) }
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -1,7 +1,7 @@
 //! What an order costs under each view, and that as figures for people.
 
-use crate::cost::{OrderState, Problem};
-use crate::judge::planner::{Planner, Problems};
+use crate::cost::OrderState;
+use crate::judge::planner::Planner;
 use crate::result::{BeforeAfter, Forecast, SizeForecast, rounded};
 use crate::visits::Visits;
 use std::collections::BTreeMap;
@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 /// An order that touches not even this share fewer lines is within what chance gives.
 const LEAST_GAIN: f64 = 0.02;
 
-/// Lines that visits touch by view, of both kinds of visits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An order, and the lines that visits touch in it by view, of both kinds of visits.
+#[derive(Clone, Debug)]
 pub(crate) struct Counts {
+    pub(crate) order: Vec<usize>,
     pub(crate) together: Vec<u64>,
     pub(crate) alone: Vec<u64>,
     pub(crate) sizes: Vec<u64>,
@@ -51,26 +52,26 @@ impl Planner<'_> {
     /// Lines touched and lost over all views, after less before, as a share of before.
     pub(crate) fn change(&self, before: &Counts, after: &Counts) -> f64 {
         let weighted = |counts: &Counts| -> u64 {
-            let views = self.matrix.views.iter().zip(&counts.together);
-            let touched: u64 = views.map(|(view, lines)| view.weight * lines).sum();
-            touched
-                + counts.pairs_lost
-                + self.matrix.views.first().map_or(0, |view| view.weight * counts.lost)
+            let views = &self.matrix.views;
+            let touched = views.iter().zip(&counts.together).map(|(view, lines)| view.weight * lines);
+            let lost = views.first().map_or(0, |view| view.weight * counts.lost);
+            touched.sum::<u64>() + counts.pairs_lost + lost
         };
         weighted(after) as f64 / weighted(before).max(1) as f64 - 1.0
     }
 
-    pub(crate) fn counts(&self, problems: &Problems<'_>, order: &[usize]) -> Counts {
-        let count = |problem: &Problem<'_>| {
-            let state = OrderState::of(problem, order);
-            (state.touched(), state.sizes().to_vec())
-        };
-        let (together, sizes) = count(&problems.together);
-        let alone = count(&problems.alone).0;
-        let state = OrderState::of(&problems.together, order);
+    pub(crate) fn counts(&self, order: &[usize]) -> Counts {
+        let state = OrderState::of(&self.together, order);
         let pairs = self.matrix.views.iter().enumerate().filter(|(_, view)| view.pairs);
-        let pairs_lost = pairs.map(|(index, view)| view.weight * state.lost(index)).sum();
-        Counts { together, alone, sizes, lost: state.lost(0), pairs_lost, cost: state.cost() }
+        Counts {
+            order: order.to_vec(),
+            together: state.touched(),
+            alone: OrderState::of(&self.alone, order).touched(),
+            sizes: state.sizes().to_vec(),
+            lost: state.lost(0),
+            pairs_lost: pairs.map(|(index, view)| view.weight * state.lost(index)).sum(),
+            cost: state.cost(),
+        }
     }
 
     pub(crate) fn sizes(&self, before: &Counts, after: &Counts) -> Vec<SizeForecast> {
@@ -107,11 +108,9 @@ impl Planner<'_> {
 
     /// Lines per visit, the mean over views by weight, to three digits; 0 for views nothing is known of.
     fn mean(&self, views: &[usize], lines: &[u64], visits: &Visits) -> f64 {
-        let weights: u64 = views.iter().map(|view| self.matrix.views[*view].weight).sum();
-        let sum: u64 = views
-            .iter()
-            .map(|view| self.matrix.views[*view].weight * lines.get(*view).copied().unwrap_or(0))
-            .sum();
+        let weight = |view: &usize| self.matrix.views[*view].weight;
+        let weights: u64 = views.iter().map(weight).sum();
+        let sum: u64 = views.iter().map(|view| weight(view) * lines.get(*view).copied().unwrap_or(0)).sum();
         rounded(sum as f64 / (weights.max(1) * visits.total().max(1)) as f64, 1_000.0)
     }
 }

@@ -40,13 +40,10 @@ impl Planner<'_> {
     pub(crate) fn groups(&self, order: &[usize]) -> Vec<Group> {
         let Some(recorded) = self.matrix.builds.first() else { return Vec::new() };
         let spans = recorded.spans(order);
-        let sized: Vec<(u64, BuildSlots)> = LINES.iter().map(|line| (*line, self.sized(*line))).collect();
+        let sized =
+            LINES.map(|line| BuildSlots::new(self.layout, self.constraints, self.options.build_line, line));
         let stretches = self.stretches(order, &spans);
         stretches.iter().map(|stretch| self.group(order, &spans, stretch, &sized)).collect()
-    }
-
-    fn sized(&self, line: u64) -> BuildSlots {
-        BuildSlots::new(self.layout, self.constraints, self.options.build_line, line)
     }
 
     /// Places by the line they begin on; cold lines in a row are one stretch.
@@ -55,16 +52,16 @@ impl Planner<'_> {
         let places: Vec<usize> = (0..order.len()).collect();
         let mut stretches: Vec<Stretch> = Vec::new();
         for run in places.chunk_by(|one, other| line(one) == line(other)) {
-            let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
-            let next = self.stretch(order, *first, *last + 1);
-            let before = stretches
-                .last()
-                .filter(|before| before.kind() == GroupKind::Cold && next.kind() == GroupKind::Cold);
-            let joined = before.map(|before| self.stretch(order, before.first, next.end));
-            match joined.filter(|joined| joined.kind() == GroupKind::Cold) {
-                Some(joined) => stretches[..].last_mut().into_iter().for_each(|last| *last = joined),
-                None => stretches.push(next),
+            let mut next = self.stretch(order, run[0], run[0] + run.len());
+            let is_cold = |stretch: &Stretch| stretch.kind() == GroupKind::Cold;
+            if let Some(before) = stretches.last().filter(|before| is_cold(before) && is_cold(&next)) {
+                let joined = self.stretch(order, before.first, next.end);
+                if is_cold(&joined) {
+                    next = joined;
+                    stretches.pop();
+                }
             }
+            stretches.push(next);
         }
         stretches
     }
@@ -73,7 +70,7 @@ impl Planner<'_> {
         let units: BTreeSet<usize> = order[first..end].iter().copied().collect();
         let cells = (0..).zip(self.model.cells.iter()).filter(|(_, cell)| units.contains(&cell.unit));
         let cells: Vec<u32> = cells.map(|(number, _)| number).collect();
-        let touched = self.model.together.touching(&cells, &mut Vec::new());
+        let touched = self.together.touching(&cells);
         let (loads, stores) = self.accesses(&units);
         Stretch {
             first,
@@ -100,22 +97,16 @@ impl Planner<'_> {
         })
     }
 
-    fn group(
-        &self,
-        order: &[usize],
-        spans: &[(u64, u64)],
-        stretch: &Stretch,
-        sized: &[(u64, BuildSlots)],
-    ) -> Group {
+    fn group(&self, order: &[usize], spans: &[(u64, u64)], stretch: &Stretch, sized: &[BuildSlots]) -> Group {
         let kind = stretch.kind();
         let places = stretch.first..stretch.end;
         let (start, end) = (spans[stretch.first].0, spans[stretch.end - 1].1);
-        let padding = sized
-            .iter()
-            .map(|(line, build)| self.padding(order, stretch, build, *line, self.options.pointer));
+        let padding = sized.iter().map(|build| self.padding(order, stretch, build, self.options.pointer));
+        let first = order.get(stretch.first).zip(self.matrix.builds.first());
+        let slot = first.and_then(|(unit, build)| build.unit_slots(*unit).first());
         let (alignment, reason) = match kind {
             GroupKind::Cold => (GroupAlignment::None, "no line is kept for it".to_owned()),
-            _ if self.begins_aligned(order, stretch) => {
+            _ if slot.is_some_and(|slot| slot.align >= self.options.build_line) => {
                 (GroupAlignment::None, "its first member is aligned to the line already".to_owned())
             }
             _ => self.alignment(order, stretch),
@@ -137,55 +128,36 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether its first member asks for a line's alignment on the recorded machine.
-    fn begins_aligned(&self, order: &[usize], stretch: &Stretch) -> bool {
-        let first = order.get(stretch.first).zip(self.matrix.builds.first());
-        let slot = first.and_then(|(unit, build)| build.unit_slots(*unit).first());
-        slot.is_some_and(|slot| slot.align >= self.options.build_line)
-    }
-
     /// Aligned where no build pays for it, else conditionally where none pays for that, else not at all.
     fn alignment(&self, order: &[usize], stretch: &Stretch) -> (GroupAlignment, String) {
         let builds = self.matrix.with_pointers(self.options).into_iter();
         let costs: Vec<Padding> =
-            builds.map(|(build, pointer)| self.padding(order, stretch, build, build.line, pointer)).collect();
+            builds.map(|(build, pointer)| self.padding(order, stretch, build, pointer)).collect();
         let worst = |bytes: fn(&Padding) -> u64| costs.iter().max_by_key(|cost| bytes(cost)).copied();
         let Some((plain, conditional)) = worst(|cost| cost.aligned).zip(worst(|cost| cost.conditional))
         else {
             return (GroupAlignment::None, String::new());
         };
+        let own = self.options.build_line;
         let costly = format!("aligning it costs up to {} B (for {} B lines)", plain.aligned, plain.line);
         match (plain.aligned, conditional.conditional) {
             (0, _) => (GroupAlignment::Aligned, "aligning it costs no byte in any build".to_owned()),
-            (_, 0) => (
-                GroupAlignment::Conditional,
-                format!("{costly}, only for {} B lines none", self.options.build_line),
-            ),
-            (_, bytes) => (
-                GroupAlignment::None,
-                format!(
-                    "{costly}, only for {} B lines still {bytes} B (for {} B lines)",
-                    self.options.build_line, conditional.line
-                ),
-            ),
+            (_, 0) => (GroupAlignment::Conditional, format!("{costly}, only for {own} B lines none")),
+            (_, bytes) => {
+                let still = format!("still {bytes} B (for {} B lines)", conditional.line);
+                (GroupAlignment::None, format!("{costly}, only for {own} B lines {still}"))
+            }
         }
     }
 
-    fn padding(
-        &self,
-        order: &[usize],
-        stretch: &Stretch,
-        build: &BuildSlots,
-        line: u64,
-        long: u64,
-    ) -> Padding {
+    fn padding(&self, order: &[usize], stretch: &Stretch, build: &BuildSlots, long: u64) -> Padding {
         let count = |units: &[usize]| units.iter().map(|unit| build.unit_slots(*unit).len()).sum::<usize>();
         let slots: Vec<_> = order.iter().flat_map(|unit| build.unit_slots(*unit)).copied().collect();
         let range = (count(&order[..stretch.first]), count(&order[..stretch.end]));
-        let size = |marks| marked_size(&slots, range, marks, line, long, build.align(), build.tail());
+        let size = |marks| marked_size(&slots, range, marks, build.line, long, build.align, build.tail);
         let grows = |marks| size(marks).saturating_sub(size(Marks::Plain));
         Padding {
-            line,
+            line: build.line,
             aligned: grows(Marks::Aligned),
             conditional: grows(Marks::AlignedAt(self.options.build_line)),
         }

@@ -42,15 +42,14 @@ impl Matrix {
             notes: Vec::new(),
         };
         for elsewhere in &options.elsewhere {
-            let (note, build) = matrix.judge(layout, constraints, model, options, elsewhere);
+            let note = matrix.judge(layout, constraints, model, options, elsewhere);
             matrix.notes.push(note);
-            matrix.builds.extend(build);
         }
         matrix.look_elsewhere(layout, model, options);
         matrix
     }
 
-    /// A file's build of the struct, unless it can't be judged or is like one there already is.
+    /// Adds a file's build of the struct, unless it can't be judged or is like one there already is.
     fn judge(
         &mut self,
         layout: &Layout,
@@ -58,26 +57,33 @@ impl Matrix {
         model: &Model,
         options: &PlanOptions,
         elsewhere: &Elsewhere,
-    ) -> (BuildNote, Option<BuildSlots>) {
+    ) -> BuildNote {
         let other = elsewhere.layouts.iter().find(|other| other.name == layout.name);
-        let mut note = note(elsewhere, other);
-        let joined = match other {
-            Some(other) => Joined::new(layout, options.build_line, other, elsewhere.line),
-            None => Err(BuildMismatch::Missing(layout.name.clone())),
+        let mut note = BuildNote {
+            build: elsewhere.name.clone(),
+            line: elsewhere.line,
+            size: other.map(|other| other.size),
+            judged: BuildJudged::No,
+            reason: None,
+            absent: Vec::new(),
+            extra: Vec::new(),
         };
+        let other = other.ok_or_else(|| BuildMismatch::Missing(layout.name.clone()));
+        let joined = other.and_then(|other| Joined::new(layout, options.build_line, other, elsewhere.line));
         let joined = match joined {
             Ok(joined) => joined,
-            Err(mismatch) => return (BuildNote { reason: Some(mismatch.to_string()), ..note }, None),
+            Err(mismatch) => return BuildNote { reason: Some(mismatch.to_string()), ..note },
         };
         (note.absent, note.extra) = (joined.absent(), joined.extra());
         let build = joined.build(constraints, &model.cells, elsewhere.line);
         if let Some(index) = self.builds.iter().position(|known| build.is_like(known, &model.cells)) {
             let known = self.names[index].clone();
             note.reason = Some(known.unwrap_or_else(|| format!("the recorded one for {} B", elsewhere.line)));
-            return (BuildNote { judged: BuildJudged::Alike, ..note }, None);
+            return BuildNote { judged: BuildJudged::Alike, ..note };
         }
         self.names.push(Some(elsewhere.name.clone()));
-        (BuildNote { judged: BuildJudged::Yes, ..note }, Some(build))
+        self.builds.push(build);
+        BuildNote { judged: BuildJudged::Yes, ..note }
     }
 
     /// Views on the builds of other files, each at its own line size. All of them together weigh as much as the
@@ -88,11 +94,9 @@ impl Matrix {
         let weight = WEIGHT / 2 / (self.builds.len() - first).max(1) as u64;
         for (index, build) in self.builds.iter().enumerate().skip(first) {
             let is_placed_alike = build.line == options.build_line && build.size_limit == layout.size;
-            let phases = if is_placed_alike { shares(&model.phases, build.line) } else { vec![(0, 1.0)] };
-            let views = phases
-                .into_iter()
-                .map(|(phase, share)| View::new(index, build.line, phase, (weight as f64 * share) as u64));
-            self.views.extend(views);
+            let phases = if is_placed_alike { &model.phases } else { &BTreeMap::new() };
+            let views = phased(phases, build.line, weight).into_iter();
+            self.views.extend(views.map(|(phase, weight)| View::new(index, build.line, phase, weight)));
         }
     }
 
@@ -102,18 +106,6 @@ impl Matrix {
             named.map_or(options.pointer, |elsewhere| elsewhere.pointer)
         };
         self.builds.iter().zip(self.names.iter().map(pointer)).collect()
-    }
-}
-
-fn note(elsewhere: &Elsewhere, other: Option<&Layout>) -> BuildNote {
-    BuildNote {
-        build: elsewhere.name.clone(),
-        line: elsewhere.line,
-        size: other.map(|other| other.size),
-        judged: BuildJudged::No,
-        reason: None,
-        absent: Vec::new(),
-        extra: Vec::new(),
     }
 }
 
@@ -131,26 +123,20 @@ fn views(builds: &[BuildSlots], phases: &BTreeMap<u64, u64>, options: &PlanOptio
             (false, None) => WEIGHT / 2,
             (false, Some(_)) => WEIGHT / 4,
         };
-        views.extend(
-            shares(phases, *line)
-                .into_iter()
-                .map(|(phase, share)| View::new(0, *line, phase, (weight as f64 * share) as u64)),
-        );
+        let phased = phased(phases, *line, weight).into_iter();
+        views.extend(phased.map(|(phase, weight)| View::new(0, *line, phase, weight)));
         views.extend(other.map(|build| View::new(build, *line, 0, weight)));
     }
     if options.adjacent_lines {
-        views.extend(pairs(phases, options.build_line));
+        let line = options.build_line;
+        let phased = phased(phases, line.saturating_mul(2), PAIR_WEIGHT).into_iter();
+        views.extend(phased.map(|(phase, weight)| View::on_pairs(0, line, phase, weight)));
     }
     views
 }
 
-fn pairs(phases: &BTreeMap<u64, u64>, line: u64) -> impl Iterator<Item = View> {
-    let shares = shares(phases, line.saturating_mul(2)).into_iter();
-    shares.map(move |(phase, share)| View::on_pairs(0, line, phase, (PAIR_WEIGHT as f64 * share) as u64))
-}
-
-/// Where objects begin within a line of `line` bytes, and which share of them.
-fn shares(phases: &BTreeMap<u64, u64>, line: u64) -> Vec<(u64, f64)> {
+/// Where objects begin within a line of `line` bytes, and the weight of those; on a line if nothing is known.
+fn phased(phases: &BTreeMap<u64, u64>, line: u64, weight: u64) -> Vec<(u64, u64)> {
     let mut within: BTreeMap<u64, u64> = BTreeMap::new();
     for (phase, objects) in phases {
         *within.entry(phase % line.max(1)).or_default() += objects;
@@ -159,7 +145,8 @@ fn shares(phases: &BTreeMap<u64, u64>, line: u64) -> Vec<(u64, f64)> {
     within.retain(|_, objects| *objects * RARE_PHASE >= all && *objects > 0);
     let kept: u64 = within.values().sum();
     if kept == 0 {
-        return vec![(0, 1.0)];
+        return vec![(0, weight)];
     }
-    within.into_iter().map(|(phase, objects)| (phase, objects as f64 / kept as f64)).collect()
+    let share = |objects: u64| objects as f64 / kept as f64;
+    within.into_iter().map(|(phase, objects)| (phase, (weight as f64 * share(objects)) as u64)).collect()
 }

@@ -1,10 +1,10 @@
 //! The problems of one struct.
 
+use crate::cost::sharing::NO_SHARING;
 use crate::cost::{Model, Problem, Sharing};
 use crate::judge::matrix::Matrix;
 use crate::options::PlanOptions;
-use crate::search::starts::search;
-use crate::search::{Effort, LowerBound, Search};
+use crate::search::LowerBound;
 use crate::visits::Visits;
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::Constraints;
@@ -15,13 +15,10 @@ pub(crate) struct Planner<'a> {
     pub(crate) model: &'a Model,
     pub(crate) options: &'a PlanOptions,
     pub(crate) matrix: Matrix,
-    pub(crate) lower: LowerBound,
-}
-
-/// What an order is judged by.
-pub(crate) struct Problems<'a> {
+    /// Orders in visits by what runs in one go, and in visits as if each function ran alone.
     pub(crate) together: Problem<'a>,
     pub(crate) alone: Problem<'a>,
+    pub(crate) lower: LowerBound,
 }
 
 impl<'a> Planner<'a> {
@@ -31,29 +28,20 @@ impl<'a> Planner<'a> {
         model: &'a Model,
         options: &'a PlanOptions,
     ) -> Self {
+        let matrix = Matrix::new(layout, constraints, model, options);
+        let problem = |visits: &'a Visits, sharing: &'a Sharing| {
+            let (builds, views) = (matrix.builds.clone(), matrix.views.clone());
+            Problem::new(constraints, &model.cells, visits, sharing, builds, views)
+        };
         Self {
-            matrix: Matrix::new(layout, constraints, model, options),
+            together: problem(&model.together, &model.sharing),
+            alone: problem(&model.alone, &NO_SHARING),
             lower: LowerBound::default(),
+            matrix,
             layout,
             constraints,
             model,
             options,
         }
-    }
-
-    pub(crate) fn problem(&self, visits: &'a Visits, sharing: &'a Sharing) -> Problem<'a> {
-        let (builds, views) = (self.matrix.builds.clone(), self.matrix.views.clone());
-        Problem::new(self.constraints, &self.model.cells, visits, sharing, builds, views)
-    }
-
-    pub(crate) fn problems(&self, none: &'a Sharing) -> Problems<'a> {
-        Problems {
-            together: self.problem(&self.model.together, &self.model.sharing),
-            alone: self.problem(&self.model.alone, none),
-        }
-    }
-
-    pub(crate) fn search(&self, problem: &Problem<'_>, effort: Effort) -> Search {
-        search(problem, &self.constraints.initial_order(), effort, self.model.seed)
     }
 }

@@ -1,13 +1,13 @@
 //! The whole pipeline, from samples to order, run again on parts and resamples of the time.
 
-use crate::cost::{Model, OrderState, Problem, Sharing};
+use crate::cost::{Model, OrderState, Problem};
 use crate::judge::candidates::{moved_members, returned};
-use crate::judge::confidence::{FOLDS, Pairs, STABLE, drawn, fold, pair_shares, stability};
+use crate::judge::confidence::{FOLDS, Pairs, STABLE, drawn, fold, pair_shares, share, stability};
 use crate::judge::forecast::Counts;
-use crate::judge::planner::{Planner, Problems};
+use crate::judge::planner::Planner;
 use crate::result::{BeforeAfter, Confidence, Forecast, Grouping, Interval, OutOfFold, Stability, rounded};
 use crate::search::order::hottest_first;
-use crate::search::starts::search_near;
+use crate::search::starts::{search, search_near};
 use crate::search::{CostedOrder, Effort, Search, moved, tidy};
 use crate::visits::sources;
 use fieldline_access::AccessProfile;
@@ -19,10 +19,10 @@ const SHORT: usize = 4;
 /// The same for one that begins with orders already known: it settles whether any is better by more than chance.
 const NEAR: usize = 24;
 
-/// An order and what it costs, or nothing if none is sure enough; and why that is so.
+/// An order, or nothing if none is sure enough; and why that is so.
 pub(crate) struct Judged {
     pub(crate) confidence: Confidence,
-    pub(crate) order: Option<(CostedOrder, Counts)>,
+    pub(crate) order: Option<Counts>,
     pub(crate) doubt: Option<String>,
 }
 
@@ -37,15 +37,14 @@ impl Planner<'_> {
     pub(crate) fn judge_front(
         &self,
         profile: &AccessProfile,
-        problems: &Problems<'_>,
         search: &Search,
         before: &Counts,
-        front: &mut Vec<(CostedOrder, Counts)>,
+        front: &mut Vec<Counts>,
         chosen: &mut Option<usize>,
     ) -> Option<Judged> {
         let number = (*chosen).filter(|number| self.options.resamples > 0 && *number < front.len())?;
-        let judged = self.judge(profile, problems, search, before, &front[..=number])?;
-        *chosen = judged.order.clone().map(|order| insert(&problems.together, front, order));
+        let judged = self.judge(profile, search, before, &front[..=number])?;
+        *chosen = judged.order.clone().map(|order| insert(&self.together, front, order));
         Some(judged)
     }
 
@@ -53,13 +52,11 @@ impl Planner<'_> {
     fn judge(
         &self,
         profile: &AccessProfile,
-        problems: &Problems<'_>,
         search: &Search,
         before: &Counts,
-        front: &[(CostedOrder, Counts)],
+        front: &[Counts],
     ) -> Option<Judged> {
         let found = front.last()?.clone();
-        let known = self.known(search);
         let blocks = profile.blocks.len();
         let mut confidence = Confidence { blocks, ..Confidence::default() };
         if blocks < FOLDS {
@@ -67,23 +64,28 @@ impl Planner<'_> {
             confidence.missing = Some(missing);
             return Some(Judged { confidence, order: Some(found), doubt: None });
         }
-        (confidence.folds, confidence.out_of_fold) = self.out_of_fold(profile, before, &found.1);
+        (confidence.folds, confidence.out_of_fold) = self.out_of_fold(profile, before, &found);
         confidence.resamples = self.options.resamples;
+        // Orders that a search in other visits of the same struct begins with, the hottest first.
+        let declared = std::iter::once(self.constraints.initial_order());
+        let known: Vec<Vec<usize>> = declared.chain(hottest_first(&search.found)).collect();
         let refits: Vec<Refit> = (0..self.options.resamples as u64)
             .into_par_iter()
-            .map(|number| self.redraw(profile, number, &found.0, &known))
+            .map(|number| self.redraw(profile, number, &found.order, &known))
             .collect();
-        let none = Sharing::none();
-        let resampled = Resampled::new(self, &refits, &none);
-        let shares = resampled.shares(&found.0.order);
-        confidence.groupings = resampled.groupings(&found.0.order);
-        let order = self.stable(problems, before, &resampled, front);
+        let resampled = Resampled::new(self, &refits, &before.order);
+        let shares = resampled.shares(&found.order);
+        confidence.groupings = resampled.groupings(&found.order);
+        let order = self.stable(before, &resampled, front);
         let stays = shares.iter().filter(|share| {
-            let moves = |(order, _): &(CostedOrder, Counts)| moved(&order.order).contains(&share.unit);
-            share.is_chance() && !order.as_ref().is_some_and(moves)
+            share.is_chance() && !order.as_ref().is_some_and(|left| moved(&left.order).contains(&share.unit))
         });
         confidence.kept = self.members(stays.map(|share| share.unit));
-        confidence.members = self.stabilities(&shares);
+        let members = |of: &Share| self.members(std::iter::once(of.unit)).into_iter();
+        let stabilities = shares
+            .iter()
+            .flat_map(|of| members(of).map(|index| Stability { index, share: of.share, worth: of.worth }));
+        confidence.members = stabilities.collect();
         confidence.interval = resampled.interval(before, order.as_ref().unwrap_or(&found));
         let doubt = match &order {
             None => Some(format!(
@@ -91,7 +93,7 @@ impl Planner<'_> {
                 100.0 * STABLE,
                 self.options.resamples
             )),
-            Some((_, after)) if self.saves_a_line(before, after) => None,
+            Some(after) if self.saves_a_line(before, after) => None,
             Some(_) => noise(&confidence),
         };
         Some(Judged { confidence, order: order.filter(|_| doubt.is_none()), doubt })
@@ -118,9 +120,10 @@ impl Planner<'_> {
     ) -> (usize, Vec<OutOfFold>) {
         let folds = (0..FOLDS).into_par_iter().filter_map(|number| {
             let (train, test) = fold(profile.blocks.len(), number);
-            let order = self.with(&self.model_of(profile, &train)).search_again();
-            let model = self.model_of(profile, &test);
-            (!model.together.is_empty()).then(|| self.with(&model).score(&order))
+            let order = self.with(&self.model_of(profile, &train, None)).search_again();
+            let model = self.model_of(profile, &test, None);
+            let test = (!model.together.is_empty()).then(|| self.with(&model))?;
+            Some(test.forecasts(&test.counts(&before.order), &test.counts(&order)))
         });
         let folds: Vec<Vec<Forecast>> = folds.collect();
         let in_sample = self.forecasts(before, after);
@@ -131,131 +134,80 @@ impl Planner<'_> {
         (folds.len(), rows.collect())
     }
 
-    fn resampled(&self, profile: &AccessProfile, weights: &[u64]) -> AccessProfile {
+    /// A model of blocks that happened as often as their weights say; of much the same samples as a known one, if any.
+    fn model_of(&self, profile: &AccessProfile, weights: &[u64], known: Option<&Model>) -> Model {
         let sources = sources(profile, self.layout);
-        profile.resampled_for(weights, &|index| sources.iter().any(|source| source.type_index == index))
-    }
-
-    fn model_of(&self, profile: &AccessProfile, weights: &[u64]) -> Model {
-        let profile = self.resampled(profile, weights);
-        Model::again(&profile, self.layout, self.constraints, self.options.build_line, None)
-    }
-
-    /// Lines in the planner's visits, declared and in an order.
-    fn score(&self, order: &[usize]) -> Vec<Forecast> {
-        let none = Sharing::none();
-        let problems = self.problems(&none);
-        let declared: Vec<usize> = (0..self.constraints.units.len()).collect();
-        self.forecasts(&self.counts(&problems, &declared), &self.counts(&problems, order))
+        let is_source = |index| sources.iter().any(|source| source.type_index == index);
+        let profile = profile.resampled_for(weights, &is_source);
+        Model::learn(&profile, self.layout, self.constraints, self.options.build_line, 0, known)
     }
 
     fn search_again(&self) -> Vec<usize> {
-        let none = Sharing::none();
-        let problems = self.problems(&none);
-        let problem = &problems.together;
+        let (problem, start) = (&self.together, self.constraints.initial_order());
         let effort = Effort { chains: 1, rounds: Effort::for_problem(problem).rounds.div_ceil(SHORT) };
-        let found = self.search(problem, effort);
-        found.best().map_or_else(|| self.constraints.initial_order(), |best| tidy(problem, best).order)
-    }
-
-    /// Orders that a search in other visits of the same struct begins with, the hottest first.
-    fn known(&self, search: &Search) -> Vec<Vec<usize>> {
-        let declared = std::iter::once(self.constraints.initial_order());
-        declared.chain(hottest_first(&search.found)).collect()
+        let found = search(problem, &start, effort, self.model.seed);
+        found.best().map_or(start, |best| tidy(problem, best).order)
     }
 
     /// Settles the visits of the whole recording, and its orders, on blocks drawn with replacement. The order is what the
     /// planned one settles to in the new visits, unless a search finds one better by more than chance: many orders are
     /// equally good, and another one of them is no other opinion.
-    fn redraw(
-        &self,
-        profile: &AccessProfile,
-        number: u64,
-        found: &CostedOrder,
-        known: &[Vec<usize>],
-    ) -> Refit {
+    fn redraw(&self, profile: &AccessProfile, number: u64, order: &[usize], known: &[Vec<usize>]) -> Refit {
         let weights = drawn(profile.blocks.len(), self.model.seed, number);
-        let profile = self.resampled(profile, &weights);
-        let line = self.options.build_line;
-        let model = Model::again(&profile, self.layout, self.constraints, line, Some(self.model));
-        let order = self.with(&model).settle(&found.order, known);
+        let model = self.model_of(profile, &weights, Some(self.model));
+        let order = self.with(&model).settle(order, known);
         Refit { model, order }
     }
 
     fn settle(&self, order: &[usize], known: &[Vec<usize>]) -> Vec<usize> {
-        let none = Sharing::none();
-        let problems = self.problems(&none);
-        let problem = &problems.together;
-        let cost = OrderState::of(problem, order).cost();
-        let settled = tidy(problem, &CostedOrder { order: order.to_vec(), cost }).order;
+        let problem = &self.together;
+        let settled = tidy(problem, &CostedOrder { order: order.to_vec(), cost: 0 }).order;
         let known: Vec<Vec<usize>> = known.iter().cloned().chain([settled.clone()]).collect();
         let start = self.constraints.initial_order();
         let rounds = Effort::for_problem(problem).rounds.div_ceil(NEAR);
         let other = search_near(problem, &start, &known, rounds, self.model.seed);
-        let here = self.counts(&problems, &settled);
-        let is_better = self.touches_fewer(&here, &self.counts(&problems, &other.order));
+        let is_better = self.touches_fewer(&self.counts(&settled), &self.counts(&other.order));
         if is_better { tidy(problem, &other).order } else { settled }
-    }
-
-    fn stabilities(&self, shares: &[Share]) -> Vec<Stability> {
-        let members = shares.iter().flat_map(|of| {
-            let members = self.members(std::iter::once(of.unit)).into_iter();
-            members.map(|index| Stability { index, share: of.share, worth: of.worth })
-        });
-        members.collect()
     }
 
     /// The cheapest order all of whose moves come again: the last of some candidates, one of the others, or what is
     /// left of it as members whose place is chance go back, one by one, and the rest settles.
-    fn stable(
-        &self,
-        problems: &Problems<'_>,
-        before: &Counts,
-        resampled: &Resampled<'_>,
-        front: &[(CostedOrder, Counts)],
-    ) -> Option<(CostedOrder, Counts)> {
-        let (found, _) = front.last()?;
+    fn stable(&self, before: &Counts, resampled: &Resampled<'_>, front: &[Counts]) -> Option<Counts> {
+        let found = front.last()?;
         if resampled.pairs.is_empty() || resampled.unstable(&found.order).is_none() {
-            return front.last().cloned();
+            return Some(found.clone());
         }
-        let problem = &problems.together;
-        let mut orders: Vec<Vec<usize>> = front.iter().map(|(found, _)| found.order.clone()).collect();
+        let mut orders: Vec<Vec<usize>> = front.iter().map(|found| found.order.clone()).collect();
         let mut order = found.order.clone();
         while let Some(unit) = resampled.unstable(&order) {
             order = returned(&order, unit, &moved(&order));
             if self.constraints.check(&order).is_ok() {
-                orders.push(tidy(problem, &CostedOrder { order: order.clone(), cost: 0 }).order);
+                orders.push(tidy(&self.together, &CostedOrder { order: order.clone(), cost: 0 }).order);
             }
             orders.push(order.clone());
         }
         let offers = orders.into_par_iter().filter_map(|order| {
-            let after = self.counts(problems, &order);
-            let is_sure =
-                resampled.unstable(&order).is_none() && self.is_offer(problem, &order, before, &after);
-            is_sure.then_some((CostedOrder { cost: after.cost, order }, after))
+            let after = self.counts(&order);
+            (resampled.unstable(&order).is_none() && self.is_offer(before, &after)).then_some(after)
         });
-        offers.min_by(|one, other| (one.0.cost, &one.0.order).cmp(&(other.0.cost, &other.0.order)))
+        offers.min_by(|one, other| (one.cost, &one.order).cmp(&(other.cost, &other.order)))
     }
 
-    fn is_offer(&self, problem: &Problem<'_>, order: &[usize], before: &Counts, after: &Counts) -> bool {
-        self.constraints.check(order).is_ok()
-            && OrderState::of(problem, order).fits()
+    fn is_offer(&self, before: &Counts, after: &Counts) -> bool {
+        self.constraints.check(&after.order).is_ok()
+            && OrderState::of(&self.together, &after.order).fits()
             && after.is_no_worse_than(before)
             && self.is_gain(before, after)
-            && moved_members(problem, order) <= self.options.max_moves.unwrap_or(usize::MAX)
+            && moved_members(&self.together, &after.order) <= self.options.max_moves.unwrap_or(usize::MAX)
     }
 }
 
 /// Puts an order among candidates in place of those that cost no less and move no fewer; tells where.
-fn insert(
-    problem: &Problem<'_>,
-    front: &mut Vec<(CostedOrder, Counts)>,
-    order: (CostedOrder, Counts),
-) -> usize {
-    let moves = |found: &CostedOrder| moved_members(problem, &found.order);
-    let own = moves(&order.0);
-    front.retain(|(found, _)| moves(found) < own || found.cost < order.0.cost);
-    let place = front.partition_point(|(found, _)| moves(found) <= own);
+fn insert(problem: &Problem<'_>, front: &mut Vec<Counts>, order: Counts) -> usize {
+    let moves = |found: &Counts| moved_members(problem, &found.order);
+    let own = moves(&order);
+    front.retain(|found| moves(found) < own || found.cost < order.cost);
+    let place = front.partition_point(|found| moves(found) <= own);
     front.insert(place, order);
     place
 }
@@ -266,27 +218,23 @@ fn noise(confidence: &Confidence) -> Option<String> {
         let [change, low, high] = [interval.change, interval.low, interval.high].map(|share| 100.0 * share);
         format!("{change:+.1} % lines per visit, 95 % between {low:+.1} % and {high:+.1} %")
     };
-    let out = confidence.out_of_fold.first().map(|row| row.interval);
-    if let Some(out) = out.filter(|out| out.high >= 0.0) {
-        return Some(format!("the gain is within noise: out of fold {}", percent(out)));
-    }
-    let resampled = confidence.interval.filter(|interval| interval.high >= 0.0)?;
-    Some(format!("the gain is within noise: over resamples {}", percent(resampled)))
+    let out_of_fold = confidence.out_of_fold.first().map(|row| ("out of fold", row.interval));
+    let resampled = confidence.interval.map(|interval| ("over resamples", interval));
+    let mut intervals = out_of_fold.into_iter().chain(resampled);
+    let (what, interval) = intervals.find(|(_, interval)| interval.high >= 0.0)?;
+    Some(format!("the gain is within noise: {what} {}", percent(interval)))
 }
 
 fn out_of_fold(in_sample: &Forecast, changes: &[BeforeAfter]) -> Option<OutOfFold> {
     let relative = |change: &BeforeAfter| change.after / change.before - 1.0;
-    let mean = |side: fn(&BeforeAfter) -> f64| {
-        let sum: f64 = changes.iter().map(side).sum();
-        rounded(sum / changes.len() as f64, 1_000.0)
-    };
+    let mean = |side: fn(&BeforeAfter) -> f64| changes.iter().map(side).sum::<f64>() / changes.len() as f64;
     let relatives: Vec<f64> = changes.iter().map(relative).filter(|change| change.is_finite()).collect();
     let interval = Interval::of_few(&relatives)?;
     let in_sample_change = rounded(relative(&in_sample.together), 10_000.0);
     Some(OutOfFold {
         line: in_sample.line,
         build_line: in_sample.build_line,
-        together: BeforeAfter { before: mean(|change| change.before), after: mean(|change| change.after) },
+        together: BeforeAfter::rounded(mean(|change| change.before), mean(|change| change.after), 1_000.0),
         interval,
         in_sample: in_sample_change,
         optimism: rounded(interval.change - in_sample_change, 10_000.0),
@@ -312,57 +260,46 @@ struct Resampled<'p> {
     planner: &'p Planner<'p>,
     declared: Pairs,
     pairs: Vec<Pairs>,
-    refits: Vec<(Planner<'p>, Problems<'p>)>,
+    refits: Vec<Planner<'p>>,
 }
 
 impl<'p> Resampled<'p> {
-    fn new(planner: &'p Planner<'p>, refits: &'p [Refit], none: &'p Sharing) -> Self {
+    fn new(planner: &'p Planner<'p>, refits: &'p [Refit], declared: &[usize]) -> Self {
         let pairs = |order: &[usize]| Pairs::new(&lines(planner, order));
-        let declared: Vec<usize> = (0..planner.constraints.units.len()).collect();
-        let problems = refits.par_iter().map(|refit| {
-            let planner = planner.with(&refit.model);
-            let problems = planner.problems(none);
-            (planner, problems)
-        });
         Self {
             planner,
-            declared: pairs(&declared),
+            declared: pairs(declared),
             pairs: refits.iter().map(|refit| pairs(&refit.order)).collect(),
-            refits: problems.collect(),
+            refits: refits.par_iter().map(|refit| planner.with(&refit.model)).collect(),
         }
     }
 
     /// Relative changes of lines over all views from one order to another, in the visits of each refit.
     fn changes(&self, from: &[usize], to: &[usize]) -> Vec<f64> {
-        let changes = self.refits.par_iter().map(|(planner, problems)| {
-            planner.change(&planner.counts(problems, from), &planner.counts(problems, to))
-        });
-        changes.collect()
+        let refits = self.refits.par_iter();
+        refits.map(|refit| refit.change(&refit.counts(from), &refit.counts(to))).collect()
     }
 
-    fn interval(&self, before: &Counts, (found, after): &(CostedOrder, Counts)) -> Option<Interval> {
-        let declared: Vec<usize> = (0..found.order.len()).collect();
-        Interval::of_resamples(self.planner.change(before, after), self.changes(&declared, &found.order))
+    fn interval(&self, before: &Counts, after: &Counts) -> Option<Interval> {
+        let changes = self.changes(&before.order, &after.order);
+        Interval::of_resamples(self.planner.change(before, after), changes)
     }
 
     /// Share of refits in whose visits the order without a unit's move touches more lines.
     fn worth(&self, order: &[usize], unit: usize) -> f64 {
         let changes = self.changes(order, &returned(order, unit, &moved(order)));
-        rounded(
-            changes.iter().filter(|change| **change > 0.0).count() as f64 / changes.len().max(1) as f64,
-            10_000.0,
-        )
+        share(changes.iter().filter(|change| **change > 0.0).count(), changes.len())
     }
 
     /// How often moved units that visits touch come again. Others make room for them and have no say.
     fn shares(&self, order: &[usize]) -> Vec<Share> {
         let pairs = Pairs::new(&lines(self.planner, order));
         let is_touched = |unit: &usize| self.planner.model.cells.iter().any(|cell| cell.unit == *unit);
-        let share = |unit: usize| {
+        let of_unit = |unit: usize| {
             let share = stability(unit, &pairs, &self.declared, &self.pairs);
             Share { unit, share, worth: (share < STABLE).then(|| self.worth(order, unit)) }
         };
-        moved(order).into_iter().filter(is_touched).map(share).collect()
+        moved(order).into_iter().filter(is_touched).map(of_unit).collect()
     }
 
     /// The unit that comes again least often of those whose place is chance.

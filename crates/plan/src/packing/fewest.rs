@@ -16,21 +16,15 @@ const LINE: u64 = 32;
 /// Moves made one after the other.
 const DEPTH: usize = 12;
 
-/// An order that is worth more than the declared one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An order that is worth more than the declared one; the lesser is better.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Packed {
-    pub(super) worth: Worth,
     /// Members that change places among the others.
     pub(super) moved: usize,
+    pub(super) worth: Worth,
     /// Sum of how far units are from their declared place.
     distance: usize,
     pub(super) order: Vec<usize>,
-}
-
-impl Packed {
-    fn key(&self) -> (Worth, usize, usize, &[usize]) {
-        (self.worth, self.moved, self.distance, &self.order)
-    }
 }
 
 /// What was found, each worth more than those that move less.
@@ -42,7 +36,7 @@ pub(super) struct Front {
 
 /// The best orders by number of moved members, up to one worth as much as `small`. None moves more than `most` members.
 pub(super) fn front(judge: &Judge<'_>, small: &[usize], most: usize) -> Front {
-    let target = judge.worth(judge.sizes(small)[0]);
+    let target = judge.worth_of(small);
     let mut search = Search { judge, target, most, found: Vec::new(), rejected: false };
     let proven = search.exact();
     if !proven {
@@ -77,7 +71,7 @@ impl Search<'_, '_> {
             let promising: Vec<Vec<usize>> = sets
                 .par_iter()
                 .filter_map(|set| reinserted(judge, &start, set, true))
-                .filter(|order| judge.worth(judge.sizes(order)[0]).saves(&judge.declared_worth()))
+                .filter(|order| judge.is_gain(judge.worth_of(order)))
                 .collect();
             for order in promising {
                 self.offer(order);
@@ -92,8 +86,8 @@ impl Search<'_, '_> {
     /// Keeps an order if it is acceptable and worth a change.
     fn offer(&mut self, order: Vec<usize>) -> bool {
         let packed = packed(self.judge, order);
-        let is_gain = packed.worth.saves(&self.judge.declared_worth());
-        let accepted = is_gain && self.judge.accepts(&packed.order);
+        let is_gain = self.judge.is_gain(packed.worth);
+        let accepted = is_gain && self.judge.accepts(&packed.order, 0);
         self.rejected |= is_gain && !accepted;
         if accepted && packed.moved <= self.most {
             self.found.push(packed);
@@ -113,7 +107,7 @@ impl Search<'_, '_> {
             let tried = here.iter().filter_map(|unit| {
                 let nearer = put_back(&order, *unit);
                 let fewer = moved(&nearer).len() < here.len();
-                (fewer && self.judge.accepts(&nearer)).then(|| packed(self.judge, nearer))
+                (fewer && self.judge.accepts(&nearer, 0)).then(|| packed(self.judge, nearer))
             });
             let next = tried
                 .filter(|packed| packed.worth <= worth)
@@ -156,7 +150,7 @@ impl Search<'_, '_> {
 
     /// Of what was found, that which is worth more than all that moves less.
     fn front(mut self) -> Vec<Packed> {
-        self.found.sort_by(|one, other| (one.moved, one.key()).cmp(&(other.moved, other.key())));
+        self.found.sort();
         let mut best: Option<Worth> = None;
         self.found.retain(|found| {
             let better = best.is_none_or(|best| found.worth < best);
@@ -170,7 +164,7 @@ impl Search<'_, '_> {
 fn packed(judge: &Judge<'_>, order: Vec<usize>) -> Packed {
     let units = &judge.constraints.units;
     Packed {
-        worth: judge.worth(judge.sizes(&order)[0]),
+        worth: judge.worth_of(&order),
         moved: moved(&order).iter().map(|unit| units[*unit].members.len()).sum(),
         distance: distance(&order),
         order,
@@ -218,7 +212,7 @@ fn reinserted(judge: &Judge<'_>, order: &[usize], units: &[usize], may_stay: boo
     };
     if may_stay {
         let size = judge.builds[0].size(insertion.earliest_end()?);
-        if !judge.worth(size).saves(&judge.declared_worth()) {
+        if !judge.is_gain(judge.worth(size)) {
             return None;
         }
     }

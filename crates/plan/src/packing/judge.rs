@@ -2,7 +2,7 @@
 
 use crate::cost::BuildSlots;
 use crate::options::PlanOptions;
-use crate::result::slab_class;
+use crate::result::{SizeForecast, slab_class};
 use fieldline_layout::Layout;
 use fieldline_layout::constraint::{Constraints, LineKind};
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ pub(super) struct Worth {
 
 impl Worth {
     /// Whether a cacheline or a slab class is saved against another size, and neither lost.
-    pub(super) fn saves(&self, declared: &Self) -> bool {
+    fn saves(self, declared: Self) -> bool {
         self.lines <= declared.lines && self.slab <= declared.slab && self != declared
     }
 }
@@ -37,13 +37,14 @@ impl<'a> Judge<'a> {
         let builds = BuildSlots::of_lines(layout, constraints, options.build_line, &options.lines);
         let mut judge = Self { constraints, builds, variants: variants(constraints), declared: Vec::new() };
         let declared: Vec<usize> = (0..constraints.units.len()).collect();
-        judge.declared =
-            (0..judge.variants.len()).map(|variant| judge.sizes_of(variant, &declared)).collect();
+        judge.declared = (0..judge.variants.len()).map(|variant| judge.sizes(variant, &declared)).collect();
         judge
     }
 
-    pub(super) fn sizes(&self, order: &[usize]) -> Vec<u64> {
-        self.sizes_of(0, order)
+    /// Sizes by build, as declared and in an order.
+    pub(super) fn forecasts(&self, order: &[usize]) -> Vec<SizeForecast> {
+        let sizes = self.builds.iter().zip(self.declared()).zip(self.sizes(0, order));
+        sizes.map(|((build, before), after)| SizeForecast::new(None, build.line, *before, after)).collect()
     }
 
     pub(super) fn declared(&self) -> &[u64] {
@@ -55,21 +56,21 @@ impl<'a> Judge<'a> {
         Worth { lines: size.div_ceil(line), slab: slab_class(size) }
     }
 
-    pub(super) fn declared_worth(&self) -> Worth {
-        self.worth(self.declared().first().copied().unwrap_or(0))
+    pub(super) fn worth_of(&self, order: &[usize]) -> Worth {
+        self.worth(self.sizes(0, order)[0])
     }
 
-    /// Whether an order keeps every constraint and takes nowhere more room than the declared one.
-    pub(super) fn accepts(&self, order: &[usize]) -> bool {
-        self.accepts_with(order, 0)
+    /// Whether something is worth more than the declared order.
+    pub(super) fn is_gain(&self, worth: Worth) -> bool {
+        worth.saves(self.worth(self.declared().first().copied().unwrap_or(0)))
     }
 
-    /// The same, but that it may take so many cachelines more in each build and configuration.
-    pub(super) fn accepts_with(&self, order: &[usize], lines: u64) -> bool {
+    /// Whether an order keeps every constraint and takes at most so many cachelines more than the declared one, in each
+    /// build and configuration.
+    pub(super) fn accepts(&self, order: &[usize], lines: u64) -> bool {
         let has_room = || {
-            let variants = self.declared.iter().enumerate();
-            variants.into_iter().all(|(variant, declared)| {
-                let sizes = self.sizes_of(variant, order);
+            self.declared.iter().enumerate().all(|(variant, declared)| {
+                let sizes = self.sizes(variant, order);
                 let mut sizes = sizes.iter().zip(declared).zip(&self.builds);
                 sizes.all(|((size, declared), build)| *size <= declared + lines * build.line)
             })
@@ -79,7 +80,8 @@ impl<'a> Judge<'a> {
             && self.builds.iter().all(|build| self.keeps(build, order))
     }
 
-    fn sizes_of(&self, variant: usize, order: &[usize]) -> Vec<u64> {
+    /// Sizes by build in a configuration.
+    fn sizes(&self, variant: usize, order: &[usize]) -> Vec<u64> {
         let has = |unit: &&usize| self.variants[variant].get(**unit).copied().unwrap_or(false);
         let sizes = self.builds.iter().map(|build| {
             let end = order.iter().filter(has).fold(0, |end, unit| build.place(*unit, end).1);

@@ -3,78 +3,49 @@
 use super::fewest::{self, Front, Packed};
 use super::judge::Judge;
 use super::smallest;
-use crate::options::{Choice, PlanOptions, Request};
+use crate::judge::explain::adopt;
+use crate::options::{PlanOptions, Request};
 use crate::result::{
-    Arrangement, Basis, Candidate, FORMAT, Mark, MovedMember, Outcome, Plan, SearchReport, SizeForecast,
-    StructPlan, VERSION, held, refused, unchanged,
+    Basis, Candidate, Mark, MovedMember, Outcome, Plan, SearchReport, StructPlan, unchanged,
 };
-use crate::search::moved;
-use fieldline_layout::constraint::{Constraints, constraints};
-use fieldline_layout::{Layout, abi};
-
-pub(super) fn of_structs(structs: Vec<StructPlan>, options: &PlanOptions) -> Plan {
-    Plan {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-        basis: Basis::Layout,
-        lines: options.lines.clone(),
-        build_line: options.build_line,
-        structs,
-    }
-}
+use fieldline_layout::Layout;
+use fieldline_layout::constraint::Constraints;
 
 /// Plans structs by their layout alone, each for itself.
 pub fn pack(requests: &[Request<'_>], options: &PlanOptions) -> Plan {
-    of_structs(requests.iter().map(|request| pack_struct(*request, options)).collect(), options)
+    options.plan(Basis::Layout, requests.iter().map(|request| pack_struct(*request, options)).collect())
 }
 
 /// Plans one struct by its layout alone.
 pub fn pack_struct(request: Request<'_>, options: &PlanOptions) -> StructPlan {
     let layout = request.layout;
-    let constraints = match constraints(layout, request.wishes) {
-        Ok(constraints) => constraints,
-        Err(refusal) => return refused(layout, request.wishes, &refusal),
-    };
-    let packer = Packer {
-        layout,
-        constraints: &constraints,
-        judge: Judge::new(layout, &constraints, options),
-        options,
-    };
-    let mut result = packer.run();
-    result.held = held(&constraints);
-    result
+    request.plan(|constraints| {
+        let judge = Judge::new(layout, constraints, options);
+        Packer { layout, constraints, judge, options }.run()
+    })
 }
 
-pub(super) struct Packer<'a> {
-    pub(super) layout: &'a Layout,
-    pub(super) constraints: &'a Constraints,
-    pub(super) judge: Judge<'a>,
-    pub(super) options: &'a PlanOptions,
+struct Packer<'a> {
+    layout: &'a Layout,
+    constraints: &'a Constraints,
+    judge: Judge<'a>,
+    options: &'a PlanOptions,
 }
 
 impl Packer<'_> {
     fn run(&self) -> StructPlan {
         let bound = smallest::bound(&self.judge);
-        let saves = |size: u64| self.judge.worth(size).saves(&self.judge.declared_worth());
-        if !saves(bound) {
+        if !self.judge.is_gain(self.judge.worth(bound)) {
             return self.no_gain(&format!("no order takes less than {bound} bytes, which"));
         }
         let small = smallest::smallest(&self.judge);
         let most = self.options.max_moves.unwrap_or(usize::MAX);
         let front = fewest::front(&self.judge, &small, most);
-        let chosen = match self.options.choice {
-            Choice::Best => front.packed.len().checked_sub(1),
-            Choice::Smallest => (!front.packed.is_empty()).then_some(0),
-            Choice::Number(number) => number.checked_sub(1).filter(|index| *index < front.packed.len()),
-        };
-        match (chosen, self.options.choice) {
+        let (count, choice) = (front.packed.len(), self.options.choice);
+        match (choice.index(count, (count > 0).then_some(0)), choice.missing(count)) {
             (Some(chosen), _) => self.describe(&front, chosen, bound),
-            (None, Choice::Number(number)) if !front.packed.is_empty() => {
-                let reason = format!("there is no candidate {number}; there are {}", front.packed.len());
-                unchanged(self.layout, Outcome::NoGain, &reason)
-            }
-            _ => {
+            (None, Some(missing)) => unchanged(self.layout, Outcome::NoGain, &missing),
+            (None, None) => {
                 let most = self.options.max_moves.map(|most| format!(" that moves at most {most} members"));
                 let most = most.unwrap_or_default();
                 self.no_gain(&format!("the best order found{most} stays at {} bytes and", self.layout.size))
@@ -90,24 +61,20 @@ impl Packer<'_> {
 
     fn describe(&self, front: &Front, chosen: usize, bound: u64) -> StructPlan {
         let order = &front.packed[chosen].order;
-        let members = self.constraints.members_in(order);
         let mut result = unchanged(self.layout, Outcome::NoGain, "the order found can't be laid out");
-        let Some(placed) = abi::reorder(self.layout, &members) else { return result };
-        result.candidates = self.candidates(front, chosen);
-        result.sizes = self.sizes(order);
-        let is_last = chosen + 1 == front.packed.len();
-        let is_least = self.judge.worth(placed.size) == self.judge.worth(bound);
-        result.search = Some(SearchReport {
-            optimal: is_last && is_least && front.proven,
-            chains: 1,
-            ..SearchReport::default()
+        adopt(&mut result, self.layout, self.constraints, order, |moved, _, order| MovedMember {
+            reason: self.reason(moved.index, order),
+            ..moved
         });
-        let units = moved(order).into_iter().map(|unit| &self.constraints.units[unit]);
-        let indices = units.flat_map(|unit| &unit.members);
-        result.moved = indices.filter_map(|index| self.moved_member(*index, &placed, &members)).collect();
-        result.chosen = Arrangement::new(&placed, members.iter().copied());
-        result.outcome = Outcome::Moved;
-        result.reason = None;
+        if !result.changes() {
+            return result;
+        }
+        result.candidates = self.candidates(front, chosen);
+        result.sizes = self.judge.forecasts(order);
+        let is_last = chosen + 1 == front.packed.len();
+        let is_least = self.judge.worth(result.chosen.size) == self.judge.worth(bound);
+        let optimal = is_last && is_least && front.proven;
+        result.search = Some(SearchReport { optimal, chains: 1, ..SearchReport::default() });
         result
     }
 
@@ -118,7 +85,7 @@ impl Packer<'_> {
             Candidate {
                 moved: packed.moved,
                 marks: marks.iter().filter(|mark| mark.0 == index).map(|mark| mark.1).collect(),
-                sizes: self.sizes(&packed.order),
+                sizes: self.judge.forecasts(&packed.order),
                 order: self.constraints.members_in(&packed.order),
                 ..Candidate::default()
             }
@@ -126,27 +93,11 @@ impl Packer<'_> {
         front.packed.iter().enumerate().map(candidate).collect()
     }
 
-    pub(super) fn sizes(&self, order: &[usize]) -> Vec<SizeForecast> {
-        let sizes = self.judge.declared().iter().zip(self.judge.sizes(order));
-        let builds = self.judge.builds.iter().zip(sizes);
-        builds.map(|(build, (before, after))| SizeForecast::new(None, build.line, *before, after)).collect()
-    }
-
-    pub(super) fn moved_member(&self, index: usize, placed: &Layout, order: &[usize]) -> Option<MovedMember> {
-        let place = order.iter().position(|other| *other == index)?;
-        let member = self.layout.members.get(index)?;
-        Some(MovedMember {
-            index,
-            name: member.name.clone(),
-            from: member.offset(),
-            to: placed.members.get(place)?.offset(),
-            reason: self.reason(index, place.checked_sub(1).and_then(|before| order.get(before)).copied()),
-            ..MovedMember::default()
-        })
-    }
-
-    fn reason(&self, index: usize, before: Option<usize>) -> String {
-        let Some(before) = before else { return "it comes first".to_owned() };
+    fn reason(&self, index: usize, order: &[usize]) -> String {
+        let place = order.iter().position(|other| *other == index).unwrap_or(0);
+        let Some(before) = place.checked_sub(1).map(|before| order[before]) else {
+            return "it comes first".to_owned();
+        };
         let label = self.layout.members[before].label();
         match (gap_behind(self.layout, before), gap_behind(self.layout, index)) {
             (hole, _) if hole > 0 => format!("it goes into the hole of {hole} bytes behind {label}"),

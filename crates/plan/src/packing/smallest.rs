@@ -5,6 +5,7 @@
 //! of its power-of-two alignment, as C types have it, that leaves no gap but at the start of a region.
 
 use super::judge::Judge;
+use std::cmp::Reverse;
 
 /// An order that is small, by filling each region greedily.
 pub(super) fn smallest(judge: &Judge<'_>) -> Vec<usize> {
@@ -24,12 +25,7 @@ pub(super) fn smallest(judge: &Judge<'_>) -> Vec<usize> {
         let here = left.iter().take_while(|unit| units[**unit].region == region);
         let next = here.enumerate().filter(|(_, unit)| allowed(**unit)).min_by_key(|(_, unit)| {
             let (start, stop) = judge.builds[0].place(**unit, end);
-            (
-                start - end,
-                std::cmp::Reverse(judge.builds[0].align_of(**unit)),
-                std::cmp::Reverse(stop - start),
-                **unit,
-            )
+            (start - end, Reverse((judge.builds[0].align_of(**unit), stop - start)), **unit)
         });
         // Runs of bit-fields that nothing is left to part: the order won't be accepted.
         let place = next.map_or(0, |(place, _)| place);

@@ -67,7 +67,7 @@ fn no_configuration_pays_for_another() {
     let accepts = |guard| {
         let wishes = Wishes { notes: notes(guard), ..Wishes::default() };
         constraints(&layout, &wishes).is_ok_and(|constraints| {
-            Judge::new(&layout, &constraints, &PlanOptions::default()).accepts(&order)
+            Judge::new(&layout, &constraints, &PlanOptions::default()).accepts(&order, 0)
         })
     };
     assert!(accepts(0) && !accepts(1));

@@ -3,14 +3,13 @@
 //! A visit is what one function touches, weighed by its samples. A member that is touched together with others belongs
 //! to the visits that touch one of them.
 
-use super::addition::Addition;
-use super::growth::{Growth, behind};
+use super::growth::{Addition, Growth, behind, lines};
 use super::result::{LineHeat, VisitChange};
 use crate::options::PlanOptions;
 use crate::result::{BeforeAfter, rounded};
-use crate::visits::source::accesses;
+use crate::visits::source::{accesses_of, cpus};
 use crate::visits::sources;
-use fieldline_access::access::{Access, AccessProfile, CpuAccess};
+use fieldline_access::access::{Access, AccessProfile};
 use fieldline_layout::{Layout, Member};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Bytes = (usize, u64, u64);
 
 /// What a function touches, and how often it was sampled.
+#[derive(Default)]
 struct Visit {
     bytes: BTreeSet<Bytes>,
     samples: u64,
@@ -27,9 +27,10 @@ struct Visit {
 /// Accesses by place inside members, so that they follow them.
 pub(super) struct Heat {
     accesses: Vec<(Bytes, Access)>,
-    stores: Vec<(Bytes, CpuAccess)>,
+    /// CPUs that stored there.
+    stores: Vec<(Bytes, u32)>,
     visits: Vec<Visit>,
-    samples: u64,
+    pub(super) samples: u64,
     lines: Vec<u64>,
     /// Whether samples tell an object's home, so that a line lost elsewhere can be told.
     has_homes: bool,
@@ -39,39 +40,20 @@ impl Heat {
     pub(super) fn new(profile: &AccessProfile, addition: &Addition<'_>, options: &PlanOptions) -> Self {
         let layout = addition.layout;
         let found = sources(profile, layout);
-        let mut heat = Self {
-            accesses: Vec::new(),
-            stores: Vec::new(),
-            visits: Vec::new(),
-            samples: 0,
+        let accesses = accesses_of(profile, layout, &found).into_iter();
+        let accesses: Vec<(Bytes, Access)> = accesses
+            .filter_map(|access| Some((bytes_of(layout, access.offset, access.size)?, access)))
+            .collect();
+        let stores = cpus(profile, &found, layout.size).filter(|cpu| cpu.stores > 0);
+        let mut held = found.iter().filter_map(|source| profile.types.get(source.type_index));
+        Self {
+            stores: stores.filter_map(|cpu| Some((bytes_of(layout, cpu.offset, 1)?, cpu.cpu))).collect(),
+            visits: visits(&accesses, addition.with),
+            samples: accesses.iter().map(|(_, access)| access.samples()).sum(),
+            accesses,
             lines: options.lines.clone(),
-            has_homes: false,
-        };
-        for source in &found {
-            for access in accesses(profile, *source, layout.size) {
-                if let Some(bytes) = bytes_of(layout, access.offset, access.size) {
-                    heat.samples += access.samples();
-                    heat.accesses.push((bytes, access));
-                }
-            }
-            let Some(of) = profile.types.get(source.type_index) else { continue };
-            heat.has_homes |= !of.homes.is_none();
-            let inside = of.cpus.iter().filter_map(|cpu| {
-                let offset = cpu.offset.checked_sub(source.base)?;
-                Some((bytes_of(layout, offset, 1)?, *cpu))
-            });
-            heat.stores.extend(inside.filter(|(_, cpu)| cpu.stores > 0));
+            has_homes: held.any(|of| !of.homes.is_none()),
         }
-        heat.visits = visits(&heat.accesses, addition.with);
-        heat
-    }
-
-    pub(super) fn is_known(&self) -> bool {
-        self.samples > 0
-    }
-
-    pub(super) fn samples(&self) -> u64 {
-        self.samples
     }
 
     pub(super) fn is_touched(&self, index: usize) -> bool {
@@ -80,14 +62,11 @@ impl Heat {
 
     /// Accesses to the lines the new member lies on, of `line` bytes.
     pub(super) fn of_spot(&self, growth: &Growth, place: usize, line: u64) -> LineHeat {
-        let line = line.max(1);
         let Some(new) = growth.own.members.get(place) else { return LineHeat::default() };
         let wanted = lines(new.offset(), new.size(), line);
         let is_here = |bytes: &Bytes| {
-            located(&growth.own, *bytes, place).is_some_and(|(offset, size)| {
-                let (first, last) = lines(offset, size, line);
-                first <= wanted.1 && wanted.0 <= last
-            })
+            let here = located(&growth.own, *bytes, place).map(|(offset, size)| lines(offset, size, line));
+            here.is_some_and(|here| here.start() <= wanted.end() && wanted.start() <= here.end())
         };
         let mut heat = LineHeat::default();
         for (_, access) in self.accesses.iter().filter(|(bytes, _)| is_here(bytes)) {
@@ -95,10 +74,10 @@ impl Heat {
             heat.stores += access.stores.samples;
             heat.lost += if self.has_homes { access.away.lost } else { access.lost() };
         }
-        let writers = self.stores.iter().filter(|(bytes, _)| is_here(bytes)).map(|(_, cpu)| cpu.cpu);
+        let writers = self.stores.iter().filter(|(bytes, _)| is_here(bytes)).map(|(_, cpu)| *cpu);
         heat.writers = writers.collect::<BTreeSet<u32>>().len();
         let samples = heat.loads + heat.stores;
-        let spans = wanted.1 - wanted.0 + 1;
+        let spans = wanted.end() - wanted.start() + 1;
         heat.hot =
             samples.saturating_mul(growth.own.cachelines(line).max(1)) > self.samples.saturating_mul(spans);
         heat.share = rounded(samples as f64 / self.samples.max(1) as f64, 10_000.0);
@@ -130,30 +109,17 @@ impl Heat {
 
 impl Visit {
     fn lines(&self, layout: &Layout, place: usize, new: Option<&Member>, line: u64) -> u64 {
-        let line = line.max(1);
-        let mut touched = BTreeSet::new();
-        for bytes in &self.bytes {
-            if let Some((offset, size)) = located(layout, *bytes, place) {
-                let (first, last) = lines(offset, size, line);
-                touched.extend(first..=last);
-            }
-        }
-        if let Some(new) = new.filter(|_| self.touches_new) {
-            let (first, last) = lines(new.offset(), new.size(), line);
-            touched.extend(first..=last);
-        }
-        touched.len() as u64
+        let declared = self.bytes.iter().filter_map(|bytes| located(layout, *bytes, place));
+        let new = new.filter(|_| self.touches_new).map(|new| (new.offset(), new.size()));
+        let touched = declared.chain(new).flat_map(|(offset, size)| lines(offset, size, line));
+        touched.collect::<BTreeSet<u64>>().len() as u64
     }
 }
 
 fn visits(accesses: &[(Bytes, Access)], with: &[usize]) -> Vec<Visit> {
     let mut by_function: BTreeMap<u32, Visit> = BTreeMap::new();
     for (bytes, access) in accesses {
-        let visit = by_function.entry(access.function).or_insert_with(|| Visit {
-            bytes: BTreeSet::new(),
-            samples: 0,
-            touches_new: false,
-        });
+        let visit = by_function.entry(access.function).or_default();
         visit.bytes.insert(*bytes);
         visit.samples += access.samples();
         visit.touches_new |= with.contains(&bytes.0);
@@ -173,8 +139,4 @@ fn bytes_of(layout: &Layout, offset: u64, size: u64) -> Option<Bytes> {
 fn located(layout: &Layout, (index, within, size): Bytes, place: usize) -> Option<(u64, u64)> {
     let member = layout.members.get(behind(index, place))?;
     Some((member.offset().saturating_add(within), size))
-}
-
-fn lines(offset: u64, size: u64, line: u64) -> (u64, u64) {
-    (offset / line, offset.saturating_add(size.max(1) - 1) / line)
 }

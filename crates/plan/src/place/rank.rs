@@ -1,7 +1,6 @@
 //! Which of two places is better, and why in a sentence.
 
-use super::addition::Addition;
-use super::growth::{Growth, behind};
+use super::growth::{Addition, Growth, behind};
 use super::heat::Heat;
 use super::result::{LineHeat, RankedPlace, VisitChange};
 use super::spot::Text;
@@ -54,15 +53,17 @@ pub(super) fn judge(
     }
     let line = heat.map(|heat| heat.of_spot(growth, place, options.build_line));
     let visits = heat.map_or_else(Vec::new, |heat| heat.visits(growth, place));
-    let sizes = growth.sizes();
+    let builds = growth.builds.iter();
+    let sizes = builds.map(|(line, before, after)| SizeForecast::new(None, *line, before.size, after.size));
+    let sizes: Vec<SizeForecast> = sizes.collect();
     let touched = |index: &&usize| heat.is_none_or(|heat| heat.is_touched(**index));
     let pushed: Vec<usize> = growth.pushed.iter().filter(touched).copied().collect();
     let rank = Rank {
         visits: more_lines(&visits, options.build_line),
         away: away(addition, growth, place),
         hot_pushed: if heat.is_some() { pushed.len() } else { 0 },
-        growth: sizes.iter().map(grown).sum(),
-        line: line.map_or(0, |line| coolness(&line, addition.is_cold)),
+        growth: sizes.iter().map(|of| more_cachelines(of) + u64::from(of.slab_after > of.slab_before)).sum(),
+        line: line.map_or(0, |line| heat_rank(&line, addition.is_cold)),
         doubts,
         pushed: pushed.len(),
         shifted: growth.shifted.len(),
@@ -71,12 +72,12 @@ pub(super) fn judge(
         place,
     };
     let label = |index: usize| addition.layout.members.get(index).map(|member| member.label().to_owned());
-    let before = place.checked_sub(1);
+    let before = place.checked_sub(1).and_then(|before| addition.layout.members.get(before));
     let new = growth.own.members.get(place);
     let mut spot = RankedPlace {
-        after: before.and_then(label),
+        after: before.map(|before| before.label().to_owned()),
         index: place,
-        line: before.and_then(|before| addition.layout.members.get(before)).map_or(0, |member| member.line),
+        line: before.map_or(0, |before| before.line),
         offset: new.map_or(0, |new| new.offset()),
         bit_offset: new.filter(|new| new.is_bit_field()).map(|new| new.bit_offset),
         hole: growth.hole,
@@ -95,7 +96,7 @@ pub(super) fn judge(
 }
 
 /// How little a line is for a new member: one that CPUs take from each other least of all, then a hot one.
-fn coolness(line: &LineHeat, is_cold: bool) -> u64 {
+fn heat_rank(line: &LineHeat, is_cold: bool) -> u64 {
     let flags = 2 * u64::from(is_contended(line)) + u64::from(line.hot);
     // Flags first, then shares in ten thousandths.
     if is_cold { flags * 10_001 + (line.share * 10_000.0) as u64 } else { flags }
@@ -114,11 +115,6 @@ fn more_lines(visits: &[VisitChange], build_line: u64) -> u64 {
         if visit.line == build_line { 2 * more } else { more }
     });
     more.sum::<u64>() / 2
-}
-
-/// Lines and slab classes a struct grows by.
-fn grown(size: &SizeForecast) -> u64 {
-    more_cachelines(size) + u64::from(size.slab_after > size.slab_before)
 }
 
 fn more_cachelines(size: &SizeForecast) -> u64 {
@@ -154,11 +150,10 @@ fn reason(addition: &Addition<'_>, spot: &RankedPlace, rank: &Rank, options: &Pl
     }
     if rank.visits > 0 {
         let more = |visit: &&VisitChange| visit.own > 0.0 || visit.lines.after > visit.lines.before;
-        let visits = spot.visits.iter().filter(more);
-        let visits: Vec<String> = visits
-            .map(|visit| format!("{:.3} -> {:.3} at {} B", visit.lines.before, visit.lines.after, visit.line))
-            .collect();
-        parts.push(format!("lines per visit {}", visits.join(", ")));
+        let visits = spot.visits.iter().filter(more).map(|VisitChange { line, lines, .. }| {
+            format!("{:.3} -> {:.3} at {line} B", lines.before, lines.after)
+        });
+        parts.push(format!("lines per visit {}", visits.collect::<Vec<_>>().join(", ")));
     }
     parts.join("; ")
 }
@@ -170,13 +165,13 @@ fn room(addition: &Addition<'_>, spot: &RankedPlace) -> String {
     let last = spot.index == addition.layout.members.len();
     let lines = own.map_or(0, more_cachelines);
     let class = own.filter(|size| size.slab_after > size.slab_before);
+    let class =
+        class.map(|size| format!("and the slab class from {} to {}", size.slab_before, size.slab_after));
     let price = match (lines, class) {
         (0, None) => "no cacheline and no slab class".to_owned(),
-        (0, Some(class)) => format!("and the slab class from {} to {}", class.slab_before, class.slab_after),
+        (0, Some(class)) => class,
         (_, None) => "a cacheline".to_owned(),
-        (_, Some(class)) => {
-            format!("a cacheline and the slab class from {} to {}", class.slab_before, class.slab_after)
-        }
+        (_, Some(class)) => format!("a cacheline {class}"),
     };
     match (grows, last) {
         (0, true) => "fits into the padding at the end".to_owned(),
@@ -198,22 +193,16 @@ fn heat_words(heat: &LineHeat, line: u64) -> String {
         (_, true) => "mostly written",
         _ => "read and written",
     };
-    let lost = if is_contended(heat) {
-        format!(", and {} of {samples} samples found it lost to another CPU", heat.lost)
-    } else {
-        String::new()
+    let lost = match is_contended(heat) {
+        true => format!(", and {} of {samples} samples found it lost to another CPU", heat.lost),
+        false => String::new(),
     };
     format!("its line is {hot} ({:.1} % of samples), {kind}{lost}", heat.share * 100.0)
 }
 
 fn company(addition: &Addition<'_>, rank: &Rank, options: &PlanOptions) -> String {
-    let names: Vec<&str> = addition
-        .with
-        .iter()
-        .filter_map(|index| addition.layout.members.get(*index))
-        .map(|member| member.label())
-        .collect();
-    let names = names.join(", ");
+    let members = addition.with.iter().filter_map(|index| addition.layout.members.get(*index));
+    let names = members.map(|member| member.label()).collect::<Vec<&str>>().join(", ");
     match rank.away {
         0 => format!("on the line of {names} at every line size"),
         away if away == addition.with.len() * options.lines.len() => format!("on no line of {names}"),

@@ -1,8 +1,8 @@
 //! Which places are legal for a new member, and what a reader should know of them.
 
-use super::addition::Addition;
+use super::growth::{Addition, behind};
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::{Constraints, HoldKind, Unit};
+use fieldline_layout::constraint::{Constraints, Hold, HoldKind, Unit};
 use fieldline_layout::layout::{Member, Role};
 use std::collections::BTreeMap;
 
@@ -39,6 +39,14 @@ impl<'a> Text<'a> {
         self.limits.units.get(*self.units.get(index)?)
     }
 
+    fn label(&self, index: usize) -> &str {
+        self.member(index).map_or("", |member| member.label())
+    }
+
+    fn hold(&self, index: usize) -> Option<&Hold> {
+        self.unit(index)?.hold.as_ref()
+    }
+
     /// Remarks on the place behind the first `place` members.
     ///
     /// # Errors
@@ -60,7 +68,10 @@ impl<'a> Text<'a> {
             } else if same {
                 return Err("it would split declarations that stay together".to_owned());
             }
-            self.between_held(before, place)?;
+            // Two neighbours whose text stays where it is may belong together.
+            if unit.keeps_order() && self.unit(place).is_some_and(Unit::keeps_order) {
+                return Err(format!("{} and {} stay where they are", self.label(before), self.label(place)));
+            }
         }
         self.beside_bit_fields(place, &mut notes)?;
         notes.extend(self.group(place));
@@ -72,8 +83,7 @@ impl<'a> Text<'a> {
     fn at_the_start(&self, notes: &mut Vec<String>) -> Result<(), String> {
         let Some(first) = self.member(0) else { return Ok(()) };
         let is_pinned = self.addition.wishes.first.iter().any(|pin| pin.member == 0);
-        let hold = self.unit(0).and_then(|unit| unit.hold.as_ref());
-        if let Some(hold) = hold.filter(|_| self.stays_first_or_last(0) || is_pinned) {
+        if let Some(hold) = self.hold(0).filter(|hold| stays_at_end(hold) || is_pinned) {
             return Err(format!("{} stays first: {}", first.label(), hold.reason));
         }
         notes.push(format!("code may rely on {} being first", first.label()));
@@ -82,20 +92,10 @@ impl<'a> Text<'a> {
 
     fn at_the_end(&self) -> Result<(), String> {
         let Some(last) = self.units.len().checked_sub(1) else { return Ok(()) };
-        let hold = self.unit(last).and_then(|unit| unit.hold.as_ref());
-        match hold.filter(|_| self.stays_first_or_last(last)) {
-            Some(hold) => {
-                let label = self.member(last).map_or("", |member| member.label());
-                Err(format!("{label} stays last: {}", hold.reason))
-            }
+        match self.hold(last).filter(|hold| stays_at_end(hold)) {
+            Some(hold) => Err(format!("{} stays last: {}", self.label(last), hold.reason)),
             None => Ok(()),
         }
-    }
-
-    /// Whether a member's text can't move. Next to an end of the struct it can't for a reason.
-    fn stays_first_or_last(&self, index: usize) -> bool {
-        let hold = self.unit(index).and_then(|unit| unit.hold.as_ref());
-        hold.is_some_and(|hold| hold.kind != HoldKind::Place)
     }
 
     fn behind(&self, before: usize, notes: &mut Vec<String>) -> Result<(), String> {
@@ -118,21 +118,8 @@ impl<'a> Text<'a> {
         if self.addition.wishes.last.iter().any(|pin| pin.member == before) {
             return Err(format!("{label} is pinned to the end"));
         }
-        let hold = self.unit(before).and_then(|unit| unit.hold.as_ref());
-        if let Some(hold) = hold.filter(|hold| hold.kind == HoldKind::Order) {
+        if let Some(hold) = self.hold(before).filter(|hold| hold.kind == HoldKind::Order) {
             notes.push(format!("next to {label}, which stays where it is: {}", hold.reason));
-        }
-        Ok(())
-    }
-
-    /// Two neighbours whose text stays where it is may belong together.
-    fn between_held(&self, before: usize, place: usize) -> Result<(), String> {
-        let holds = |index: usize| self.unit(index).is_some_and(Unit::keeps_order);
-        if holds(before) && holds(place) {
-            let label = |index: usize| {
-                self.member(index).map_or_else(String::new, |member| member.label().to_owned())
-            };
-            return Err(format!("{} and {} stay where they are", label(before), label(place)));
         }
         Ok(())
     }
@@ -141,13 +128,11 @@ impl<'a> Text<'a> {
         if !self.addition.member.is_bit_field() {
             return Ok(());
         }
-        let is_run = |index: Option<usize>| {
-            index.and_then(|index| self.unit(index)).is_some_and(|unit| unit.is_bit_run)
-        };
-        if is_run(Some(place)) {
+        let is_run = |index: usize| self.unit(index).is_some_and(|unit| unit.is_bit_run);
+        if is_run(place) {
             return Err("it would shift the bit-fields behind it".to_owned());
         }
-        if is_run(place.checked_sub(1)) {
+        if place.checked_sub(1).is_some_and(is_run) {
             notes.push(format!("{SHARES} the bit-fields before it: all that write them need one lock"));
         }
         Ok(())
@@ -195,12 +180,8 @@ impl<'a> Text<'a> {
         if place >= self.units.len() {
             return None;
         }
-        let common: Vec<&str> = before
-            .iter()
-            .zip(guards(place))
-            .take_while(|(one, other)| one == other)
-            .map(|(one, _)| one.as_str())
-            .collect();
+        let common = before.iter().zip(guards(place)).take_while(|(one, other)| one == other);
+        let common: Vec<&str> = common.map(|(one, _)| one.as_str()).collect();
         (!common.is_empty()).then(|| format!("inside #if {}", common.join(" and ")))
     }
 
@@ -216,13 +197,12 @@ impl<'a> Text<'a> {
 
     /// A pin that the layout with the new member breaks.
     pub(super) fn broken_pin(&self, after: &Layout, place: usize, line: u64) -> Option<String> {
-        let member = |index: usize| after.members.get(super::growth::behind(index, place));
-        let label = |index: usize| self.member(index).map_or("", |member| member.label());
+        let member = |index: usize| after.members.get(behind(index, place));
         let kept =
             self.limits.units.iter().filter_map(|unit| Some((*unit.members.first()?, unit.kept_offset()?)));
         for (index, offset) in kept {
             if member(index).is_some_and(|member| member.offset() != offset) {
-                return Some(format!("{} stays at offset {offset}", label(index)));
+                return Some(format!("{} stays at offset {offset}", self.label(index)));
             }
         }
         let begin = |unit: usize| {
@@ -234,20 +214,23 @@ impl<'a> Text<'a> {
         broken.map(|pin| pin.reason.clone())
     }
 
-    /// The reasons why no place is legal, the most frequent first.
+    /// The most frequent reason why no place is legal.
     pub(super) fn why_nowhere(&self) -> String {
         let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
         for reason in (0..=self.units.len()).filter_map(|place| self.check(place).err()) {
             *reasons.entry(reason).or_default() += 1;
         }
-        let mut reasons: Vec<(usize, String)> =
-            reasons.into_iter().map(|(reason, count)| (count, reason)).collect();
-        reasons.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-        match reasons.first() {
-            Some((_, reason)) => format!("no place is legal: {reason}"),
+        // Of equally frequent ones the first by its words.
+        match reasons.iter().rev().max_by_key(|(_, count)| **count) {
+            Some((reason, _)) => format!("no place is legal: {reason}"),
             None => "every place breaks a pin".to_owned(),
         }
     }
+}
+
+/// Whether a member's text can't move. Next to an end of the struct it can't for a reason.
+fn stays_at_end(hold: &Hold) -> bool {
+    hold.kind != HoldKind::Place
 }
 
 /// Whether a member ends with a flexible array, itself or inside.

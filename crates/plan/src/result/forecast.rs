@@ -1,4 +1,4 @@
-//! What orders cost, as figures for people.
+//! What orders cost, as figures for people; which lines they make, and what became of other builds.
 
 use fieldline_layout::slab_class;
 use serde::{Deserialize, Serialize};
@@ -104,6 +104,13 @@ pub struct BeforeAfter {
     pub after: f64,
 }
 
+impl BeforeAfter {
+    /// Two numbers to so many parts of one.
+    pub(crate) fn rounded(before: f64, after: f64, parts: f64) -> Self {
+        Self { before: rounded(before, parts), after: rounded(after, parts) }
+    }
+}
+
 /// Size of the struct for one line size, before and after, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizeForecast {
@@ -130,6 +137,100 @@ impl SizeForecast {
         let (slab_before, slab_after) = (slab_class(before), slab_class(after));
         Self { build, build_line, before, after, slab_before, slab_after }
     }
+}
+
+/// Members meant to share a cacheline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// How it is used.
+    pub kind: GroupKind,
+    /// Declared indices in order of place.
+    pub members: Vec<usize>,
+    /// Bytes from its first member to the end of its last.
+    pub bytes: u64,
+    /// Offset in bytes of its first member.
+    pub first_offset: u64,
+    /// Share of the visits that touch it.
+    pub visits: f64,
+    /// Share of stores among its accesses.
+    pub stores: f64,
+    /// Whether the source should align it.
+    pub alignment: GroupAlignment,
+    /// Why.
+    pub why: String,
+    /// What aligning it costs; empty for a cold group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub padding: Vec<Padding>,
+}
+
+/// How a group is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupKind {
+    /// Touched often and mostly read.
+    HotReadMostly,
+    /// Touched often and written.
+    HotWritten,
+    /// Hardly touched.
+    Cold,
+}
+
+/// How the source should align a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupAlignment {
+    /// Not at all.
+    None,
+    /// To the cacheline (`__cacheline_group_begin_aligned`).
+    Aligned,
+    /// To the cacheline where that has as many bytes as the recorded machine's.
+    Conditional,
+}
+
+/// Bytes the struct grows by if a group is aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Padding {
+    /// Line size in bytes it is compiled for.
+    pub line: u64,
+    /// If it is aligned on all machines.
+    pub aligned: u64,
+    /// If it is aligned only where a line is as long as the recorded machine's.
+    pub conditional: u64,
+}
+
+/// Whether orders were judged in a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BuildJudged {
+    /// They were.
+    Yes,
+    /// It places every order like one that is judged, so that its figures are the same.
+    Alike,
+    /// They weren't.
+    No,
+}
+
+/// What became of another build of a struct.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildNote {
+    /// What it is called.
+    pub build: String,
+    /// Cacheline size in bytes it was compiled for.
+    pub line: u64,
+    /// Size of the struct as declared, in bytes; absent if the build doesn't have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// Whether orders were judged in it.
+    pub judged: BuildJudged,
+    /// The build it is like, or why it wasn't judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Declared indices of members it doesn't have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<usize>,
+    /// Members that only it has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extra: Vec<String>,
 }
 
 /// A number to so many parts of one.

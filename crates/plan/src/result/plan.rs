@@ -1,12 +1,9 @@
 //! Orders for some structs, and the checks a plan read back must pass.
 
-use super::builds::BuildNote;
-use super::confidence::Confidence;
-use super::evidence::VisitEvidence;
-use super::forecast::{Candidate, Forecast, SizeForecast, Term};
-use super::groups::Group;
-use fieldline_layout::constraint::{self, Constraints, ReorderRefusal, Wishes};
-use fieldline_layout::{Layout, Member, abi};
+use super::confidence::{Confidence, VisitEvidence};
+use super::forecast::{BuildNote, Candidate, Forecast, Group, SizeForecast, Term};
+use fieldline_layout::constraint::Constraints;
+use fieldline_layout::{Layout, abi};
 use serde::{Deserialize, Serialize};
 
 /// Value of [`Plan::format`].
@@ -306,11 +303,6 @@ impl StructPlan {
         }
         let order = self.order();
         let placed = abi::reorder(layout, &order).ok_or_else(|| PlanError::NotAnOrder(self.name.clone()))?;
-        self.compare(&placed)?;
-        Ok(placed)
-    }
-
-    fn compare(&self, placed: &Layout) -> Result<(), PlanError> {
         for (planned, member) in self.chosen.members.iter().zip(&placed.members) {
             let bit_offset = planned.bit_offset.unwrap_or_else(|| planned.offset.saturating_mul(8));
             if bit_offset != member.bit_offset {
@@ -322,47 +314,28 @@ impl StructPlan {
                 });
             }
         }
-        if self.chosen.size == placed.size {
-            return Ok(());
+        match self.chosen.size {
+            size if size == placed.size => Ok(placed),
+            planned => Err(PlanError::OtherSize { name: self.name.clone(), planned, placed: placed.size }),
         }
-        Err(PlanError::OtherSize { name: self.name.clone(), planned: self.chosen.size, placed: placed.size })
     }
 }
 
 impl Arrangement {
     /// The members of a layout that has them in `order`.
     pub fn new(layout: &Layout, order: impl IntoIterator<Item = usize>) -> Self {
-        let members = order.into_iter().zip(&layout.members);
-        Self {
-            size: layout.size,
-            members: members.map(|(index, member)| PlacedMember::new(index, member)).collect(),
-        }
-    }
-}
-
-impl PlacedMember {
-    fn new(index: usize, member: &Member) -> Self {
-        let bits = member.is_bit_field().then_some((member.bit_offset, member.bit_size));
-        Self {
+        let members = order.into_iter().zip(&layout.members).map(|(index, member)| PlacedMember {
             index,
             name: member.name.clone(),
             type_name: member.type_name.clone(),
             offset: member.offset(),
             size: member.size(),
-            bit_offset: bits.map(|bits| bits.0),
-            bit_size: bits.map(|bits| bits.1),
+            bit_offset: member.is_bit_field().then_some(member.bit_offset),
+            bit_size: member.is_bit_field().then_some(member.bit_size),
             line: member.line,
-        }
+        });
+        Self { size: layout.size, members: members.collect() }
     }
-}
-
-/// A plan that refuses, and says what holds each member if nothing may move.
-pub(crate) fn refused(layout: &Layout, wishes: &Wishes, refusal: &ReorderRefusal) -> StructPlan {
-    let mut result = unchanged(layout, Outcome::Refused, &refusal.to_string());
-    if let (ReorderRefusal::Fixed, Ok(limits)) = (refusal, constraint::limits(layout, wishes)) {
-        result.held = held(&limits);
-    }
-    result
 }
 
 /// A plan that leaves the struct as it is declared.
@@ -382,11 +355,9 @@ pub(crate) fn unchanged(layout: &Layout, outcome: Outcome, reason: &str) -> Stru
 }
 
 pub(crate) fn held(constraints: &Constraints) -> Vec<HeldMember> {
-    let units = constraints.units.iter().filter_map(|unit| Some((unit, unit.hold.as_ref()?)));
-    let members = units.flat_map(|(unit, hold)| {
-        unit.members.iter().map(|index| HeldMember { index: *index, reason: hold.reason.clone() })
-    });
-    members.collect()
+    let units = constraints.units.iter();
+    let members = units.flat_map(|unit| unit.members.iter().map(|index| (*index, unit.hold.as_ref())));
+    members.filter_map(|(index, hold)| Some(HeldMember { index, reason: hold?.reason.clone() })).collect()
 }
 
 /// Why a plan can't be used.

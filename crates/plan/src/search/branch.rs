@@ -43,15 +43,20 @@ impl Core {
         }
         let mut order: Vec<usize> = (0..weight_of.len()).filter(|chunk| weight_of[*chunk] > 0).collect();
         order.sort_by_key(|chunk| (std::cmp::Reverse(weight_of[*chunk]), *chunk));
-        let mut visits_of = vec![Vec::new(); order.len()];
-        for (place, chunk) in order.iter().enumerate() {
-            let touching = (0..several.len()).filter(|visit| several[*visit].0.binary_search(chunk).is_ok());
-            visits_of[place] = touching.collect();
-        }
+        let visits_of = order.iter().map(|chunk| {
+            (0..several.len()).filter(|visit| several[*visit].0.binary_search(chunk).is_ok()).collect()
+        });
+        let visits_of: Vec<Vec<usize>> = visits_of.collect();
         let pieces: Vec<u64> =
             order.iter().map(|chunk| chunks.chunks[*chunk].piece.min(chunks.line)).collect();
+        let mut sums = vec![0; several.len()];
+        let mut left = vec![Vec::new(); pieces.len() + 1];
+        for (place, visits) in visits_of.iter().enumerate().rev() {
+            visits.iter().for_each(|visit| sums[*visit] += pieces[place]);
+            left[place] = sums.iter().copied().enumerate().filter(|(_, bits)| *bits > 0).collect();
+        }
         Self {
-            left: left(&pieces, &visits_of, several.len()),
+            left,
             pieces,
             visits_of,
             weights: several.iter().map(|visit| visit.1).collect(),
@@ -59,19 +64,6 @@ impl Core {
             single: chunks.visits.iter().filter(|(set, _)| set.len() == 1).map(|visit| visit.1).sum(),
         }
     }
-}
-
-fn left(pieces: &[u64], visits_of: &[Vec<usize>], visits: usize) -> Vec<Vec<(usize, u64)>> {
-    let mut sums = vec![0; visits];
-    let mut left = vec![Vec::new(); pieces.len() + 1];
-    for place in (0..pieces.len()).rev() {
-        for visit in &visits_of[place] {
-            sums[*visit] += pieces[place];
-        }
-        let some = sums.iter().copied().enumerate().filter(|(_, bits)| *bits > 0);
-        left[place] = some.collect();
-    }
-    left
 }
 
 /// Lines that visits touch at least, never more than `known`: exactly that many if the budget lasts.

@@ -5,8 +5,7 @@
 //! share them, each with random numbers of its own, so that the number of threads doesn't matter.
 
 use super::order::CostedOrder;
-use crate::cost::Memo;
-use crate::cost::{OrderState, Problem};
+use crate::cost::{Memo, OrderState, Problem};
 use crate::random::{Random, mix};
 use crate::search::moves::Move;
 use crate::search::repertoire::Repertoire;
@@ -66,15 +65,13 @@ impl<'p> Chain<'p> {
         increases.sort_unstable();
         let share =
             |percent: usize| increases.get(increases.len() * percent / 100).copied().unwrap_or(1).max(1);
-        let temperatures = temperatures(hot * share(50) as f64, COLD * share(5) as f64);
-        for (number, temperature) in temperatures.into_iter().enumerate() {
-            self.replica(number).temperature = temperature;
+        let (mut temperature, coldest) = (hot * share(50) as f64, COLD * share(5) as f64);
+        let factor = root((coldest / temperature).min(1.0), REPLICAS - 1);
+        for number in 0..REPLICAS {
+            let worker = if number.is_multiple_of(2) { &mut self.even } else { &mut self.odd };
+            worker.replicas[number / 2].temperature = temperature;
+            temperature *= factor;
         }
-    }
-
-    fn replica(&mut self, number: usize) -> &mut Replica<'p> {
-        let worker = if number.is_multiple_of(2) { &mut self.even } else { &mut self.odd };
-        &mut worker.replicas[number / 2]
     }
 
     /// The cheapest order found. `hot`: the hottest temperature, as a share of what half of costly moves exceed.
@@ -180,7 +177,7 @@ impl<'p> Worker<'p> {
     fn make(&mut self, number: usize, drawn: Move, bound: f64) -> bool {
         let state = &mut self.replicas[number].state;
         match drawn {
-            Move::Replace(first) => state.replace_below(first, self.mover.units(), &mut self.memo, bound),
+            Move::Replace(first) => state.replace_below(first, &self.mover.units, &mut self.memo, bound),
             Move::Exchange(one, other) => state.exchange_below(one, other, &mut self.memo, bound),
         }
     }
@@ -201,24 +198,13 @@ impl<'p> Worker<'p> {
     }
 }
 
-/// From hot to cold by a constant factor.
-fn temperatures(hot: f64, cold: f64) -> Vec<f64> {
-    let factor = root((cold / hot).min(1.0), REPLICAS - 1);
-    let steps = std::iter::successors(Some(hot), |hotter| Some(hotter * factor));
-    steps.take(REPLICAS).collect()
-}
-
 /// The number whose `degree`th power is `value` below 1, by bisection: library powers differ between machines.
 fn root(value: f64, degree: usize) -> f64 {
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
     for _ in 0..64 {
         let middle = (low + high) / 2.0;
         let power: f64 = (0..degree).map(|_| middle).product();
-        if power < value {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        (low, high) = if power < value { (middle, high) } else { (low, middle) };
     }
     low
 }

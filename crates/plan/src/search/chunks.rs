@@ -23,29 +23,19 @@ pub struct Chunks {
     pub line: u64,
 }
 
-/// Distinct sets of cells that visits touch, with weights.
-pub(super) fn sets(problem: &Problem<'_>) -> BTreeMap<Vec<u32>, u64> {
-    let mut sets = BTreeMap::new();
-    for (cells, weight) in problem.visits.sets() {
-        let touched = (0_u32..).zip(cells).filter(|(_, is_touched)| *is_touched);
-        *sets.entry(touched.map(|(cell, _)| cell).collect()).or_default() += weight;
-    }
-    sets
-}
-
-pub(super) fn chunks(problem: &Problem<'_>, view: &View, sets: &BTreeMap<Vec<u32>, u64>) -> Chunks {
+pub(super) fn chunks(problem: &Problem<'_>, view: &View) -> Chunks {
     let mut found = Chunks { line: view.line() * 8, ..Chunks::default() };
-    let mut of_cell: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let mut of_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for unit in 0..problem.constraints.units.len() {
         for (chunk, cells) in unit_chunks(problem, view, unit) {
             for cell in cells {
-                of_cell.entry(cell).or_default().push(found.chunks.len());
+                of_cell.entry(cell as usize).or_default().push(found.chunks.len());
             }
             found.chunks.push(chunk);
         }
     }
     let mut visits: BTreeMap<BTreeSet<usize>, u64> = BTreeMap::new();
-    for (set, weight) in sets {
+    for (set, weight) in problem.visits.sets() {
         let chunks: BTreeSet<usize> =
             set.iter().filter_map(|cell| of_cell.get(cell)).flatten().copied().collect();
         if !chunks.is_empty() {
@@ -58,7 +48,7 @@ pub(super) fn chunks(problem: &Problem<'_>, view: &View, sets: &BTreeMap<Vec<u32
 
 /// The touched chunks of a unit, with the cells on each.
 fn unit_chunks(problem: &Problem<'_>, view: &View, unit: usize) -> Vec<(Chunk, BTreeSet<u32>)> {
-    let parts = problem.parts_in(view.build, unit);
+    let parts = &problem.parts_in[view.build][unit];
     let Some(build) = problem.builds.get(view.build).filter(|_| !parts.is_empty()) else {
         return Vec::new();
     };

@@ -1,7 +1,6 @@
 //! The cheapest of all orders, where they are few.
 
-use crate::cost::Memo;
-use crate::cost::{OrderState, Problem};
+use crate::cost::{Memo, OrderState, Problem};
 use crate::search::CostedOrder;
 
 /// Most orders that are tried one by one: 7!.
@@ -14,17 +13,13 @@ pub fn try_all(problem: &Problem<'_>, start: &[usize]) -> Option<CostedOrder> {
     }
     let mut memo = Memo::default();
     let mut state = OrderState::new(problem, start, &mut memo);
-    let cost = if state.fits() { state.cost() } else { u64::MAX };
-    let mut best = CostedOrder { order: start.to_vec(), cost };
+    let mut best = CostedOrder { order: start.to_vec(), cost: u64::MAX };
+    best.take(&state, true);
     let mut order = start.to_vec();
     while next(problem, &mut order) {
-        if problem.constraints.check(&order).is_err() {
-            continue;
-        }
-        state.reset(&order, &mut memo);
-        if state.cost() < best.cost && state.fits() {
-            best.cost = state.cost();
-            best.order.copy_from_slice(&order);
+        if problem.constraints.check(&order).is_ok() {
+            state.reset(&order, &mut memo);
+            best.take(&state, true);
         }
     }
     Some(best)
@@ -32,29 +27,16 @@ pub fn try_all(problem: &Problem<'_>, start: &[usize]) -> Option<CostedOrder> {
 
 /// How many orders keep to their regions.
 fn count(problem: &Problem<'_>, order: &[usize]) -> u64 {
-    let region = |unit: usize| problem.constraints.units[unit].region;
-    let mut count = 1_u64;
-    let mut run = 1;
-    for pair in order.windows(2) {
-        run = if region(pair[0]) == region(pair[1]) { run + 1 } else { 1 };
-        count = count.saturating_mul(run);
-    }
-    count
+    let region = |unit: &usize| problem.constraints.units[*unit].region;
+    let runs = order.chunk_by(|one, other| region(one) == region(other));
+    runs.flat_map(|run| 1..=run.len() as u64).fold(1, u64::saturating_mul)
 }
 
 /// The next order, by each region's units lexicographically, regions like digits; ends when all are sorted downwards.
 fn next(problem: &Problem<'_>, order: &mut [usize]) -> bool {
-    let region = |unit: usize| problem.constraints.units[unit].region;
-    let mut end = order.len();
-    while end > 0 {
-        let last = region(order[end - 1]);
-        let first = order.iter().position(|unit| region(*unit) == last).unwrap_or(0);
-        if permute(&mut order[first..end]) {
-            return true;
-        }
-        end = first;
-    }
-    false
+    let region = |unit: &usize| problem.constraints.units[*unit].region;
+    let runs: Vec<&mut [usize]> = order.chunk_by_mut(|one, other| region(one) == region(other)).collect();
+    runs.into_iter().rev().any(permute)
 }
 
 /// The next permutation; the first one again behind the last.

@@ -10,7 +10,8 @@
 //!   relaxed to a fraction of each chunk, which makes the share convex; its tangents are bounds (Frank and Wolfe, 1956).
 //! * branch and bound over which line each chunk is on, for as long as its budget lasts (`branch`).
 
-use super::chunks::{Chunks, chunks, sets};
+use super::chunks::{Chunks, chunks};
+use crate::cost::neighbours::GUARD;
 use crate::cost::{OrderState, Problem};
 use crate::search::branch::{self, Core};
 use rayon::prelude::*;
@@ -41,9 +42,8 @@ pub fn gap(cost: u64, bound: u64) -> f64 {
 /// Bounds the cost of all orders. A good order known beforehand makes it faster, not other.
 pub fn lower_bound(problem: &Problem<'_>, known: Option<&[usize]>) -> LowerBound {
     let known = known.map(|order| OrderState::of(problem, order).touched());
-    let sets = sets(problem);
     let views: Vec<(usize, Chunks)> =
-        problem.views.iter().map(|view| chunks(problem, view, &sets)).enumerate().collect();
+        problem.views.iter().map(|view| chunks(problem, view)).enumerate().collect();
     let bounds: Vec<u64> = views
         .par_iter()
         .map(|(index, chunks)| {
@@ -52,7 +52,7 @@ pub fn lower_bound(problem: &Problem<'_>, known: Option<&[usize]>) -> LowerBound
         })
         .collect();
     let lines = problem.views.iter().zip(&bounds).map(|(view, bound)| view.weight * bound);
-    let cost = lines.sum::<u64>() + least_size(problem) + least_guards(problem);
+    let cost = lines.sum::<u64>() + least_size_and_guards(problem);
     LowerBound { touched: bounds, cost }
 }
 
@@ -187,20 +187,11 @@ fn bits_on(chunks: &Chunks, index: usize) -> f64 {
     chunks.chunks.get(index).map_or(0, |chunk| chunk.bits.min(chunks.line)) as f64
 }
 
-/// What sizes cost without any padding.
-fn least_size(problem: &Problem<'_>) -> u64 {
-    let sizes = problem.builds.iter().map(|build| {
-        let bits = (0..problem.constraints.units.len()).map(|unit| build.bits(unit)).sum();
-        problem.size_cost(build, build.size(bits))
-    });
-    sizes.sum()
-}
-
-/// Every `#if` condition is entered from another one, but for the first.
-fn least_guards(problem: &Problem<'_>) -> u64 {
-    let units = 0..problem.constraints.units.len();
-    let guards: BTreeSet<Option<u32>> = units.map(|unit| problem.neighbours.traits(unit).guard).collect();
-    problem.neighbours.guard_weight() * (guards.len() as u64).saturating_sub(1)
+/// What sizes cost without any padding, and `#if` conditions: each is entered from another one, but for the first.
+fn least_size_and_guards(problem: &Problem<'_>) -> u64 {
+    let sizes = problem.builds.iter().map(|build| problem.size_cost(build, build.size(build.all_bits())));
+    let guards: BTreeSet<Option<u32>> = problem.constraints.units.iter().map(|unit| unit.guard).collect();
+    sizes.sum::<u64>() + problem.neighbours.weight(GUARD) * (guards.len() as u64).saturating_sub(1)
 }
 
 #[cfg(test)]

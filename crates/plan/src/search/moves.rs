@@ -18,16 +18,16 @@ pub(crate) enum Move {
 #[derive(Clone, Debug)]
 pub struct Mover {
     /// Touched units that can move.
-    hot: Vec<usize>,
+    pub(crate) hot: Vec<usize>,
     /// By place: first place of its region and the one behind the last.
-    regions: Vec<(usize, usize)>,
+    pub(crate) regions: Vec<(usize, usize)>,
     bits: Vec<u64>,
     /// Units of equal kind can exchange their places without moving anything else.
     kinds: Vec<usize>,
     /// Units that keep their order among each other.
     keep_order: Vec<bool>,
     /// The move drawn last: the units from some place on.
-    units: Vec<usize>,
+    pub(crate) units: Vec<usize>,
 }
 
 impl Mover {
@@ -39,35 +39,24 @@ impl Mover {
         let mut hot: Vec<usize> =
             free.map(|(unit, _)| *unit).filter(|unit| !problem.parts(*unit).is_empty()).collect();
         hot.sort_unstable();
-        let units = 0..order.len();
+        let mut known = BTreeMap::new();
+        let kinds = (0..order.len()).map(|unit| {
+            let next = known.len();
+            *known.entry(problem.slots_of(unit)).or_insert(next)
+        });
         Self {
             hot,
             regions,
-            bits: units.map(|unit| problem.unit_bits(unit)).collect(),
-            kinds: kinds(problem, order.len()),
+            kinds: kinds.collect(),
+            bits: (0..order.len()).map(|unit| problem.unit_bits(unit)).collect(),
             keep_order: problem.constraints.units.iter().map(Unit::keeps_order).collect(),
             units: Vec::new(),
         }
     }
 
-    /// How many touched units can move.
-    pub fn touched(&self) -> usize {
-        self.hot.len()
-    }
-
-    /// Whether two units can exchange their places without moving anything else.
-    pub fn are_alike(&self, one: usize, other: usize) -> bool {
-        self.kinds[one] == self.kinds[other]
-    }
-
-    /// Number of a unit's kind.
+    /// Number of a unit's kind: units of equal ones can exchange their places without moving anything else.
     pub fn kind(&self, unit: usize) -> usize {
         self.kinds[unit]
-    }
-
-    /// First place of the region around a place, and the one behind its last.
-    pub fn region(&self, place: usize) -> (usize, usize) {
-        self.regions[place]
     }
 
     /// Draws a move of a kind. `None` if the draw changes nothing or breaks a constraint.
@@ -120,15 +109,10 @@ impl Mover {
     fn swap(&mut self, state: &OrderState<'_>, one: usize, other: usize) -> Option<Move> {
         let units = [state.order()[one], state.order()[other]];
         let is_free = !units.iter().any(|unit| self.keep_order[*unit]);
-        if one != other && is_free && self.are_alike(units[0], units[1]) {
+        if one != other && is_free && self.kinds[units[0]] == self.kinds[units[1]] {
             return Some(Move::Exchange(one.min(other), one.max(other)));
         }
         self.exchange(state, (one, one + 1), (other, other + 1)).map(Move::Replace)
-    }
-
-    /// The units of the last draw.
-    pub fn units(&self) -> &[usize] {
-        &self.units
     }
 
     /// Places of the units that begin on the line of a place, within its region.
@@ -200,25 +184,12 @@ impl Mover {
     }
 }
 
-/// Numbers for what compilers are asked for units.
-fn kinds(problem: &Problem<'_>, units: usize) -> Vec<usize> {
-    let mut known = BTreeMap::new();
-    let mut kinds = Vec::with_capacity(units);
-    for unit in 0..units {
-        let next = known.len();
-        kinds.push(*known.entry(problem.slots_of(unit)).or_insert(next));
-    }
-    kinds
-}
-
 fn regions(problem: &Problem<'_>, order: &[usize]) -> Vec<(usize, usize)> {
-    let region = |place: usize| problem.constraints.units[order[place]].region;
-    let mut regions = vec![(0, 0); order.len()];
-    let mut first = 0;
-    while first < order.len() {
-        let end = (first..order.len()).find(|place| region(*place) != region(first)).unwrap_or(order.len());
-        regions[first..end].fill((first, end));
-        first = end;
+    let region = |unit: &usize| problem.constraints.units[*unit].region;
+    let mut regions = Vec::with_capacity(order.len());
+    for run in order.chunk_by(|one, other| region(one) == region(other)) {
+        let first = regions.len();
+        regions.extend(run.iter().map(|_| (first, first + run.len())));
     }
     regions
 }

@@ -8,12 +8,15 @@ use std::cmp::Reverse;
 
 /// An order whose lines of `line` bytes hold what is touched together, if one keeps the constraints.
 pub fn grouped(problem: &Problem<'_>, start: &[usize], line: u64) -> Option<Vec<usize>> {
-    let region = |unit: &usize| problem.neighbours.traits(*unit).region;
+    let region = |unit: &usize| problem.constraints.units[*unit].region;
     let order: Vec<usize> = start
         .chunk_by(|one, other| region(one) == region(other))
-        .flat_map(|units| Filling::new(problem, units, line * 8).run())
+        .flat_map(|units| {
+            let (hot, cold) = units.iter().partition(|unit| !problem.parts(**unit).is_empty());
+            Filling { problem, hot, cold, line: line * 8 }.run()
+        })
         .collect();
-    (problem.constraints.check(&order).is_ok() && problem.keeps_all(&order)).then_some(order)
+    problem.is_legal(&order).then_some(order)
 }
 
 /// Units of one region on their way into lines.
@@ -24,12 +27,7 @@ struct Filling<'p> {
     line: u64,
 }
 
-impl<'p> Filling<'p> {
-    fn new(problem: &'p Problem<'p>, units: &[usize], line: u64) -> Self {
-        let (hot, cold) = units.iter().partition(|unit| !problem.parts(**unit).is_empty());
-        Self { problem, hot, cold, line }
-    }
-
+impl Filling<'_> {
     fn run(mut self) -> Vec<usize> {
         let mut order = Vec::new();
         while !self.hot.is_empty() {
@@ -75,10 +73,7 @@ impl<'p> Filling<'p> {
 
     /// Takes untouched units that fit behind what a line holds already.
     fn fill_up(&mut self, used: u64) -> Vec<usize> {
-        let mut room = match used % self.line {
-            0 => 0,
-            used => self.line - used,
-        };
+        let mut room = used.next_multiple_of(self.line) - used;
         let mut units = Vec::new();
         self.cold.retain(|unit| {
             let bits = self.problem.unit_bits(*unit);

@@ -42,17 +42,9 @@ pub struct Effort {
 impl Effort {
     /// What is enough for a problem: more touched units need more rounds, and more still the more places they can take.
     pub fn for_problem(problem: &Problem<'_>) -> Self {
-        let touched = Mover::new(problem).touched();
+        let touched = Mover::new(problem).hot.len();
         let spread = problem.constraints.units.len().clamp(UNITS, UNITS * 3 / 2);
         Self { chains: CHAINS, rounds: (8 * touched * spread / UNITS).clamp(ROUNDS.0, ROUNDS.1) }
-    }
-
-    fn rounds_of(self, chain: u64) -> usize {
-        if chain == 0 { self.rounds } else { self.rounds.div_ceil(OTHERS) }
-    }
-
-    fn rounds_again(self) -> usize {
-        (self.rounds * 3).div_ceil(4)
     }
 }
 
@@ -80,12 +72,14 @@ pub fn search(problem: &Problem<'_>, start: &[usize], effort: Effort, seed: u64)
     let seed_of = |chain: u64| seed.wrapping_add(chain.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let chain = |chain: u64| {
         let orders = first_orders(problem, start, chain, &mut Random::new(seed_of(chain)));
-        Chain::new(problem, start, &orders, seed_of(chain)).run(effort.rounds_of(chain), HOT)
+        let rounds = if chain == 0 { effort.rounds } else { effort.rounds.div_ceil(OTHERS) };
+        Chain::new(problem, start, &orders, seed_of(chain)).run(rounds, HOT)
     };
     let chains = effort.chains as u64;
     let mut found: Vec<CostedOrder> = (0..chains).into_par_iter().map(chain).collect();
     let known = hottest_first(&found);
-    found.push(Chain::new(problem, start, &known, seed_of(chains)).run(effort.rounds_again(), AGAIN));
+    let rounds = (effort.rounds * 3).div_ceil(4);
+    found.push(Chain::new(problem, start, &known, seed_of(chains)).run(rounds, AGAIN));
     Search { found, is_exact: false }
 }
 
@@ -104,13 +98,13 @@ pub fn search_near(
 fn first_orders(problem: &Problem<'_>, start: &[usize], chain: u64, random: &mut Random) -> Vec<Vec<usize>> {
     let line = problem.views.first().map_or(64, View::line);
     let grouped = |line: u64| grouped(problem, start, line).unwrap_or_else(|| start.to_vec());
-    let mut order = |replica: usize| match (chain, REPLICAS - replica) {
+    let order = |replica: usize| match (chain, REPLICAS - replica) {
         (0, 1) => grouped(line),
         (0, 2) => grouped(2 * line),
         _ if replica > 0 && start.len() <= SHUFFLED => shuffled(problem, start, random),
         _ => start.to_vec(),
     };
-    (0..REPLICAS).map(&mut order).collect()
+    (0..REPLICAS).map(order).collect()
 }
 
 /// A random order that keeps the constraints, or the one given if a few draws find none.
@@ -119,7 +113,7 @@ fn shuffled(problem: &Problem<'_>, start: &[usize], random: &mut Random) -> Vec<
         let mut order = start.to_vec();
         random.shuffle(&mut order);
         order.sort_by_key(|unit| problem.constraints.units[*unit].region);
-        if problem.constraints.check(&order).is_ok() && problem.keeps_all(&order) {
+        if problem.is_legal(&order) {
             return order;
         }
     }

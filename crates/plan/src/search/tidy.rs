@@ -1,8 +1,7 @@
 //! An order made as like the declared one as its cost allows: every member that moves must be worth a reader's time.
 
 use super::order::{exchanged, inserted};
-use crate::cost::Memo;
-use crate::cost::{OrderState, Problem};
+use crate::cost::{Memo, OrderState, Problem};
 use crate::search::{CostedOrder, Mover};
 use std::collections::BTreeMap;
 
@@ -19,32 +18,22 @@ const BLOCK: usize = 4;
 /// Lines up to which every pair is tried.
 const FEW_LINES: usize = 24;
 
-/// Units that are not where the declared order has them, at least: all but the longest run of units in declared order.
+/// Units that are not where the declared order has them, at least: all but the longest run of units in declared order,
+/// found by patience sorting (Fredman, 1975); of several the earliest.
 pub fn moved(order: &[usize]) -> Vec<usize> {
-    let kept = longest_increasing(order);
-    let mut stays = vec![false; order.len()];
-    for unit in kept {
-        stays[unit] = true;
-    }
-    (0..order.len()).filter(|unit| !stays[*unit]).collect()
-}
-
-/// The longest increasing subsequence, by patience sorting (Fredman, 1975); of several the earliest.
-fn longest_increasing(order: &[usize]) -> Vec<usize> {
     let mut tops: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; order.len()];
     for unit in order {
         let pile = tops.partition_point(|top| top < unit);
         before[*unit] = pile.checked_sub(1).map(|pile| tops[pile]);
-        if pile == tops.len() {
-            tops.push(*unit);
-        } else {
-            tops[pile] = *unit;
+        match tops.get_mut(pile) {
+            Some(top) => *top = *unit,
+            None => tops.push(*unit),
         }
     }
-    let mut kept: Vec<usize> = std::iter::successors(tops.last().copied(), |unit| before[*unit]).collect();
-    kept.reverse();
-    kept
+    let mut stays = vec![false; order.len()];
+    std::iter::successors(tops.last().copied(), |unit| before[*unit]).for_each(|unit| stays[unit] = true);
+    (0..order.len()).filter(|unit| !stays[*unit]).collect()
 }
 
 /// Descends from an order: single units, and whole lines, go where cost and moved units are fewer together.
@@ -55,17 +44,17 @@ pub fn tidy(problem: &Problem<'_>, found: &CostedOrder) -> CostedOrder {
         mover: Mover::new(problem),
         state: OrderState::new(problem, &found.order, &mut memo),
         memo,
-        moved_weight: problem.scale() / MOVED_SHARE,
+        moved_weight: problem.scale / MOVED_SHARE,
         moved: moved(&found.order).len() as u64,
         units: Vec::new(),
     };
     for _ in 0..PASSES {
-        let cold = tidying.sort_untouched();
-        let lines = tidying.swap_lines();
-        let back = tidying.swap_back();
-        let units = tidying.move_units();
-        let blocks = tidying.move_blocks();
-        if !cold && !lines && !back && !units && !blocks {
+        let mut changed = tidying.sort_untouched();
+        changed |= tidying.swap_lines();
+        changed |= tidying.swap_back();
+        changed |= tidying.move_units();
+        changed |= tidying.move_blocks();
+        if !changed {
             break;
         }
     }
@@ -84,11 +73,6 @@ struct Tidying<'p> {
 }
 
 impl Tidying<'_> {
-    fn count_moved(&self) -> u64 {
-        let kept = longest_increasing(self.state.order()).len();
-        (self.state.order().len() - kept) as u64
-    }
-
     /// Replaces `first..first + units.len()` if that is legal and cheaper.
     fn try_units(&mut self, first: usize) -> bool {
         if !self.state.allows(first, &self.units) {
@@ -102,7 +86,7 @@ impl Tidying<'_> {
             return false;
         }
         let better = (self.state.fits() || !fitted) && {
-            self.moved = self.count_moved();
+            self.moved = moved(self.state.order()).len() as u64;
             self.state.cost() + self.moved * self.moved_weight < cost + slack
         };
         if !better {
@@ -114,30 +98,25 @@ impl Tidying<'_> {
 
     /// Brings untouched units into declared order: among places of equal size, and between touched units.
     fn sort_untouched(&mut self) -> bool {
-        let before = self.state.order().to_vec();
-        let mut order = before.clone();
-        for class in self.untouched_classes() {
-            let mut units: Vec<usize> = class.iter().map(|place| order[*place]).collect();
-            units.sort_unstable();
-            for (place, unit) in class.iter().zip(units) {
-                order[*place] = unit;
-            }
-        }
-        self.units = order;
-        let sorted = self.units != before && self.try_units(0);
-        self.sort_runs() || sorted
-    }
-
-    /// Places of untouched units that can exchange their places without moving anything else.
-    fn untouched_classes(&self) -> Vec<Vec<usize>> {
+        // Places of untouched units that can exchange their places without moving anything else.
         let mut classes: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (place, unit) in self.state.order().iter().enumerate() {
             if self.is_untouched(*unit) && self.problem.constraints.units[*unit].hold.is_none() {
-                let region = self.mover.region(place);
-                classes.entry((region, self.mover.kind(*unit))).or_default().push(place);
+                let class = (self.mover.regions[place], self.mover.kind(*unit));
+                classes.entry(class).or_default().push(place);
             }
         }
-        classes.into_values().collect()
+        let before = self.state.order().to_vec();
+        self.units.clone_from(&before);
+        for class in classes.into_values() {
+            let mut units: Vec<usize> = class.iter().map(|place| before[*place]).collect();
+            units.sort_unstable();
+            for (place, unit) in class.iter().zip(units) {
+                self.units[*place] = unit;
+            }
+        }
+        let sorted = self.units != before && self.try_units(0);
+        self.sort_runs() || sorted
     }
 
     fn is_untouched(&self, unit: usize) -> bool {
@@ -148,7 +127,7 @@ impl Tidying<'_> {
         let mut changed = false;
         let mut first = 0;
         while first < self.state.order().len() {
-            let (_, high) = self.mover.region(first);
+            let (_, high) = self.mover.regions[first];
             let order = self.state.order();
             let run = order[first..high].iter().take_while(|unit| self.is_untouched(**unit)).count();
             self.units.clear();
@@ -175,7 +154,7 @@ impl Tidying<'_> {
         let mut changed = false;
         let count = self.state.order().len();
         for (length, from) in (2..=BLOCK).flat_map(|length| (0..count).map(move |from| (length, from))) {
-            let (low, high) = self.mover.region(from);
+            let (low, high) = self.mover.regions[from];
             if high - low > FEW || from + length > high {
                 continue;
             }
@@ -187,18 +166,15 @@ impl Tidying<'_> {
     }
 
     fn places_for(&self, unit: usize) -> Vec<usize> {
-        let (low, high) = self.mover.region(self.state.place_of(unit));
+        let (low, high) = self.mover.regions[self.state.place_of(unit)];
         if high - low <= FEW {
             return (low..high).collect();
         }
         let count = self.state.order().len();
         let before = unit.checked_sub(1).map(|unit| self.state.place_of(unit) + 1);
         let after = (unit + 1 < count).then(|| self.state.place_of(unit + 1));
-        let places = before.into_iter().chain(after);
-        places
-            .flat_map(|place| [place.saturating_sub(1), place])
-            .filter(|place| (low..high).contains(place))
-            .collect()
+        let places = before.into_iter().chain(after).flat_map(|place| [place.saturating_sub(1), place]);
+        places.filter(|place| (low..high).contains(place)).collect()
     }
 
     /// Moves `length` units from one place so that they begin at another.
@@ -217,7 +193,7 @@ impl Tidying<'_> {
         for unit in moved(self.state.order()) {
             for place in self.near_declared(unit) {
                 let other = self.state.order()[place];
-                if other != unit && self.mover.are_alike(other, unit) {
+                if other != unit && self.mover.kind(other) == self.mover.kind(unit) {
                     changed |= self.exchange(self.state.place_of(unit), place);
                 }
             }
@@ -227,7 +203,7 @@ impl Tidying<'_> {
 
     /// Places of its region near those of the units declared before and behind a unit.
     fn near_declared(&self, unit: usize) -> Vec<usize> {
-        let (low, high) = self.mover.region(self.state.place_of(unit));
+        let (low, high) = self.mover.regions[self.state.place_of(unit)];
         let neighbours = [unit.checked_sub(1), Some(unit + 1)].into_iter().flatten();
         let known = neighbours.filter(|neighbour| *neighbour < self.state.order().len());
         let places = known.map(|neighbour| self.state.place_of(neighbour));
@@ -243,38 +219,26 @@ impl Tidying<'_> {
         self.try_units(first)
     }
 
+    /// Exchanges what begins on two lines.
     fn swap_lines(&mut self) -> bool {
         let mut changed = false;
-        for one in 0..FEW_LINES {
-            for other in one + 1..FEW_LINES {
-                changed |= self.swap_pair(one, other);
+        for (one, other) in (0..FEW_LINES).flat_map(|one| (one + 1..FEW_LINES).map(move |other| (one, other)))
+        {
+            let (Some(a), Some(b)) = (self.line_run(one), self.line_run(other)) else { continue };
+            self.units.clear();
+            for run in [b.0..b.1, a.1..b.0, a.0..a.1] {
+                self.units.extend_from_slice(&self.state.order()[run]);
             }
+            changed |= self.try_units(a.0);
         }
         changed
     }
 
-    /// Exchanges what begins on two lines, if both hold units of one region.
-    fn swap_pair(&mut self, one: usize, other: usize) -> bool {
-        let runs = self.line_runs();
-        let (Some(a), Some(b)) = (runs.get(one), runs.get(other)) else {
-            return false;
-        };
-        self.units.clear();
-        for run in [b.0..b.1, a.1..b.0, a.0..a.1] {
-            self.units.extend_from_slice(&self.state.order()[run]);
-        }
-        self.try_units(a.0)
-    }
-
-    fn line_runs(&self) -> Vec<(usize, usize)> {
-        let mut runs = Vec::new();
-        let mut place = 0;
-        while place < self.state.order().len() && runs.len() < FEW_LINES {
-            let run = self.state.line_run(place);
-            runs.push((place, run.1));
-            place = run.1;
-        }
-        runs
+    /// Places of the units that begin on a line, by its number among the lines on which any do.
+    fn line_run(&self, number: usize) -> Option<(usize, usize)> {
+        let run =
+            |first: usize| (first < self.state.order().len()).then(|| (first, self.state.line_run(first).1));
+        std::iter::successors(run(0), |before| run(before.1)).nth(number)
     }
 }
 

@@ -7,7 +7,6 @@
 
 use crate::cost::{Memo, OrderState, Problem, View};
 use crate::random::Random;
-use fieldline_layout::constraint::HoldKind;
 use std::cmp::Reverse;
 
 /// Most units that change lines from one side of a trade.
@@ -179,7 +178,7 @@ impl<'p> Trades<'p> {
         }
         for unit in state.order().iter().filter(|unit| self.lots[**unit].bin.is_none()) {
             let start = spans[*unit].0;
-            for part in self.problem.parts_in(view.build, *unit) {
+            for part in &self.problem.parts_in[view.build][*unit] {
                 let (first, last) = view.lines_of(start + part.start, start + part.end);
                 for line in numbers.iter().skip(first).take(last + 1 - first).flatten() {
                     let line = &mut side.lines[*line as usize];
@@ -188,7 +187,11 @@ impl<'p> Trades<'p> {
                 }
             }
         }
-        match self.sides.iter_mut().find(|other| other.counts_like(&side)) {
+        let alike = |(one, other): (&Line, &Line)| one.key == other.key && one.fixed == other.fixed;
+        let mut sides = self.sides.iter_mut();
+        match sides
+            .find(|other| other.line_of == side.line_of && other.lines.iter().zip(&side.lines).all(alike))
+        {
             Some(other) => other.weight += side.weight,
             None => self.sides.push(side),
         }
@@ -363,27 +366,18 @@ impl Lot {
         let first = cells.len() as u32;
         cells.extend(problem.parts(unit).iter().map(|part| part.cell));
         let of = &problem.constraints.units[unit];
-        let traits = problem.neighbours.traits(unit);
-        let whole = problem.whole_in(0, unit);
+        let whole = problem.wholes[0][unit];
         let build = problem.builds.first();
         let is_plain = build.is_some_and(|build| build.granule(unit).is_some());
-        let is_held = of.hold.as_ref().is_some_and(|hold| matches!(hold.kind, HoldKind::Offset(_)));
         Self {
             key: whole.key,
             cells: (first, cells.len() as u32),
             leaves: false,
             bits: problem.unit_bits(unit),
             align: problem.unit_align(unit),
-            region: traits.region as usize,
-            is_free: is_plain && !is_held && !traits.is_bit_run && !traits.keeps_order,
+            region: of.region as usize,
+            is_free: is_plain && of.kept_offset().is_none() && !of.is_bit_run && !of.keeps_order(),
             bin: None,
         }
-    }
-}
-
-impl Side {
-    fn counts_like(&self, other: &Self) -> bool {
-        let alike = |(one, other): (&Line, &Line)| one.key == other.key && one.fixed == other.fixed;
-        self.line_of == other.line_of && self.lines.iter().zip(&other.lines).all(alike)
     }
 }

@@ -12,11 +12,8 @@ pub fn change(blocks: &[[(f64, f64); 2]], seed: u64) -> Option<Interval> {
     let all: Vec<usize> = (0..blocks.len()).collect();
     let whole = of(blocks, &all)?;
     let mut random = Random::new(seed);
-    let resamples = (0..RESAMPLES).filter_map(|_| {
-        let drawn: Vec<usize> = (0..blocks.len()).map(|_| random.below(blocks.len())).collect();
-        of(blocks, &drawn)
-    });
-    let mut resamples: Vec<f64> = resamples.collect();
+    let mut draw = || (0..blocks.len()).map(|_| random.below(blocks.len())).collect::<Vec<usize>>();
+    let mut resamples: Vec<f64> = (0..RESAMPLES).filter_map(|_| of(blocks, &draw())).collect();
     resamples.sort_by(f64::total_cmp);
     let quantile = |share: f64| resamples.get((resamples.len() as f64 * share) as usize).copied();
     Some(Interval { change: whole, low: quantile(0.025)?, high: quantile(0.975)? })

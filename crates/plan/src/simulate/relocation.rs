@@ -54,7 +54,7 @@ impl Rearrangement {
 #[derive(Clone, Debug)]
 pub struct Relocation<'r> {
     /// By base: the object and its new base.
-    objects: Vec<(TraceObject, u64)>,
+    pub(super) objects: Vec<(TraceObject, u64)>,
     structs: &'r [Rearrangement],
 }
 
@@ -81,15 +81,6 @@ impl<'r> Relocation<'r> {
             Some((object, base))
         });
         Self { objects: placed.collect(), structs }
-    }
-
-    pub(super) fn count(&self) -> usize {
-        self.objects.len()
-    }
-
-    /// The struct of an object, by number.
-    pub(super) fn struct_of(&self, number: usize) -> usize {
-        self.objects.get(number).map_or(0, |(object, _)| object.of)
     }
 
     /// Where an address is, if it is in an object.

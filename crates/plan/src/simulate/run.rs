@@ -69,11 +69,11 @@ impl ReplayCounts {
     }
 
     fn count(&mut self, outcome: Served, share: f64) {
-        let missed_first = outcome != Served::First;
-        self.first_misses += if missed_first { share } else { 0.0 };
-        self.private_misses += if missed_first && outcome != Served::Second { share } else { 0.0 };
-        self.memory += if outcome == Served::Memory { share } else { 0.0 };
-        self.modified += if outcome == Served::Modified { share } else { 0.0 };
+        let if_so = |is_so: bool| if is_so { share } else { 0.0 };
+        self.first_misses += if_so(outcome > Served::First);
+        self.private_misses += if_so(outcome > Served::Second);
+        self.memory += if_so(outcome == Served::Memory);
+        self.modified += if_so(outcome == Served::Modified);
     }
 }
 
@@ -88,13 +88,13 @@ impl Simulation {
     /// Sums over all blocks: one for each struct, then one for all else.
     pub fn totals(&self) -> Vec<ReplayCounts> {
         let mut totals = vec![ReplayCounts::default(); self.blocks.first().map_or(0, Vec::len)];
-        for block in &self.blocks {
-            for (total, counts) in totals.iter_mut().zip(block) {
-                total.add(counts);
-            }
-        }
+        self.blocks.iter().for_each(|block| add_all(&mut totals, block));
         totals
     }
+}
+
+fn add_all(sums: &mut [ReplayCounts], counts: &[ReplayCounts]) {
+    sums.iter_mut().zip(counts).for_each(|(sum, counts)| sum.add(counts));
 }
 
 /// Runs accesses through the machine. `accesses` is called for each way to spread lines and gives the same each time.
@@ -106,15 +106,21 @@ pub fn simulate<I: Iterator<Item = TraceAccess>>(
 ) -> Simulation {
     let relocation = Relocation::new(objects, structs);
     let mut sum = Simulation::default();
+    let none = vec![ReplayCounts::default(); structs.len() + 1];
     for (number, spread) in SPREADS.into_iter().enumerate() {
-        let run = Run::new(machine, &relocation, structs.len(), spread);
+        let run = Run {
+            machine,
+            relocation: &relocation,
+            hierarchy: Hierarchy::new(machine.cpus, machine.sizes, machine.line, spread),
+            none: &none,
+            visits: vec![Visit::default(); machine.cpus * relocation.objects.len()],
+            clocks: vec![0; machine.cpus],
+            blocks: Vec::new(),
+        };
         let blocks = run.over(accesses(), number == 0);
-        sum.blocks
-            .resize(sum.blocks.len().max(blocks.len()), vec![ReplayCounts::default(); structs.len() + 1]);
+        sum.blocks.resize(sum.blocks.len().max(blocks.len()), none.clone());
         for (sum, block) in sum.blocks.iter_mut().zip(&blocks) {
-            for (sum, counts) in sum.iter_mut().zip(block) {
-                sum.add(counts);
-            }
+            add_all(sum, block);
         }
     }
     sum
@@ -131,38 +137,22 @@ struct Run<'r> {
     machine: &'r SimulatedMachine,
     relocation: &'r Relocation<'r>,
     hierarchy: Hierarchy,
-    structs: usize,
+    /// What is counted in a block before it begins: one for each struct, then one for all else.
+    none: &'r [ReplayCounts],
     visits: Vec<Visit>,
     clocks: Vec<u64>,
     blocks: Vec<Vec<ReplayCounts>>,
 }
 
-impl<'r> Run<'r> {
-    fn new(
-        machine: &'r SimulatedMachine,
-        relocation: &'r Relocation<'r>,
-        structs: usize,
-        spread: u64,
-    ) -> Self {
-        Self {
-            machine,
-            relocation,
-            hierarchy: Hierarchy::new(machine.cpus, machine.sizes, machine.line, spread),
-            structs,
-            visits: vec![Visit::default(); machine.cpus * relocation.count()],
-            clocks: vec![0; machine.cpus],
-            blocks: Vec::new(),
-        }
-    }
-
+impl Run<'_> {
     /// Goes over all accesses. What does not depend on caches is counted if `is_first`.
     fn over(mut self, accesses: impl Iterator<Item = TraceAccess>, is_first: bool) -> Vec<Vec<ReplayCounts>> {
-        let mut here = vec![ReplayCounts::default(); self.structs + 1];
+        let mut here = self.none.to_vec();
         let share = 1.0 / SPREADS.len() as f64;
         let accesses = accesses.filter(|access| access.cpu < self.machine.cpus);
         for (number, access) in (1_u64..).zip(accesses) {
             let placed = self.relocation.place(access.address);
-            let of = placed.map_or(self.structs, |placed| placed.of);
+            let of = placed.map_or(self.none.len() - 1, |placed| placed.of);
             let address = placed.map_or(access.address, |placed| placed.address);
             if is_first {
                 here[of].accesses += 1;
@@ -171,12 +161,12 @@ impl<'r> Run<'r> {
             let outcome = self.hierarchy.access(access.cpu, address / self.machine.line, access.is_store);
             here[of].count(outcome, share);
             if number % self.machine.block.max(1) == 0 {
-                self.blocks
-                    .push(std::mem::replace(&mut here, vec![ReplayCounts::default(); self.structs + 1]));
+                self.blocks.push(std::mem::replace(&mut here, self.none.to_vec()));
             }
         }
-        if is_first {
-            self.end_visits(&mut here);
+        let objects = &self.relocation.objects;
+        for (index, visit) in self.visits.iter_mut().enumerate().filter(|(_, visit)| visit.last != 0) {
+            end(visit, &mut here[objects[index % objects.len()].0.of]);
         }
         self.blocks.push(here);
         self.blocks
@@ -185,19 +175,12 @@ impl<'r> Run<'r> {
     fn visit(&mut self, cpu: usize, placed: Option<Placed>, here: &mut [ReplayCounts]) {
         self.clocks[cpu] += 1;
         let Some(placed) = placed else { return };
-        let visit = &mut self.visits[cpu * self.relocation.count() + placed.object];
+        let visit = &mut self.visits[cpu * self.relocation.objects.len() + placed.object];
         if visit.last != 0 && self.clocks[cpu] - visit.last > self.machine.gap {
             end(visit, &mut here[placed.of]);
         }
         visit.last = self.clocks[cpu];
         visit.lines |= 1 << (placed.offset / self.machine.line).min(MAX_LINES - 1);
-    }
-
-    fn end_visits(&mut self, here: &mut [ReplayCounts]) {
-        let objects = self.relocation.count();
-        for (index, visit) in self.visits.iter_mut().enumerate().filter(|(_, visit)| visit.last != 0) {
-            end(visit, &mut here[self.relocation.struct_of(index % objects.max(1))]);
-        }
     }
 }
 

@@ -9,11 +9,11 @@ use crate::cost::Model;
 use crate::random::{Random, mix};
 use crate::simulate::{TraceAccess, TraceObject};
 use crate::visits::touch::events;
-use crate::visits::{ProfileSource, sources};
+use crate::visits::{Cell, ProfileSource, sources};
 use fieldline_access::AccessProfile;
+use fieldline_access::access::Homes;
 use fieldline_cachemodel::MAX_CPUS;
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::Constraints;
 use std::collections::BTreeMap;
 
 /// Accesses of other objects that end a visit: visits are drawn one behind the other, so one is enough.
@@ -28,8 +28,8 @@ pub struct Population {
     pub visits: usize,
 }
 
-/// A struct to draw visits of: its model, declared layout and units.
-pub type SimulatedStruct<'s> = (&'s Model, &'s Layout, &'s Constraints);
+/// A struct to draw visits of: its model and declared layout.
+pub type SimulatedStruct<'s> = (&'s Model, &'s Layout);
 
 /// Drawn accesses and the objects they are to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub fn sampled(
     let mut random = Random::new(seed);
     let mut drawn = SampledTrace { cpus: numbers.len().max(1), ..SampledTrace::default() };
     let mut homes: Vec<Vec<usize>> = Vec::new();
-    for (of, (visited, (_, layout, _))) in found.iter().zip(subjects).enumerate() {
+    for (of, (visited, (_, layout))) in found.iter().zip(subjects).enumerate() {
         let base = (of as u64 + 1) << 40;
         let stride = layout.size.next_multiple_of(4096).max(4096);
         let bases = (0..count as u64).map(|number| base + number * stride);
@@ -80,7 +80,7 @@ pub fn sampled(
 
 /// CPUs by number, and their places among those that samples are of.
 fn cpu_numbers(profile: &AccessProfile, subjects: &[SimulatedStruct<'_>]) -> BTreeMap<u32, usize> {
-    let sources = subjects.iter().flat_map(|(_, layout, _)| sources(profile, layout));
+    let sources = subjects.iter().flat_map(|(_, layout)| sources(profile, layout));
     let types = sources.filter_map(|source| profile.types.get(source.type_index));
     let cpus: std::collections::BTreeSet<u32> =
         types.flat_map(|held| &held.cpus).map(|access| access.cpu).collect();
@@ -108,7 +108,7 @@ struct Place {
 
 #[derive(Clone, Debug, Default)]
 struct Visited {
-    /// Sets of places, in order of offset, and how often they are visited.
+    /// Sets of places, in order of offset, and how often they and those before are visited.
     sets: Vec<Vec<Place>>,
     weights: Vec<f64>,
     cpus: Vec<f64>,
@@ -120,21 +120,25 @@ struct Visited {
 impl Visited {
     fn new(
         profile: &AccessProfile,
-        (model, layout, constraints): SimulatedStruct<'_>,
+        (model, layout): SimulatedStruct<'_>,
         numbers: &BTreeMap<u32, usize>,
     ) -> Self {
-        let places = places(model, layout, constraints);
-        let (sets, weights) = sets(model, &places);
+        let (sets, mut weights) = sets(model, &places(model));
         let sources = sources(profile, layout);
         let touched: f64 = sets.iter().zip(&weights).map(|(set, weight)| set.len() as f64 * weight).sum();
         let length = touched / weights.iter().sum::<f64>().max(1.0);
         let all: f64 = model.accesses.iter().map(events).sum();
+        let mut sum = 0.0;
+        for weight in &mut weights {
+            sum += *weight;
+            *weight = sum;
+        }
         Self {
-            cpus: by_cpu(profile, layout, &sources, numbers),
+            cpus: by_cpu(model, numbers),
             away: away(profile, &sources, numbers.len()),
             rate: if length > 0.0 { all / length } else { 0.0 },
             sets,
-            weights: cumulative(weights),
+            weights,
         }
     }
 
@@ -152,24 +156,11 @@ impl Visited {
     }
 }
 
-fn cumulative(mut weights: Vec<f64>) -> Vec<f64> {
-    let mut sum = 0.0;
-    for weight in &mut weights {
-        sum += *weight;
-        *weight = sum;
-    }
-    weights
-}
-
 /// Where cells are in the declared layout, and how often they are written.
-fn places(model: &Model, layout: &Layout, constraints: &Constraints) -> Vec<Place> {
-    let mut places: Vec<(Place, f64, f64)> = Vec::new();
-    for cell in model.cells.iter() {
-        let members = constraints.units.get(cell.unit).map_or(&[][..], |unit| &unit.members);
-        let starts = members.iter().filter_map(|member| Some(layout.members.get(*member)?.offset()));
-        let offset = starts.min().unwrap_or(0) + cell.start;
-        places.push((Place { offset, size: cell.size, stores: 0.0 }, 0.0, 0.0));
-    }
+fn places(model: &Model) -> Vec<Place> {
+    let cells = model.cells.iter();
+    let place = |cell: &Cell| Place { offset: cell.offset, size: cell.size, stores: 0.0 };
+    let mut places: Vec<(Place, f64, f64)> = cells.map(|cell| (place(cell), 0.0, 0.0)).collect();
     for access in &model.accesses {
         let share = events(access) / access.samples().max(1) as f64;
         for cell in model.cells.touched(access.offset, access.size) {
@@ -188,31 +179,20 @@ fn places(model: &Model, layout: &Layout, constraints: &Constraints) -> Vec<Plac
 
 /// Visits as places in order of offset, with weights.
 fn sets(model: &Model, places: &[Place]) -> (Vec<Vec<Place>>, Vec<f64>) {
-    let visits = model.together.sets().map(|(cells, weight)| {
-        let touched = places.iter().zip(cells).filter(|(_, is_touched)| *is_touched);
-        let mut set: Vec<Place> = touched.map(|(place, _)| *place).collect();
+    let visits = model.together.sets().iter().map(|(cells, weight)| {
+        let mut set: Vec<Place> = cells.iter().filter_map(|cell| places.get(*cell)).copied().collect();
         set.sort_by_key(|place| place.offset);
-        (set, weight as f64)
+        (set, *weight as f64)
     });
     visits.unzip()
 }
 
 /// Samples of the struct by CPU.
-fn by_cpu(
-    profile: &AccessProfile,
-    layout: &Layout,
-    sources: &[ProfileSource],
-    numbers: &BTreeMap<u32, usize>,
-) -> Vec<f64> {
+fn by_cpu(model: &Model, numbers: &BTreeMap<u32, usize>) -> Vec<f64> {
     let mut cpus = vec![0.0; numbers.len().max(1)];
-    for source in sources {
-        let held = profile.types.get(source.type_index).into_iter().flat_map(|held| &held.cpus);
-        let inside = |offset: u64| offset.checked_sub(source.base).is_some_and(|offset| offset < layout.size);
-        for access in held.filter(|access| inside(access.offset)) {
-            let number = numbers.get(&access.cpu).copied();
-            if let Some(cpu) = number.and_then(|number| cpus.get_mut(number)) {
-                *cpu += (access.loads + access.stores) as f64;
-            }
+    for access in &model.cpus {
+        if let Some(cpu) = numbers.get(&access.cpu).and_then(|number| cpus.get_mut(*number)) {
+            *cpu += (access.loads + access.stores) as f64;
         }
     }
     cpus
@@ -220,12 +200,12 @@ fn by_cpu(
 
 /// How often a visit is by any CPU, not the object's home: its other CPUs among all; always if homes aren't known.
 fn away(profile: &AccessProfile, sources: &[ProfileSource], cpus: usize) -> f64 {
-    let homes =
-        sources.iter().filter_map(|source| profile.types.get(source.type_index)).map(|held| held.homes);
-    let (samples, others) =
-        homes.fold((0, 0), |sum: (u64, u64), home| (sum.0 + home.samples, sum.1 + home.others));
-    if samples == 0 || cpus < 2 {
+    let mut homes = Homes::default();
+    for held in sources.iter().filter_map(|source| profile.types.get(source.type_index)) {
+        homes.add(held.homes);
+    }
+    if homes.samples == 0 || cpus < 2 {
         return 1.0;
     }
-    (others as f64 / samples as f64 / (cpus - 1) as f64).min(1.0)
+    (homes.others as f64 / homes.samples as f64 / (cpus - 1) as f64).min(1.0)
 }

@@ -4,7 +4,7 @@
 //! cachelines costs only those it is touched on.
 
 use fieldline_access::access::Access;
-use fieldline_layout::constraint::{Constraints, Unit};
+use fieldline_layout::constraint::Constraints;
 use fieldline_layout::{Layout, Member};
 use std::collections::BTreeMap;
 
@@ -20,6 +20,8 @@ pub struct Cell {
     pub start: u64,
     /// Bytes, at least 1.
     pub size: u64,
+    /// First byte in the declared layout.
+    pub offset: u64,
 }
 
 /// The touched cells of one struct.
@@ -40,47 +42,43 @@ struct Span {
 
 impl Cells {
     /// The cells that accesses touch. Accesses that touch no member (padding) have none.
-    pub fn new<'a>(
-        layout: &Layout,
-        constraints: &Constraints,
-        accesses: impl IntoIterator<Item = &'a Access>,
-    ) -> Self {
-        let mut found = Self { spans: spans(layout, constraints), ..Self::default() };
+    pub fn new(layout: &Layout, constraints: &Constraints, accesses: &[Access]) -> Self {
+        let spans = constraints.units.iter().enumerate().filter_map(|(unit, of)| {
+            let members = || of.members.iter().filter_map(|member| layout.members.get(*member));
+            let start = members().map(Member::offset).min()?;
+            let end = members().map(|member| member.bit_end().div_ceil(8)).max()?;
+            (end > start).then_some(Span { start, end, unit })
+        });
+        let mut found = Self { spans: spans.collect(), ..Self::default() };
+        found.spans.sort_unstable_by_key(|span| (span.start, span.unit));
+        let mut cells: BTreeMap<(usize, u64), Cell> = BTreeMap::new();
         for access in accesses {
-            for place in found.places(access.offset, access.size) {
-                found.by_place.insert(place, 0);
+            for (span, granule) in found.places(access.offset, access.size) {
+                let (unit, start) = (span.unit, granule * CELL);
+                let size = (span.end - span.start).saturating_sub(start).clamp(1, CELL);
+                cells.insert((unit, granule), Cell { unit, start, size, offset: span.start + start });
             }
         }
-        found.number();
+        found.by_place = cells.keys().copied().zip(0..).collect();
+        found.cells = cells.into_values().collect();
         found
     }
 
-    fn number(&mut self) {
-        for (number, ((unit, granule), slot)) in self.by_place.iter_mut().enumerate() {
-            *slot = number;
-            let start = granule * CELL;
-            let span = self.spans.iter().find(|span| span.unit == *unit);
-            let left = span.map_or(1, |span| (span.end - span.start).saturating_sub(start));
-            self.cells.push(Cell { unit: *unit, start, size: left.clamp(1, CELL) });
-        }
-    }
-
     /// Units and granules that bytes touch.
-    fn places(&self, offset: u64, size: u64) -> Vec<(usize, u64)> {
+    fn places(&self, offset: u64, size: u64) -> impl Iterator<Item = (&Span, u64)> {
         let end = offset.saturating_add(size.max(1));
-        let touched = self.spans.iter().filter(|span| span.start < end && offset < span.end);
-        let granules = touched.flat_map(|span| {
+        let touched = self.spans.iter().filter(move |span| span.start < end && offset < span.end);
+        touched.flat_map(move |span| {
             let first = (offset.max(span.start) - span.start) / CELL;
             let last = (end.min(span.end) - 1 - span.start) / CELL;
-            (first..=last).map(|granule| (span.unit, granule))
-        });
-        granules.collect()
+            (first..=last).map(move |granule| (span, granule))
+        })
     }
 
     /// The cells that bytes touch.
     pub fn touched(&self, offset: u64, size: u64) -> Vec<usize> {
-        let places = self.places(offset, size).into_iter();
-        places.filter_map(|place| self.by_place.get(&place).copied()).collect()
+        let places = self.places(offset, size);
+        places.filter_map(|(span, granule)| self.by_place.get(&(span.unit, granule)).copied()).collect()
     }
 
     /// The cells, in order of unit and place.
@@ -97,18 +95,4 @@ impl Cells {
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
-}
-
-fn spans(layout: &Layout, constraints: &Constraints) -> Vec<Span> {
-    let units = constraints.units.iter().enumerate();
-    let mut spans: Vec<Span> = units.filter_map(|(index, unit)| span(layout, unit, index)).collect();
-    spans.sort_unstable_by_key(|span| (span.start, span.unit));
-    spans
-}
-
-fn span(layout: &Layout, unit: &Unit, index: usize) -> Option<Span> {
-    let members = || unit.members.iter().filter_map(|member| layout.members.get(*member));
-    let start = members().map(Member::offset).min()?;
-    let end = members().map(|member| member.bit_end().div_ceil(8)).max()?;
-    (end > start).then_some(Span { start, end, unit: index })
 }

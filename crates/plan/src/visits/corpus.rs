@@ -3,7 +3,7 @@
 //! Windows have much in common: locks, the scheduler's tick. They are kept as trees in which windows that begin alike share
 //! a branch (Morrison, 1968), frequent words first, so that what they share is worked out once.
 
-use crate::visits::{Names, WindowWord};
+use crate::visits::{Names, WindowWord, names};
 use fieldline_access::access::Window;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -14,14 +14,15 @@ const TREES: usize = 4;
 /// Windows with their words numbered.
 #[derive(Clone, Debug)]
 pub struct Corpus {
-    words: Vec<WindowWord>,
-    counts: Vec<f32>,
+    pub(crate) words: Vec<WindowWord>,
+    /// Samples by number of the word.
+    pub(crate) counts: Vec<f32>,
     /// Numbers of the words of all windows, those of each together.
     text: Vec<u32>,
     /// Where each window's words are, and how often there is one like it.
     windows: Vec<(Span, f32)>,
-    /// The windows in several parts, the branches of each in depth-first order.
-    trees: Vec<Vec<Branch>>,
+    /// The windows in parts that don't depend on the number of threads, the branches of each in depth-first order.
+    pub(crate) trees: Vec<Vec<Branch>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,17 +54,20 @@ pub(crate) struct Branch {
 impl Corpus {
     /// Numbers the words of the windows that hold one of `targets`, whatever the order of windows and of words.
     pub fn new(windows: &[Window], names: &Names, targets: &[WindowWord]) -> Self {
-        let (mut named, mut windows) = telling(windows, names, targets);
+        let (named, mut windows) = telling(windows, names, targets);
         let mut words = named.clone();
         words.sort_unstable();
         words.dedup();
         let number: FxHashMap<WindowWord, u32> = words.iter().copied().zip(0..).collect();
-        let mut text: Vec<u32> = named.drain(..).filter_map(|word| number.get(&word).copied()).collect();
+        let mut text: Vec<u32> = named.into_iter().filter_map(|word| number.get(&word).copied()).collect();
         let mut counts = vec![0.0; words.len()];
         for (span, count) in &windows {
             span.of(&text).iter().for_each(|word| counts[*word as usize] += count);
         }
-        let ranks = ranks(&counts);
+        // By number of a word, its place among those with most samples.
+        let mut order: Vec<u32> = (0..counts.len() as u32).collect();
+        order.sort_by_key(|word| Reverse(counts[*word as usize] as u64));
+        let ranks = names::ranks(&order);
         for (span, _) in &windows {
             let words = text.get_mut(span.start as usize..span.end as usize).unwrap_or_default();
             words.sort_unstable_by_key(|word| ranks[*word as usize]);
@@ -84,33 +88,14 @@ impl Corpus {
         self.windows.iter().filter(|(span, _)| span.len() > 1).map(|(_, count)| count).sum()
     }
 
-    pub(crate) fn words(&self) -> &[WindowWord] {
-        &self.words
-    }
-
     /// Number of a word.
     pub fn number(&self, word: WindowWord) -> Option<usize> {
         self.words.binary_search(&word).ok()
     }
 
-    /// Samples of a word.
-    pub fn count(&self, number: usize) -> f32 {
-        self.counts[number]
-    }
-
-    /// Samples by number of the word.
-    pub(crate) fn counts(&self) -> &[f32] {
-        &self.counts
-    }
-
     /// Numbers of each window's words, and how often there is one like it.
     pub(crate) fn windows(&self) -> impl Iterator<Item = (&[u32], f32)> {
         self.windows.iter().map(|(span, count)| (span.of(&self.text), *count))
-    }
-
-    /// All windows, in parts that don't depend on the number of threads.
-    pub(crate) fn trees(&self) -> &[Vec<Branch>] {
-        &self.trees
     }
 
     /// Numbers of the words of a branch.
@@ -136,21 +121,14 @@ fn telling(windows: &[Window], names: &Names, targets: &[WindowWord]) -> (Vec<Wi
     (named, spans)
 }
 
-/// By number of a word, its place among those with most samples.
-fn ranks(counts: &[f32]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..counts.len() as u32).collect();
-    order.sort_by_key(|word| Reverse(counts[*word as usize] as u64));
-    let mut ranks = vec![0; order.len()];
-    for (rank, word) in (0..).zip(order) {
-        ranks[word as usize] = rank;
-    }
-    ranks
-}
-
 /// The tree of windows in order: each has its branches with the one before in common, cut where one behind leaves it.
 fn tree(windows: &[(Span, f32)], text: &[u32]) -> Vec<Branch> {
+    // How many words two windows begin with alike.
     let in_common = |one: usize, other: usize| match (windows.get(one), windows.get(other)) {
-        (Some(one), Some(other)) => common(one.0.of(text), other.0.of(text)),
+        (Some(one), Some(other)) => {
+            let words = one.0.of(text).iter().zip(other.0.of(text));
+            words.take_while(|(one, other)| one == other).count() as u32
+        }
         _ => 0,
     };
     let mut branches = Vec::with_capacity(windows.len());
@@ -174,11 +152,6 @@ fn tree(windows: &[(Span, f32)], text: &[u32]) -> Vec<Branch> {
     }
     branches.reverse();
     branches
-}
-
-/// How many words two windows begin with alike.
-fn common(one: &[u32], other: &[u32]) -> u32 {
-    one.iter().zip(other).take_while(|(one, other)| one == other).count() as u32
 }
 
 #[cfg(test)]
@@ -222,7 +195,7 @@ mod tests {
             (&[60, 61], 100),
         ];
         let corpus = corpus(&windows);
-        let found: Vec<_> = corpus.trees().iter().flat_map(|tree| walked(&corpus, tree)).collect();
+        let found: Vec<_> = corpus.trees.iter().flat_map(|tree| walked(&corpus, tree)).collect();
         let kept: Vec<_> = corpus.windows().map(|(words, count)| (words.to_vec(), count)).collect();
         assert_eq!(found, kept);
         assert_eq!(found.len(), 7, "equal windows are one, others than targets' none: {found:?}");
@@ -231,7 +204,7 @@ mod tests {
             words.collect()
         };
         assert!(found.contains(&(all(&[1, 2, 3, 4]), 6.0)), "{found:?}");
-        assert_eq!(corpus.count(corpus.number((0, 9)).unwrap()), 3.0 + 4.0);
+        assert_eq!(corpus.counts[corpus.number((0, 9)).unwrap()], 3.0 + 4.0);
         assert!((corpus.joint_windows() - 18.0).abs() < 1e-6);
     }
 
@@ -241,7 +214,7 @@ mod tests {
         let words: Vec<[u32; 4]> = (0..16).map(|last| [1, 2, 3, 10 + last]).collect();
         let windows: Vec<(&[u32], u64)> = words.iter().map(|words| (words.as_slice(), 1)).collect();
         let corpus = corpus(&windows);
-        for tree in corpus.trees() {
+        for tree in &corpus.trees {
             let lengths: Vec<usize> = tree.iter().map(|branch| corpus.words_of(branch).len()).collect();
             assert_eq!(lengths, [3, 1, 1, 1, 1]);
         }

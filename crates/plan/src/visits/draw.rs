@@ -37,11 +37,15 @@ pub fn function_classes(touches: &[Touch]) -> Vec<Class> {
 
 /// The classes of a mixture, with as many visits as its most frequent function has runs: loops over objects do no harm.
 pub fn mixture_classes(corpus: &Corpus, mixture: &Mixture, touches: &[Touch]) -> Vec<Class> {
-    let known: Vec<Known> =
-        touches.iter().enumerate().filter_map(|(index, touch)| Known::new(index, touch, corpus)).collect();
-    let classes = (0..mixture.classes()).filter_map(|class| {
+    let known = touches.iter().enumerate().filter_map(|(index, touch)| {
+        let numbers: Vec<usize> = touch.words.iter().filter_map(|word| corpus.number(*word)).collect();
+        let count = numbers.iter().map(|number| corpus.counts[*number]).sum();
+        (count > 0.0).then_some(Known { index, runs: touch.runs, numbers, count })
+    });
+    let known: Vec<Known> = known.collect();
+    let classes = (0..mixture.windows.len()).filter_map(|class| {
         let samples =
-            |known: &Known| known.numbers.iter().map(|number| mixture.samples(*number)[class]).sum::<f32>();
+            |known: &Known| known.numbers.iter().map(|number| mixture.expected[*number][class]).sum::<f32>();
         let runs: Vec<f64> =
             known.iter().map(|known| f64::from(samples(known) / known.count) * known.runs).collect();
         let weight = runs.iter().copied().fold(0.0, f64::max);
@@ -49,8 +53,8 @@ pub fn mixture_classes(corpus: &Corpus, mixture: &Mixture, touches: &[Touch]) ->
         (weight > 0.0).then(|| Class {
             weight,
             parts: parts.filter(|part| part.1 > RARE).collect(),
-            windows: f64::from(mixture.windows(class)),
-            joint: f64::from(mixture.joint_windows(class)),
+            windows: f64::from(mixture.windows[class]),
+            joint: f64::from(mixture.joint[class]),
             samples: known.iter().map(|known| f64::from(samples(known))).sum(),
         })
     });
@@ -66,14 +70,6 @@ struct Known {
     count: f32,
 }
 
-impl Known {
-    fn new(index: usize, touch: &Touch, corpus: &Corpus) -> Option<Self> {
-        let numbers: Vec<usize> = touch.words.iter().filter_map(|word| corpus.number(*word)).collect();
-        let count = numbers.iter().map(|number| corpus.count(*number)).sum();
-        (count > 0.0).then_some(Self { index, runs: touch.runs, numbers, count })
-    }
-}
-
 /// Draws `count` sets of cells, shared out among classes by weight, with how often each was drawn.
 pub fn draw(
     classes: &[Class],
@@ -83,13 +79,22 @@ pub fn draw(
 ) -> Vec<(Vec<usize>, u64)> {
     let total: f64 = classes.iter().map(|class| class.weight).sum();
     let cells = touches.iter().flat_map(|touch| &touch.cells).map(|(cell, _)| cell + 1).max().unwrap_or(0);
+    let width = cells.div_ceil(64).max(1);
     let mut sets = Vec::new();
     let mut owed = 0.0;
     for class in classes {
         owed += class.weight / total * count as f64;
         let here = owed as usize;
         owed -= here as f64;
-        sets.extend(draw_class(class, touches, Sets::new(here, cells), random).different());
+        let mut drawn = Sets { rows: vec![0; here * width], width };
+        let mut order: Vec<usize> = (0..here).collect();
+        random.shuffle(&mut order);
+        for (index, share) in &class.parts {
+            let mut present = present(&order, round(share * here as f64, random), random);
+            random.shuffle(&mut present);
+            touch_all(&touches[*index], &present, &mut drawn, random);
+        }
+        sets.extend(drawn.different());
     }
     sets
 }
@@ -98,15 +103,9 @@ pub fn draw(
 struct Sets {
     rows: Vec<u64>,
     width: usize,
-    count: usize,
 }
 
 impl Sets {
-    fn new(count: usize, cells: usize) -> Self {
-        let width = cells.div_ceil(64).max(1);
-        Self { rows: vec![0; count * width], width, count }
-    }
-
     fn add(&mut self, set: usize, cell: usize) {
         self.rows[set * self.width + cell / 64] |= 1 << (cell % 64);
     }
@@ -132,25 +131,11 @@ fn cells_of(row: &[u64]) -> Vec<usize> {
     row.iter().enumerate().flat_map(of_word).collect()
 }
 
-fn draw_class(class: &Class, touches: &[Touch], mut sets: Sets, random: &mut Random) -> Sets {
-    let mut order: Vec<usize> = (0..sets.count).collect();
-    random.shuffle(&mut order);
-    for (index, share) in &class.parts {
-        let mut present = present(&order, round(share * sets.count as f64, random), random);
-        random.shuffle(&mut present);
-        touch_all(&touches[*index], &present, &mut sets, random);
-    }
-    sets
-}
-
 /// The `wanted` visits that a function takes part in, in no order: those first in `order`, or any.
 fn present(order: &[usize], wanted: usize, random: &mut Random) -> Vec<usize> {
-    let count = order.len() as f64;
-    let chance = |place: usize, random: &mut Random| {
-        if random.unit() < TOGETHER { (place as f64 + 0.5) / count } else { random.unit() }
-    };
+    let ranked = order.iter().enumerate();
     let mut ranked: Vec<(f64, usize)> =
-        order.iter().enumerate().map(|(place, visit)| (chance(place, random), *visit)).collect();
+        ranked.map(|(place, visit)| (chance(place, order.len(), random), *visit)).collect();
     if wanted < ranked.len() {
         ranked
             .select_nth_unstable_by(wanted, |one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
@@ -161,19 +146,22 @@ fn present(order: &[usize], wanted: usize, random: &mut Random) -> Vec<usize> {
 
 /// Adds what a function touches to its visits. Their order is random, so a place in it ties cells touched together.
 fn touch_all(touch: &Touch, present: &[usize], sets: &mut Sets, random: &mut Random) {
-    let count = present.len() as f64;
     for (cell, rate) in &touch.cells {
         if *rate >= 1.0 {
             present.iter().for_each(|visit| sets.add(*visit, *cell));
             continue;
         }
         for (place, visit) in present.iter().enumerate() {
-            let chance = if random.unit() < TOGETHER { (place as f64 + 0.5) / count } else { random.unit() };
-            if chance < *rate {
+            if chance(place, present.len(), random) < *rate {
                 sets.add(*visit, *cell);
             }
         }
     }
+}
+
+/// A number from 0 to 1: a place among `count` ones, or any.
+fn chance(place: usize, count: usize, random: &mut Random) -> f64 {
+    if random.unit() < TOGETHER { (place as f64 + 0.5) / count as f64 } else { random.unit() }
 }
 
 /// A number rounded up or down, so that the mean is right.

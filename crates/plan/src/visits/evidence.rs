@@ -15,7 +15,11 @@ impl VisitEvidence {
         let classes = learnt.iter().filter(|class| class.weight > 0.0);
         let mut classes: Vec<ClassEvidence> =
             classes.map(|class| ClassEvidence::new(profile, names, touches, class, visits)).collect();
-        classes.sort_by(|one, other| other.share.total_cmp(&one.share).then_with(|| one.mostly_cmp(other)));
+        classes.sort_by(|one, other| {
+            let [mine, others] = [one, other].map(|class| class.mostly.iter().map(|part| &part.0));
+            let shares = other.share.total_cmp(&one.share);
+            shares.then_with(|| mine.cmp(others)).then_with(|| one.samples.total_cmp(&other.samples))
+        });
         Self {
             windows: sum(|class| class.windows).round() as u64,
             joint_windows: sum(|class| class.joint).round() as u64,
@@ -73,11 +77,6 @@ impl ClassEvidence {
                 .map(|(share, function)| (name(function), rounded(share, 1000.0)))
                 .collect(),
         }
-    }
-
-    fn mostly_cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let names = |class: &Self| class.mostly.iter().map(|part| part.0.clone()).collect::<Vec<_>>();
-        names(self).cmp(&names(other)).then(self.samples.total_cmp(&other.samples))
     }
 }
 

@@ -31,10 +31,10 @@ pub struct Mixture {
     /// Words of the corpus it was learnt from.
     words: Vec<WindowWord>,
     /// Expected samples of each word of the corpus in windows of each class.
-    expected: Vec<Row>,
+    pub(crate) expected: Vec<Row>,
     /// Expected windows of each class, and those with several samples.
-    windows: Row,
-    joint: Row,
+    pub(crate) windows: Row,
+    pub(crate) joint: Row,
 }
 
 impl Corpus {
@@ -47,29 +47,24 @@ impl Corpus {
     pub fn learn_from(&self, known: &Mixture) -> Mixture {
         let none = [0.0; CLASSES];
         let row = |word| known.words.binary_search(word).ok().and_then(|number| known.expected.get(number));
-        let expected: Vec<Row> = self.words().iter().map(|word| *row(word).unwrap_or(&none)).collect();
-        let mut model = Model { share: [1.0; CLASSES], theta: vec![none; self.words().len()] };
-        model.maximise(&expected, self.counts());
+        let expected: Vec<Row> = self.words.iter().map(|word| *row(word).unwrap_or(&none)).collect();
+        let mut model = Model { share: [1.0; CLASSES], theta: vec![none; self.words.len()] };
+        model.maximise(&expected, &self.counts);
         self.refine(model, AGAIN)
     }
 
     fn refine(&self, mut model: Model, rounds: usize) -> Mixture {
         for _ in 0..rounds {
             let expected = self.expect(&model);
-            model.maximise(&expected.words, self.counts());
+            model.maximise(&expected.words, &self.counts);
         }
         let last = self.expect(&model);
-        Mixture {
-            words: self.words().to_vec(),
-            expected: last.words,
-            windows: last.windows,
-            joint: last.joint,
-        }
+        Mixture { words: self.words.clone(), expected: last.words, windows: last.windows, joint: last.joint }
     }
 
     fn start(&self, targets: &[WindowWord], random: &mut Random) -> Model {
-        let chosen: Vec<u32> = self.draw(targets, random);
-        let mut expected = vec![[0.0; CLASSES]; self.words().len()];
+        let chosen = self.draw(targets, random);
+        let mut expected = vec![[0.0; CLASSES]; self.words.len()];
         for (words, count) in self.windows() {
             for (class, _) in chosen.iter().enumerate().filter(|(_, word)| words.contains(word)) {
                 for word in words {
@@ -77,8 +72,8 @@ impl Corpus {
                 }
             }
         }
-        let mut model = Model { share: [1.0; CLASSES], theta: vec![[0.0; CLASSES]; self.words().len()] };
-        model.maximise(&expected, self.counts());
+        let mut model = Model { share: [1.0; CLASSES], theta: vec![[0.0; CLASSES]; self.words.len()] };
+        model.maximise(&expected, &self.counts);
         for (class, share) in model.share.iter_mut().enumerate() {
             *share = f32::from(class < chosen.len());
         }
@@ -91,10 +86,10 @@ impl Corpus {
         let mut numbers: Vec<usize> = targets.iter().filter_map(|word| self.number(*word)).collect();
         let mut chosen = Vec::new();
         while chosen.len() < CLASSES && !numbers.is_empty() {
-            let total: f32 = numbers.iter().map(|number| self.count(*number)).sum();
+            let total: f32 = numbers.iter().map(|number| self.counts[*number]).sum();
             let mut left = random.unit() as f32 * total;
             let place = numbers.iter().position(|number| {
-                left -= self.count(*number);
+                left -= self.counts[*number];
                 left < 0.0
             });
             chosen.push(numbers.remove(place.unwrap_or(numbers.len() - 1)) as u32);
@@ -104,9 +99,9 @@ impl Corpus {
 
     /// What a model makes of the windows. Their parts are summed in order, so that the number of threads doesn't matter.
     fn expect(&self, model: &Model) -> Expected {
-        let parts = self.trees().par_iter().map(|tree| Walk::new(self, model).through(tree));
+        let parts = self.trees.par_iter().map(|tree| Walk::new(self, model).through(tree));
         let parts: Vec<Expected> = parts.collect();
-        let mut expected = Expected::none(self.words().len());
+        let mut expected = Expected::none(self.words.len());
         parts.iter().for_each(|part| expected.add(part));
         expected
     }
@@ -134,7 +129,7 @@ struct Step<'c> {
 impl<'c> Walk<'c> {
     fn new(corpus: &'c Corpus, model: &'c Model) -> Self {
         let root = Step { words: &[], depth: 0, p: model.share, windows: [0.0; CLASSES] };
-        Self { corpus, model, path: vec![root], expected: Expected::none(corpus.words().len()) }
+        Self { corpus, model, path: vec![root], expected: Expected::none(corpus.words.len()) }
     }
 
     fn through(mut self, tree: &[Branch]) -> Expected {
@@ -197,28 +192,6 @@ impl Expected {
     }
 }
 
-impl Mixture {
-    /// Expected samples of a word, by class.
-    pub fn samples(&self, number: usize) -> &[f32] {
-        &self.expected[number]
-    }
-
-    /// Expected windows of a class.
-    pub fn windows(&self, class: usize) -> f32 {
-        self.windows[class]
-    }
-
-    /// Expected windows of a class that hold several samples.
-    pub fn joint_windows(&self, class: usize) -> f32 {
-        self.joint[class]
-    }
-
-    /// Number of classes.
-    pub fn classes(&self) -> usize {
-        CLASSES
-    }
-}
-
 /// Shares of classes and, by word, its probability in each class relative to the class where it is likeliest.
 struct Model {
     share: Row,
@@ -241,11 +214,7 @@ impl Model {
 
     fn maximise(&mut self, expected: &[Row], counts: &[f32]) {
         let mut sums = [0.0; CLASSES];
-        for row in expected {
-            for class in 0..CLASSES {
-                sums[class] += row[class];
-            }
-        }
+        expected.iter().for_each(|row| add_to(&mut sums, row));
         let extra = SMOOTHING * counts.len() as f32;
         let total: f32 = counts.iter().sum();
         for ((theta, row), count) in self.theta.iter_mut().zip(expected).zip(counts) {
@@ -311,9 +280,9 @@ mod tests {
         let windows = [window(&[(0, 1), (0, 2), (-1, 9)], 50), window(&[(0, 3), (0, 4), (-1, 9)], 50)];
         let corpus = corpus(&windows);
         let mixture = corpus.learn(&[(0, 1), (0, 2), (0, 3), (0, 4)], &mut Random::new(3));
-        let row = |function| mixture.samples(corpus.number((0, function)).unwrap());
-        let apart: f32 = row(1).iter().zip(row(3)).map(|(a, b)| a.min(*b)).sum();
-        let joint: f32 = row(1).iter().zip(row(2)).map(|(a, b)| a.min(*b)).sum();
+        let row = |function| mixture.expected[corpus.number((0, function)).unwrap()];
+        let apart: f32 = row(1).iter().zip(row(3)).map(|(a, b)| a.min(b)).sum();
+        let joint: f32 = row(1).iter().zip(row(2)).map(|(a, b)| a.min(b)).sum();
         assert!(apart < 5.0, "{apart}");
         assert!(joint > 45.0, "{joint}");
     }
@@ -323,7 +292,7 @@ mod tests {
         let windows = [window(&[(0, 1), (0, 1), (-1, 2)], 7), window(&[(0, 1)], 2)];
         let corpus = corpus(&windows);
         let mixture = corpus.learn(&[(0, 1)], &mut Random::new(1));
-        let sum: f32 = mixture.samples(corpus.number((0, 1)).unwrap()).iter().sum();
+        let sum: f32 = mixture.expected[corpus.number((0, 1)).unwrap()].iter().sum();
         assert!((sum - 16.0).abs() < 1e-4, "{sum}");
         assert!((corpus.joint_windows() - 7.0).abs() < 1e-6);
     }
@@ -333,7 +302,7 @@ mod tests {
         let words: Vec<(i32, u32)> = (0..500).map(|function| (0, function)).collect();
         let corpus = corpus(&[window(&words, 1)]);
         let mixture = corpus.learn(&words, &mut Random::new(1));
-        let sum: f32 = mixture.samples(0).iter().sum();
+        let sum: f32 = mixture.expected[0].iter().sum();
         assert!((sum - 1.0).abs() < 1e-4, "{sum}");
     }
 }

@@ -45,7 +45,7 @@ fn sorted(names: &[(&str, u64)]) -> Vec<u32> {
 }
 
 /// By index, its place in the order.
-fn ranks(order: &[u32]) -> Vec<u32> {
+pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0; order.len()];
     for (rank, index) in (0..).zip(order) {
         ranks[*index as usize] = rank;

@@ -1,7 +1,7 @@
 //! Where a profile tells about a struct: under its own name, or else inside structs that hold it by value.
 
 use crate::visits::{Names, WindowWord};
-use fieldline_access::access::{Access, AccessProfile};
+use fieldline_access::access::{Access, AccessProfile, CpuAccess};
 use fieldline_layout::{Layout, Member};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,12 +69,26 @@ pub fn accesses(
     source: ProfileSource,
     size: u64,
 ) -> impl Iterator<Item = Access> + '_ {
-    let all = profile.types.get(source.type_index).map(|held| held.accesses.iter());
-    let inside = all
-        .into_iter()
-        .flatten()
-        .filter(move |access| access.offset >= source.base && access.offset - source.base < size);
-    inside.map(move |access| Access { offset: access.offset - source.base, ..access.clone() })
+    let all = profile.types.get(source.type_index).into_iter().flat_map(|held| &held.accesses);
+    all.filter_map(move |access| {
+        let offset = access.offset.checked_sub(source.base).filter(|offset| *offset < size)?;
+        Some(Access { offset, ..access.clone() })
+    })
+}
+
+/// The same by CPU, of all sources.
+pub(crate) fn cpus<'p>(
+    profile: &'p AccessProfile,
+    sources: &'p [ProfileSource],
+    size: u64,
+) -> impl Iterator<Item = CpuAccess> + 'p {
+    let held = sources.iter().filter_map(|source| Some((source.base, profile.types.get(source.type_index)?)));
+    held.flat_map(move |(base, held)| {
+        held.cpus.iter().filter_map(move |access| {
+            let offset = access.offset.checked_sub(base).filter(|offset| *offset < size)?;
+            Some(CpuAccess { offset, ..*access })
+        })
+    })
 }
 
 /// Accesses to the struct, in an order that doesn't depend on the profile's.

@@ -67,7 +67,8 @@ fn touch(function: u32, words: Vec<WindowWord>, accesses: &[&Access], cells: &Ce
     let mut rates: BTreeMap<usize, f64> = BTreeMap::new();
     for ((cell, _), count) in by_cell {
         let rate = rates.entry(cell).or_default();
-        *rate = rate.max(count.share_of(runs));
+        // At most always, which is what chance explains: most code runs whenever its function does.
+        *rate = rate.max(if count.is_within(runs) { 1.0 } else { count.events / runs });
     }
     let samples = accesses.iter().map(|access| access.samples()).sum();
     Touch { function, words, samples, runs, cells: rates.into_iter().collect() }
@@ -90,11 +91,6 @@ impl Count {
     fn is_within(self, level: f64) -> bool {
         let expected = level * self.samples / self.events;
         self.samples >= expected - DEVIATIONS * expected.sqrt()
-    }
-
-    /// How often it happens, at most always, which is what chance explains: most code runs whenever its function does.
-    fn share_of(self, level: f64) -> f64 {
-        if self.is_within(level) { 1.0 } else { self.events / level }
     }
 }
 

@@ -28,7 +28,7 @@ impl Case {
         let access = |offset: &u64| Access { offset: *offset, size: 1, ..Access::default() };
         let cells = Cells::new(&layout, &constraints, &bytes.iter().map(access).collect::<Vec<_>>());
         let none = Visits::new(cells.len(), Vec::new());
-        let mut case = Self { layout, constraints, cells, visits: none, sharing: Sharing::none() };
+        let mut case = Self { layout, constraints, cells, visits: none, sharing: Sharing::default() };
         case.visits = case.visits_of(sets);
         case
     }

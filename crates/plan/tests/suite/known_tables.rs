@@ -111,7 +111,7 @@ impl Table {
         }
         let seen = Access { levels: [("HITM".to_owned(), 1 << 40)].into(), ..Access::default() };
         let all: Vec<u32> = (0..self.cells.len() as u32).collect();
-        Sharing::new(&self.cells, &by_cpu, &[&seen], &[all], 0.25)
+        Sharing::new(&self.cells, &by_cpu, &[seen], &[all], 0.25)
     }
 
     /// Lines that either path touches, and both paths' lines together.
@@ -164,7 +164,7 @@ fn found(table: &Table, sharing: &Sharing) -> (Vec<usize>, [u64; 3]) {
 #[test]
 fn the_fast_path_of_tcp_sock_takes_no_more_lines_than_the_published_groups() {
     let table = Table::new(TCP_SOCK);
-    let (order, _) = found(&table, &Sharing::none());
+    let (order, _) = found(&table, &Sharing::default());
     let (declared, published) = ((0..table.uses.len()).collect::<Vec<usize>>(), table.published());
     let [before, hand, ours] = [&declared, &published, &order].map(|order| table.lines(order));
     assert!(before.0 > 8, "declared {before:?}");
@@ -189,7 +189,7 @@ fn members_of_tcp_sock_that_are_written_leave_those_that_the_other_cpu_reads() {
 #[test]
 fn the_fast_path_of_net_device_takes_no_more_lines_than_the_published_groups() {
     let table = Table::new(NET_DEVICE);
-    let (order, _) = found(&table, &Sharing::none());
+    let (order, _) = found(&table, &Sharing::default());
     let (declared, published) = ((0..table.uses.len()).collect::<Vec<usize>>(), table.published());
     let [before, hand, ours] = [&declared, &published, &order].map(|order| table.lines(order));
     let bytes: u64 = table

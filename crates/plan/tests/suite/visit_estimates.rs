@@ -154,7 +154,7 @@ fn estimate(profile: &AccessProfile) -> (Model, f64) {
     let layout = layout();
     let constraints = constraints(&layout, &Wishes::default()).unwrap();
     let model = Model::new(profile, &layout, &constraints, LINE);
-    let lines = model.lines_per_visit(&layout, &constraints, LINE);
+    let lines = model.lines_per_visit(LINE);
     (model, lines)
 }
 

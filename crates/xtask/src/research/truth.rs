@@ -121,7 +121,7 @@ impl Judge<'_> {
         let layout = busiest(profile, name).and_then(|of| of.layout.as_ref()).context("no layout")?;
         let constraints = constraints(layout, &Wishes::default())?;
         let model = Model::new(profile, layout, &constraints, LINE);
-        let expected = model.lines_per_visit(layout, &constraints, LINE);
+        let expected = model.lines_per_visit(LINE);
         let traced = trace::lines_per_visit(&self.truth.trace, objects.of(name), LINE)?;
         table.add(format!("lines per visit: {name}"), expected, Bound::Near { wanted: traced, share: 0.15 });
         Ok(())

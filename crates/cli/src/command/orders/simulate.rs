@@ -89,11 +89,11 @@ impl Input {
         let subject = |layout| -> Result<_> {
             let units = constraints(layout, &Wishes::default());
             let units = units.with_context(|| format!("struct {}", layout.name))?;
-            Ok((Model::new(&held, layout, &units, plan.build_line), layout, units))
+            Ok((Model::new(&held, layout, &units, plan.build_line), layout))
         };
         let subjects = layouts.iter().map(subject).collect::<Result<Vec<_>>>()?;
         let subjects: Vec<SimulatedStruct<'_>> =
-            subjects.iter().map(|(model, layout, units)| (model, *layout, units)).collect();
+            subjects.iter().map(|(model, layout)| (model, *layout)).collect();
         let population = Population { objects: from.population as usize, visits: from.visits as usize };
         let drawn = sampled(&held, &subjects, population);
         if drawn.accesses.is_empty() {

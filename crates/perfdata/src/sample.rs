@@ -15,7 +15,7 @@ pub mod runs;
 
 pub use fields::SampleFields;
 pub(crate) use layout::{FieldError, SampleLayout};
-pub use parts::{BranchStack, CpuMode, Sample, Words};
+pub use parts::{BranchEntry, BranchStack, CpuMode, Sample, Words};
 
 #[cfg(test)]
 mod tests;

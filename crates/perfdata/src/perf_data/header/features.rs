@@ -38,11 +38,10 @@ const PATH_LIMIT: usize = 4096;
 
 /// Whether more of a feature is read than that it is there.
 pub(crate) fn is_read(number: u32) -> bool {
-    use feature::*;
-    let texts = matches!(number, HOSTNAME | OSRELEASE | ARCH | CPUDESC | CPUID);
-    let lists =
-        matches!(number, CMDLINE | EVENT_DESC | PMU_MAPPINGS | CPU_PMU_CAPS | HYBRID_TOPOLOGY | PMU_CAPS);
-    texts || lists || matches!(number, BUILD_ID | NRCPUS | CACHE)
+    use feature as f;
+    let texts = matches!(number, f::HOSTNAME | f::OSRELEASE | f::ARCH | f::CPUDESC | f::CPUID);
+    let pmus = matches!(number, f::PMU_MAPPINGS | f::CPU_PMU_CAPS | f::HYBRID_TOPOLOGY | f::PMU_CAPS);
+    texts || pmus || matches!(number, f::CMDLINE | f::EVENT_DESC | f::BUILD_ID | f::NRCPUS | f::CACHE)
 }
 
 /// What the sections say that is not a fact yet.

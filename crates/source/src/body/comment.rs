@@ -44,7 +44,8 @@ fn is_number(word: &str) -> bool {
 
 /// Whether a comment switches between documented and undocumented members (Documentation/doc-guide/kernel-doc.rst).
 pub(crate) fn is_section(comment: &[u8]) -> bool {
-    let inner = String::from_utf8_lossy(comment).trim_start_matches(['/', '*', ' ', '\t']);
+    let inner = String::from_utf8_lossy(comment);
+    let inner = inner.trim_start_matches(['/', '*', ' ', '\t']);
     inner.starts_with("private:") || inner.starts_with("public:")
 }
 

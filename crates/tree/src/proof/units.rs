@@ -212,13 +212,9 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn entries(folder: &Path, wanted: impl Fn(&std::fs::FileType) -> bool) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| wanted(&kind)))
-        .map(|entry| entry.path())
-        .collect();
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| wanted(&kind)));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     paths
 }
@@ -230,7 +226,8 @@ fn length(path: &Path) -> u64 {
 /// Whether a file has an `#include` whose name is the end of a header's path.
 fn includes(source: &Path, header: &str) -> bool {
     let text = std::fs::read(source).unwrap_or_default();
-    let named = String::from_utf8_lossy(&text).lines().filter_map(|line| {
+    let text = String::from_utf8_lossy(&text);
+    let named = text.lines().filter_map(|line| {
         let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim();
         rest.trim_start_matches(['"', '<']).split(['"', '>']).next()
     });

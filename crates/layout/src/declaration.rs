@@ -5,8 +5,7 @@ use std::borrow::Cow;
 
 /// How deep declarators nest before they are cut with `…`, so that corrupt debug info ends.
 const MAX_DEPTH: u32 = 32;
-/// Types that one declaration names before it is cut likewise: functions that take functions that take functions would
-/// double it with each level.
+/// Types that one declaration names before it is cut likewise: with each function that takes functions they may double.
 const MAX_TYPES: u32 = 256;
 /// Bytes of text for the types of one layout. The most that one of a kernel takes (Linux 6.12, x86-64) is 22 KB.
 const MAX_TEXT: usize = 1 << 24;
@@ -21,8 +20,7 @@ pub fn declare(table: &TypeTable, id: TypeId, name: &str) -> String {
     Speller { table, left: MAX_TYPES }.declarator(id, name.to_owned(), MAX_DEPTH)
 }
 
-/// Spells the types of one layout's members, and cuts what goes beyond any sane layout: 65 536 members may be of types
-/// that each take kilobytes to spell.
+/// Spells the types of one layout's members, at most so much: 65 536 members may be of types that each take kilobytes.
 pub(crate) struct TypeNames<'t> {
     table: &'t TypeTable,
     left: usize,
@@ -60,8 +58,17 @@ impl Speller<'_> {
         self.left -= 1;
         match self.table.get(id) {
             Type::Pointer { kind, target, .. } => {
-                let star = format!("{}{inner}", pointer_sign(*kind));
-                let inner = if binds_tighter(self.table, *target) { format!("({star})") } else { star };
+                let sign = match kind {
+                    PointerKind::Pointer | PointerKind::Member => "*",
+                    PointerKind::Reference => "&",
+                    PointerKind::RvalueReference => "&&",
+                };
+                let star = format!("{sign}{inner}");
+                // Arrays and functions bind tighter.
+                let inner = match self.table.get(*target) {
+                    Type::Array { .. } | Type::Function(_) => format!("({star})"),
+                    _ => star,
+                };
                 self.declarator(*target, inner, depth - 1)
             }
             Type::Qualified { qualifier, target } => self.qualified(*qualifier, *target, &inner, depth),
@@ -83,7 +90,12 @@ impl Speller<'_> {
 
     /// `const` and friends stand before the type they qualify, except behind a pointer's star.
     fn qualified(&mut self, qualifier: Qualifier, target: TypeId, inner: &str, depth: u32) -> String {
-        let word = qualifier_word(qualifier);
+        let word = match qualifier {
+            Qualifier::Const => "const",
+            Qualifier::Volatile => "volatile",
+            Qualifier::Restrict => "restrict",
+            Qualifier::Atomic => "_Atomic",
+        };
         if matches!(self.table.get(target), Type::Pointer { .. }) {
             return self.declarator(target, join(word, inner), depth - 1);
         }
@@ -103,29 +115,6 @@ impl Speller<'_> {
             texts.push("...".to_owned());
         }
         if texts.is_empty() { "void".to_owned() } else { texts.join(", ") }
-    }
-}
-
-fn binds_tighter(table: &TypeTable, target: TypeId) -> bool {
-    matches!(table.get(target), Type::Array { .. } | Type::Function(_))
-}
-
-/// The word for a qualifier.
-pub fn qualifier_word(qualifier: Qualifier) -> &'static str {
-    match qualifier {
-        Qualifier::Const => "const",
-        Qualifier::Volatile => "volatile",
-        Qualifier::Restrict => "restrict",
-        Qualifier::Atomic => "_Atomic",
-    }
-}
-
-/// The sign for a pointer kind.
-pub fn pointer_sign(kind: PointerKind) -> &'static str {
-    match kind {
-        PointerKind::Pointer | PointerKind::Member => "*",
-        PointerKind::Reference => "&",
-        PointerKind::RvalueReference => "&&",
     }
 }
 
@@ -158,8 +147,7 @@ pub fn flat_arrays(name: &str) -> Cow<'_, str> {
     let mut rest = name;
     while let Some(start) = rest.find('[') {
         let (before, dimensions) = rest.split_at(start);
-        let length = dimensions_length(dimensions);
-        let (dimensions, behind) = dimensions.split_at(length);
+        let (dimensions, behind) = dimensions.split_at(dimensions_length(dimensions));
         flat.push_str(before);
         match elements(dimensions) {
             Some(0) => flat.push_str("[]"),

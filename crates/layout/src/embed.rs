@@ -79,23 +79,20 @@ impl Search<'_> {
     }
 
     fn resized(&mut self, id: TypeId, aggregate: &Aggregate, depth: u32) -> Option<u64> {
-        let members = aggregate.members.iter().filter(|member| !member.is_static).enumerate();
+        let present = aggregate.members.iter().filter(|member| !member.is_static);
+        let sizes = present.clone().enumerate();
         let sizes: Vec<(usize, u64)> =
-            members.filter_map(|(index, member)| Some((index, self.after(member.ty, depth)?))).collect();
+            sizes.filter_map(|(index, member)| Some((index, self.after(member.ty, depth)?))).collect();
         if sizes.is_empty() {
             return None;
         }
         let layout = Layout::of(self.table, id)?;
-        let same =
-            layout.members.len() == aggregate.members.iter().filter(|member| !member.is_static).count();
-        same.then(|| abi::resized(&layout, &sizes))
+        (layout.members.len() == present.count()).then(|| abi::resized(&layout, &sizes))
     }
 
     fn holders(&mut self, aggregate: &Aggregate) -> String {
         let holders = aggregate.members.iter().filter(|member| self.after(member.ty, MAX_DEPTH).is_some());
-        let names: Vec<&str> =
-            holders.map(|member| member.name.as_deref().unwrap_or("(anonymous)")).collect();
-        names.join(", ")
+        holders.map(|member| member.name.as_deref().unwrap_or("(anonymous)")).collect::<Vec<_>>().join(", ")
     }
 }
 

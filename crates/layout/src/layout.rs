@@ -41,8 +41,7 @@ pub struct Member {
     /// Declaration line, 0 when unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub line: u32,
-    /// Members of the aggregate held by value, with offsets from the start of the outermost struct. Elements of
-    /// arrays are not opened.
+    /// Members of the aggregate held by value, offsets as above. Elements of arrays are not opened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<Self>,
     /// Whether the members lie over one another.
@@ -127,50 +126,33 @@ pub enum Item {
         bit_size: u64,
     },
     /// Unused whole bytes between members.
-    Hole {
-        /// Where it begins.
-        bit_offset: u64,
-        /// How long it is.
-        bit_size: u64,
-    },
+    Hole(Gap),
     /// Unused bits, fewer than the next byte boundary away, between members.
-    BitHole {
-        /// Where it begins.
-        bit_offset: u64,
-        /// How long it is.
-        bit_size: u64,
-    },
+    BitHole(Gap),
     /// Unused whole bytes after the last member.
-    Padding {
-        /// Where it begins.
-        bit_offset: u64,
-        /// How long it is.
-        bit_size: u64,
-    },
+    Padding(Gap),
     /// Unused bits of the last member's last byte.
-    BitPadding {
-        /// Where it begins.
-        bit_offset: u64,
-        /// How long it is.
-        bit_size: u64,
-    },
+    BitPadding(Gap),
+}
+
+/// A stretch where nothing lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// Where it begins.
+    pub bit_offset: u64,
+    /// How long it is.
+    pub bit_size: u64,
 }
 
 impl Item {
     /// Where it begins and how long it is, in bits.
     pub fn bits(&self) -> (u64, u64) {
         match *self {
-            Self::Members { bit_offset, bit_size, .. }
-            | Self::Hole { bit_offset, bit_size }
-            | Self::BitHole { bit_offset, bit_size }
-            | Self::Padding { bit_offset, bit_size }
-            | Self::BitPadding { bit_offset, bit_size } => (bit_offset, bit_size),
+            Self::Members { bit_offset, bit_size, .. } => (bit_offset, bit_size),
+            Self::Hole(gap) | Self::BitHole(gap) | Self::Padding(gap) | Self::BitPadding(gap) => {
+                (gap.bit_offset, gap.bit_size)
+            }
         }
-    }
-
-    /// Whether nothing lies here.
-    pub fn is_gap(&self) -> bool {
-        !matches!(self, Self::Members { .. })
     }
 }
 
@@ -207,7 +189,9 @@ impl Layout {
     /// The layout of an aggregate.
     pub fn of(table: &TypeTable, id: TypeId) -> Option<Self> {
         let aggregate = table.aggregate(id)?;
-        let members = Opener::new(table).members(aggregate, 0, MAX_DEPTH);
+        let names = TypeNames::new(table);
+        let mut opener = Opener { table, aligns: Aligns::new(table), names, left: MAX_MEMBERS };
+        let members = opener.members(aggregate, 0, MAX_DEPTH);
         let name = match table.get(id) {
             Type::Typedef { name, .. } if aggregate.name.is_none() => name.to_string(),
             _ => aggregate.name.as_deref().unwrap_or("(anonymous)").to_owned(),
@@ -245,71 +229,52 @@ impl Layout {
 
     /// The top-level member that holds the byte at `offset`, the smallest if several overlap.
     pub fn member_at(&self, offset: u64) -> Option<usize> {
-        let bit = offset.saturating_mul(8);
-        let holds = |member: &Member| member.bit_offset < bit.saturating_add(8) && bit < member.bit_end();
-        let candidates = self.members.iter().enumerate().filter(|(_, member)| holds(member));
-        candidates.min_by_key(|(_, member)| member.bit_size).map(|(index, _)| index)
+        smallest_at(&self.members, offset)
     }
 
     /// The path of the innermost named member at a byte, such as `avg.load_avg`; `None` in a gap.
     pub fn path_at(&self, offset: u64) -> Option<String> {
-        let mut member = &self.members[self.member_at(offset)?];
-        let mut path = vec![member.name.as_deref()];
-        while let Some(inner) = innermost(&member.members, offset) {
-            path.push(inner.name.as_deref());
-            member = inner;
+        self.member_at(offset)?;
+        let (mut members, mut names) = (&self.members, Vec::new());
+        while let Some(inner) = smallest_at(members, offset).and_then(|index| members.get(index)) {
+            names.extend(inner.name.as_deref());
+            members = &inner.members;
         }
-        let names: Vec<&str> = path.into_iter().flatten().collect();
         Some(if names.is_empty() { "(anonymous)".to_owned() } else { names.join(".") })
     }
 
     /// A number that differs when size, order, offsets, names or types of the members differ, but for what only one
-    /// kind of debug info tells ([`flat_arrays`]). FNV-1a over them (Fowler, Noll, Vo), stable over releases as long as the JSON format version stays.
+    /// kind of debug info tells ([`flat_arrays`]). FNV-1a of 64 bits over them (Fowler, Noll, Vo), stable over releases
+    /// as long as the JSON format version stays.
     pub fn fingerprint(&self) -> u64 {
-        let mut hash = Fnv::new();
-        hash.number(self.size);
+        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+        let mut add = |bytes: &[u8]| {
+            for byte in bytes {
+                hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        add(&self.size.to_le_bytes());
         for member in &self.members {
-            hash.text(member.name.as_deref().unwrap_or(""));
-            hash.text(&flat_arrays(&member.type_name));
-            hash.number(member.bit_offset);
-            hash.number(member.bit_size);
+            for text in [member.name.as_deref().unwrap_or(""), &flat_arrays(&member.type_name)] {
+                add(text.as_bytes());
+                add(&[0xff]);
+            }
+            add(&member.bit_offset.to_le_bytes());
+            add(&member.bit_size.to_le_bytes());
         }
-        hash.0
+        hash
     }
 }
 
-fn innermost(members: &[Member], offset: u64) -> Option<&Member> {
+/// Index of the member that holds a byte, the smallest if several overlap.
+fn smallest_at(members: &[Member], offset: u64) -> Option<usize> {
     let bit = offset.saturating_mul(8);
-    let holds = |member: &&Member| member.bit_offset < bit.saturating_add(8) && bit < member.bit_end();
-    members.iter().filter(holds).min_by_key(|member| member.bit_size)
+    let holds = |member: &Member| member.bit_offset < bit.saturating_add(8) && bit < member.bit_end();
+    let candidates = members.iter().enumerate().filter(|(_, member)| holds(member));
+    candidates.min_by_key(|(_, member)| member.bit_size).map(|(index, _)| index)
 }
 
-/// FNV-1a, 64 bits.
-struct Fnv(u64);
-
-impl Fnv {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
-        self.bytes(&[0xff]);
-    }
-
-    fn number(&mut self, number: u64) {
-        self.bytes(&number.to_le_bytes());
-    }
-}
-
-/// How many members of members one layout shows; no source comes near it, and corrupt debug info can ask for any
-/// number.
+/// How many members of members one layout shows: more than any source has, since corrupt debug info asks for any number.
 const MAX_MEMBERS: usize = 1 << 16;
 
 /// Opens aggregates held by value.
@@ -320,11 +285,7 @@ struct Opener<'t> {
     left: usize,
 }
 
-impl<'t> Opener<'t> {
-    fn new(table: &'t TypeTable) -> Self {
-        Self { table, aligns: Aligns::new(table), names: TypeNames::new(table), left: MAX_MEMBERS }
-    }
-
+impl Opener<'_> {
     fn members(&mut self, aggregate: &Aggregate, base: u64, depth: u32) -> Vec<Member> {
         let present = aggregate.members.iter().filter(|member| !member.is_static);
         present.map(|member| self.member(member, base, depth)).collect()
@@ -387,11 +348,10 @@ fn tile(members: &[Member], bits: u64) -> Vec<Item> {
         }
         let overlaps = start < end;
         match items.last_mut() {
-            Some(Item::Members { first, count, bit_offset, bit_size }) if overlaps && in_order => {
-                *count = index + 1 - *first;
-                *bit_size = (*bit_size).max(stop.saturating_sub(*bit_offset));
-            }
-            Some(Item::Members { bit_offset, bit_size, .. }) if overlaps => {
+            Some(Item::Members { first, count, bit_offset, bit_size }) if overlaps => {
+                if in_order {
+                    *count = index + 1 - *first;
+                }
                 *bit_size = (*bit_size).max(stop.saturating_sub(*bit_offset));
             }
             _ => items.push(Item::Members {
@@ -413,25 +373,11 @@ fn tile(members: &[Member], bits: u64) -> Vec<Item> {
 fn push_gap(items: &mut Vec<Item>, start: u64, end: u64, last: bool) {
     let whole = start.next_multiple_of(8).min(end);
     let tail = if last { end } else { whole.max(end / 8 * 8) };
-    if whole > start {
-        let (bit_offset, bit_size) = (start, whole - start);
-        items.push(if last {
-            Item::BitPadding { bit_offset, bit_size }
-        } else {
-            Item::BitHole { bit_offset, bit_size }
-        });
-    }
-    if tail > whole {
-        let (bit_offset, bit_size) = (whole, tail - whole);
-        items.push(if last {
-            Item::Padding { bit_offset, bit_size }
-        } else {
-            Item::Hole { bit_offset, bit_size }
-        });
-    }
-    if end > tail {
-        items.push(Item::BitHole { bit_offset: tail, bit_size: end - tail });
-    }
+    let kinds: [fn(Gap) -> Item; 2] =
+        if last { [Item::BitPadding, Item::Padding] } else { [Item::BitHole, Item::Hole] };
+    let gaps = [(kinds[0], start, whole), (kinds[1], whole, tail), (Item::BitHole, tail, end)];
+    let gaps = gaps.into_iter().filter(|(_, start, end)| end > start);
+    items.extend(gaps.map(|(kind, start, end)| kind(Gap { bit_offset: start, bit_size: end - start })));
 }
 
 #[cfg(test)]
@@ -456,9 +402,9 @@ mod tests {
     fn items_tile_members_holes_and_padding() {
         let items = tile(&[member(0, 3), member(64, 32)], 128);
         assert_eq!(covered(&items), 128);
-        assert_eq!(items[1], Item::BitHole { bit_offset: 3, bit_size: 5 });
-        assert_eq!(items[2], Item::Hole { bit_offset: 8, bit_size: 56 });
-        assert_eq!(items[4], Item::Padding { bit_offset: 96, bit_size: 32 });
+        assert_eq!(items[1], Item::BitHole(Gap { bit_offset: 3, bit_size: 5 }));
+        assert_eq!(items[2], Item::Hole(Gap { bit_offset: 8, bit_size: 56 }));
+        assert_eq!(items[4], Item::Padding(Gap { bit_offset: 96, bit_size: 32 }));
     }
 
     #[test]
@@ -471,7 +417,7 @@ mod tests {
     fn bits_before_a_member_that_starts_inside_a_byte_are_a_bit_hole() {
         let items = tile(&[member(0, 8), member(20, 4)], 24);
         assert_eq!(covered(&items), 24);
-        assert_eq!(items[1], Item::Hole { bit_offset: 8, bit_size: 8 });
-        assert_eq!(items[2], Item::BitHole { bit_offset: 16, bit_size: 4 });
+        assert_eq!(items[1], Item::Hole(Gap { bit_offset: 8, bit_size: 8 }));
+        assert_eq!(items[2], Item::BitHole(Gap { bit_offset: 16, bit_size: 4 }));
     }
 }

@@ -96,14 +96,9 @@ pub enum Alignment {
 /// Why a declaration isn't one of a single member.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// Something stands where something else is wanted.
-    #[error("{wanted} is wanted where '{found}' stands")]
-    Unexpected {
-        /// What is wanted.
-        wanted: &'static str,
-        /// What stands there.
-        found: String,
-    },
+    /// Something is wanted where something else stands.
+    #[error("{0} is wanted where '{1}' stands")]
+    Unexpected(&'static str, String),
     /// Words that make no type.
     #[error("'{0}' is no integer type")]
     NoInteger(String),
@@ -119,28 +114,17 @@ pub enum SpecError {
 }
 
 /// Words that say nothing about size and alignment.
-const QUALIFIERS: [&str; 12] = [
-    "const",
-    "volatile",
-    "restrict",
-    "__rcu",
-    "__user",
-    "__percpu",
-    "__iomem",
-    "__force",
-    "__private",
-    "__kernel",
-    "__bitwise",
-    "__nocast",
-];
-const INTEGERS: [&str; 9] =
-    ["bool", "_Bool", "char", "short", "int", "long", "signed", "unsigned", "__int128"];
+const QUALIFIERS: &str = "\
+    const volatile restrict __rcu __user __percpu __iomem __force __private __kernel __bitwise __nocast";
+const INTEGERS: &str = "bool _Bool char short int long signed unsigned __int128";
+
+fn is_among(words: &str, word: &str) -> bool {
+    words.split(' ').any(|one| one == word)
+}
 
 impl MemberSpec {
     /// Takes a declaration apart; a `;` at its end may be left out.
-    ///
-    /// # Errors
-    /// If it isn't the declaration of one member.
+    /// Fails if it isn't the declaration of one member.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let tokens = tokens(text);
         Parser { tokens: &tokens, at: 0 }.member()
@@ -196,7 +180,7 @@ impl Parser<'_> {
 
     fn unexpected(&self, wanted: &'static str) -> SpecError {
         let found = if self.peek().is_empty() { "the end" } else { self.peek() };
-        SpecError::Unexpected { wanted, found: found.to_owned() }
+        SpecError::Unexpected(wanted, found.to_owned())
     }
 
     fn identifier(&mut self, wanted: &'static str) -> Result<String, SpecError> {
@@ -216,7 +200,7 @@ impl Parser<'_> {
     }
 
     fn skip_qualifiers(&mut self) {
-        while QUALIFIERS.contains(&self.peek()) {
+        while is_among(QUALIFIERS, self.peek()) {
             self.at += 1;
         }
     }
@@ -262,7 +246,7 @@ impl Parser<'_> {
                 self.at += 1;
                 BaseType::Incomplete
             }
-            word if INTEGERS.contains(&word) => self.integer()?,
+            word if is_among(INTEGERS, word) => self.integer()?,
             "float" | "double" => return Err(SpecError::Unknown(self.take())),
             _ => BaseType::Named(self.identifier("a type")?),
         };
@@ -277,11 +261,9 @@ impl Parser<'_> {
 
     fn integer(&mut self) -> Result<BaseType, SpecError> {
         let mut words = Vec::new();
-        while INTEGERS.contains(&self.peek()) || QUALIFIERS.contains(&self.peek()) {
-            let word = self.take();
-            if INTEGERS.contains(&word.as_str()) {
-                words.push(word);
-            }
+        while is_among(INTEGERS, self.peek()) {
+            words.push(self.take());
+            self.skip_qualifiers();
         }
         let spelled = words.join(" ");
         words.retain(|word| word != "signed" && word != "unsigned");
@@ -355,8 +337,8 @@ impl Parser<'_> {
                 if !bytes.is_power_of_two() || bytes > 1 << 16 {
                     return Err(SpecError::Unknown(bytes.to_string()));
                 }
-                spec.align = Some(Alignment::Bytes(bytes));
-            } else if QUALIFIERS.contains(&self.peek()) {
+            } else if is_among(QUALIFIERS, self.peek()) {
+                self.at += 1;
                 self.at += 1;
             } else {
                 return Ok(());

@@ -148,8 +148,7 @@ pub enum MemberOrder {
     /// Whoever declared them: they lie as they are written.
     #[default]
     Declared,
-    /// In Rust the compiler, unless it is told not to (`#[repr(C)]`), which debug info does not say. They lie as written,
-    /// so it may have been.
+    /// In Rust the compiler, unless told not to (`#[repr(C)]`), which debug info doesn't say. They lie as written.
     PerhapsCompiler,
     /// The compiler of Rust: they don't lie as written.
     Compiler,
@@ -341,8 +340,7 @@ impl TypeTable {
     }
 
     fn size_within(&self, id: TypeId, depth: u32) -> u64 {
-        let stripped = self.strip(id);
-        match self.get(stripped) {
+        match self.get(self.strip(id)) {
             Type::Base(base) => base.size,
             Type::Pointer { size, .. } => *size,
             Type::Aggregate(aggregate) => aggregate.size,

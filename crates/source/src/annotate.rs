@@ -1,10 +1,9 @@
 //! Comments above members, and alignments behind their names.
 
-use crate::body::{Body, Declares, MemberShape, Node, Statement};
+use crate::body::{Body, MemberShape, Node, Statement};
 use crate::edits::{Edit, Edits};
 use crate::join::Join;
 use crate::refusal::Refusal;
-use crate::scan::SourceText;
 
 /// What a member gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +28,7 @@ pub struct Annotated {
 impl Join<'_, '_, '_> {
     /// Writes headings. Members keep their order; an attribute goes only where it holds for one member of every
     /// configuration.
-    ///
-    /// # Errors
-    /// If two headings want the same place, or the result doesn't read back as meant.
+    /// Fails if two headings want the same place, or the result doesn't read back as meant.
     pub fn annotate(&self, headings: &[Heading]) -> Result<Annotated, Refusal> {
         let mut annotated = Annotated::default();
         for heading in headings {
@@ -41,7 +38,9 @@ impl Join<'_, '_, '_> {
             }
             match (&heading.attribute, self.objection(statement)) {
                 (Some(attribute), None) => {
-                    let edit = Edit { range: behind(statement), replacement: format!(" {attribute}").into() };
+                    // Before the semicolon.
+                    let at = statement.range.end.saturating_sub(1);
+                    let edit = Edit { range: at..at, replacement: format!(" {attribute}").into() };
                     annotated.edits.insert(edit)?;
                 }
                 (Some(_), Some(reason)) => annotated.without_attribute.push((heading.member, reason)),
@@ -54,36 +53,28 @@ impl Join<'_, '_, '_> {
 
     /// A comment line above a statement's own lines, a blank line before it unless one is there or the body begins.
     fn comment_above(&self, statement: &Statement, comment: &str) -> Edit {
-        let body = self.body();
-        let lines = body.source.lines();
+        let (body, source) = (self.body, self.body.source);
         let line = first_line(body, statement);
-        let own = body.source.slice(lines.bytes(lines.index(statement.range.start)));
-        let indent: Vec<u8> = own.iter().copied().take_while(|byte| matches!(byte, b' ' | b'\t')).collect();
+        let own = source.line(source.lines().index(statement.range.start));
         let end: &[u8] = if own.ends_with(b"\r\n") { b"\r\n" } else { b"\n" };
-        let is_blank = |line: usize| body.source.slice(lines.bytes(line)).trim_ascii().is_empty();
-        let is_set_off = line <= body.lines.start || line.checked_sub(1).is_none_or(is_blank);
-        let mut replacement = if is_set_off { Vec::new() } else { end.to_vec() };
-        replacement.extend_from_slice(&indent);
-        replacement.extend_from_slice(format!("/* {comment} */").as_bytes());
-        replacement.extend_from_slice(end);
-        let at = lines.bytes(line).start;
-        Edit { range: at..at, replacement }
+        let is_set_off =
+            line <= body.lines.start || line.checked_sub(1).is_none_or(|line| source.is_blank(line));
+        let gap: &[u8] = if is_set_off { b"" } else { end };
+        let comment = format!("/* {comment} */");
+        let at = source.lines().start(line);
+        let indent = source.indent(statement.range.start);
+        Edit { range: at..at, replacement: [gap, indent, comment.as_bytes(), end].concat() }
     }
 
     /// Why an attribute can't stand behind a statement's name.
     fn objection(&self, statement: &Statement) -> Option<String> {
-        let has_alignment = statement.attributes.iter().any(|attribute| attribute.contains("aligned"));
-        let is_one_field = match &statement.declares {
-            Declares::Members(members) => {
-                matches!(members.as_slice(), [one] if one.shape == MemberShape::Field)
-            }
-            Declares::Nothing | Declares::Unknown => false,
-        };
-        let reason = if has_alignment {
+        let is_one_field = matches!(statement.declarators(), [one] if one.shape == MemberShape::Field)
+            && !statement.is_tangled;
+        let reason = if statement.attributes.iter().any(|attribute| attribute.contains("aligned")) {
             "it has an alignment"
-        } else if !self.body().conditions(statement).is_empty() {
+        } else if !self.body.conditions(statement).is_empty() {
             "it stands under an #if, and without it another member would come first"
-        } else if !is_one_field || statement.is_tangled {
+        } else if !is_one_field {
             "its declaration is more than one plain member"
         } else {
             return None;
@@ -93,46 +84,34 @@ impl Join<'_, '_, '_> {
 
     /// The same members, and not a statement more or less, must be there.
     fn check_annotated(&self, edits: &Edits) -> Result<(), Refusal> {
-        let failed = |what: &str| Refusal::ReadBack { what: what.to_owned() };
-        let text = edits.apply(self.body().source.bytes());
-        let source = SourceText::new(&text);
-        let definition = self.body().found_again(&source).ok_or_else(|| failed("the struct is gone"))?;
-        let body = Body::parse(&source, &definition)?;
-        if body.statements().len() != self.body().statements().len() {
-            return Err(failed("a declaration is lost or new"));
-        }
-        let lines = self.expected().iter().enumerate().map(|(member, expected)| {
-            // Statements keep their order, so the place of the old one finds the new one.
-            let old = self.statement_of(member);
-            let at = self.body().statements().iter().position(|one| Some(one) == old);
-            let line = at.and_then(|at| body.statements().get(at)).map(|statement| statement.line);
-            expected.clone().with_line(line)
-        });
-        let expected: Vec<_> = lines.collect();
-        Join::new(&body, &expected).map(|_| ())
+        self.reread(edits, |body| {
+            if body.statements().len() != self.body.statements().len() {
+                return Err(Refusal::ReadBack("a declaration is lost or new".to_owned()));
+            }
+            let expected = self.expected.iter().enumerate().map(|(member, expected)| {
+                // Statements keep their order, so the place of the old one finds the new one.
+                let statement = self.owner(member).and_then(|at| body.statements().get(at));
+                expected.clone().with_line(statement.map(|statement| statement.line))
+            });
+            Join::new(body, &expected.collect::<Vec<_>>()).map(|_| ())
+        })
     }
-}
-
-/// The empty range before a statement's semicolon.
-fn behind(statement: &Statement) -> std::ops::Range<usize> {
-    let end = statement.range.end.saturating_sub(1);
-    end..end
 }
 
 /// 0-based line above which a comment on a statement goes: before the `#if` lines whose first piece it is.
 fn first_line(body: &Body<'_, '_>, statement: &Statement) -> usize {
-    let start = |piece: usize| body.pieces.get(piece).map_or(0, |piece| piece.lines.start);
-    let mut line = start(statement.piece);
     let mut node = Node::Piece(statement.piece);
-    let mut home = body.pieces.get(statement.piece).and_then(|piece| piece.home);
-    while let Some((index, 0)) = home {
-        let Some(block) = body.blocks.get(index) else { break };
-        let Some(arm) = block.arms.first().filter(|arm| arm.nodes.first() == Some(&node)) else { break };
-        line = start(arm.piece);
+    let mut piece = statement.piece;
+    for (index, arm) in body.path(statement.piece).into_iter().rev() {
+        let Some(first) =
+            body.arms(index).first().filter(|first| arm == 0 && first.nodes.first() == Some(&node))
+        else {
+            break;
+        };
+        piece = first.piece;
         node = Node::Block(index);
-        home = block.home;
     }
-    line
+    body.pieces.get(piece).map_or(0, |piece| piece.lines.start)
 }
 
 #[cfg(test)]
@@ -140,6 +119,7 @@ mod tests {
     use super::*;
     use crate::definition::Query;
     use crate::join::ExpectedMember;
+    use crate::scan::SourceText;
 
     /// The text with headings at members, each `(name, comment, attribute)`.
     fn annotated(text: &str, members: &[&str], headings: &[(&str, &str, bool)]) -> (String, Vec<usize>) {

@@ -7,7 +7,6 @@
 mod chunk;
 mod constraint;
 mod note;
-mod readback;
 mod render;
 mod sequence;
 
@@ -15,11 +14,14 @@ pub use chunk::Together;
 pub use constraint::{MemberPlace, MemberUnit, TextConstraints};
 pub use note::Remark;
 
+use crate::body::{Body, PieceKind};
 use crate::edits::{Edit, Edits};
-use crate::join::Join;
+use crate::join::{ExpectedMember, Join};
 use crate::refusal::Refusal;
+use crate::scan::{Literal, TokenKind, line_number};
 use chunk::Chunks;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The change that brings members into an order.
@@ -39,9 +41,7 @@ impl Join<'_, '_, '_> {
 
     /// The edits that bring the members into an order: `order[k]` is the declared index of the member that comes
     /// `k`-th. All or nothing.
-    ///
-    /// # Errors
-    /// If the order isn't one, breaks what [`Join::constraints`] says, or the result doesn't read back as meant.
+    /// Fails if the order isn't one, breaks what [`Join::constraints`] says, or the result doesn't read back as meant.
     pub fn reorder(&self, order: &[usize]) -> Result<Reordering, Refusal> {
         let chunks = Chunks::cut(self);
         TextConstraints::of(self, &chunks).check(order)?;
@@ -53,7 +53,7 @@ impl Join<'_, '_, '_> {
         let notes = note::notes(self, &chunks, &sequence);
         let lines = render::render(self, &chunks, &sequence);
         let edits = line_edits(self, &lines);
-        readback::check(self, &edits, order, &lines)?;
+        check(self, &edits, order, &lines)?;
         Ok(Reordering { edits, notes })
     }
 }
@@ -61,9 +61,8 @@ impl Join<'_, '_, '_> {
 /// The fewest line edits that turn the body's lines into these lines of the original.
 fn line_edits(join: &Join, lines: &[Range<usize>]) -> Edits {
     let source = join.body.source;
-    let text = |line: usize| source.slice(source.lines().bytes(line));
-    let old: Vec<&[u8]> = join.body.lines.clone().map(text).collect();
-    let new: Vec<&[u8]> = lines.iter().cloned().flatten().map(text).collect();
+    let old: Vec<&[u8]> = join.body.lines.clone().map(|line| source.line(line)).collect();
+    let new: Vec<&[u8]> = lines.iter().cloned().flatten().map(|line| source.line(line)).collect();
     let mut edits = Edits::default();
     for op in capture_diff_slices(Algorithm::RawMyers, &old, &new) {
         if matches!(op, DiffOp::Equal { .. }) {
@@ -76,4 +75,53 @@ fn line_edits(join: &Join, lines: &[Range<usize>]) -> Edits {
         let _ = edits.insert(Edit { range: source.lines().span(&replaced), replacement });
     }
     edits
+}
+
+/// Parses the edited text and joins it with the members in their new order. Every statement, of every branch, must
+/// still be there under its conditions, and no comment may be lost but those about the layout.
+fn check(join: &Join, edits: &Edits, order: &[usize], lines: &[Range<usize>]) -> Result<(), Refusal> {
+    let old = join.body;
+    // For each line of the original body that is written once its new number, both 1-based.
+    let written = lines.iter().cloned().flatten().zip(old.lines.start..);
+    let new_lines: BTreeMap<u32, u32> =
+        written.map(|(old, new)| (line_number(old), line_number(new))).collect();
+    let member = |index: &usize| {
+        let line = join.statement_of(*index)?.line;
+        Some(join.expected.get(*index)?.clone().with_line(new_lines.get(&line).copied()))
+    };
+    let expected: Vec<ExpectedMember> = order.iter().filter_map(member).collect();
+    join.reread(edits, |new| {
+        Join::new(new, &expected)?;
+        let failed = |what: &str| Err(Refusal::ReadBack(what.to_owned()));
+        if inventory(old) != inventory(new) {
+            return failed("a declaration is lost, doubled or under another condition");
+        }
+        if comments(old) != comments(new) {
+            return failed("a comment is lost or doubled");
+        }
+        Ok(())
+    })
+}
+
+/// Every statement's text with its conditions.
+fn inventory<'t>(body: &Body<'_, 't>) -> Vec<(&'t [u8], Vec<Literal>)> {
+    let entry = |statement| {
+        // `#ifdef` lines may be nested the other way round.
+        let mut conditions = body.conditions(statement);
+        conditions.sort();
+        (body.text(statement), conditions)
+    };
+    let mut found: Vec<(&[u8], Vec<Literal>)> = body.statements().iter().map(entry).collect();
+    found.sort();
+    found
+}
+
+/// Every comment outside declarations, those about the layout and those on preprocessor lines apart.
+fn comments<'t>(body: &Body<'_, 't>) -> Vec<&'t [u8]> {
+    let pieces = body.pieces.iter().filter(|piece| piece.kind != PieceKind::Layout);
+    let tokens = pieces.flat_map(|piece| piece.comments.iter());
+    let is_comment = |index: &&usize| body.source.kind(**index) == Some(TokenKind::Comment);
+    let mut found: Vec<&[u8]> = tokens.filter(is_comment).map(|index| body.source.text(*index)).collect();
+    found.sort_unstable();
+    found
 }

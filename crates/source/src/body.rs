@@ -5,30 +5,25 @@
 //!
 //! * `attribute`, `comment`, `macros`: words, comments and macros of C and of the kernel.
 //! * `element`: the body cut into statements, comments and preprocessor lines.
-//! * `part`, `member`, `declarator`: what a statement declares.
+//! * `declarator`: what a statement declares.
 //! * `statement`, `own`: which lines belong to which statement.
 //! * `tree`: the nest of `#if` blocks.
-//! * `whole`: all of it, and `pin`: what fixes members.
-//! * `parse`: these steps in order.
+//! * `pin`: what fixes members, and `whole`: these steps in order, and all of it.
 
 pub(crate) mod attribute;
 mod comment;
 mod declarator;
 mod element;
 mod macros;
-mod member;
 mod own;
-mod parse;
-mod part;
 mod pin;
 mod statement;
 mod tree;
 mod whole;
 
-pub use member::{Declarator, Declares, MemberShape};
-pub use statement::{FixedPlace, Statement};
+pub use statement::{Declarator, Declares, FixedPlace, MemberShape, Statement};
 pub use whole::Body;
 
 pub(crate) use comment::{is_layout_comment, names_cacheline};
-pub(crate) use statement::{Piece, PieceKind};
-pub(crate) use tree::{Block, Node};
+pub(crate) use statement::{Piece, PieceKind, quoted};
+pub(crate) use tree::Node;

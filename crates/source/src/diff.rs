@@ -12,8 +12,7 @@ const CONTEXT: usize = 3;
 pub fn unified(path: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     let old_lines: Vec<&[u8]> = old.split_inclusive(|byte| *byte == b'\n').collect();
     let new_lines: Vec<&[u8]> = new.split_inclusive(|byte| *byte == b'\n').collect();
-    let ops = capture_diff_slices(Algorithm::Myers, &old_lines, &new_lines);
-    let hunks = group_diff_ops(ops, CONTEXT);
+    let hunks = group_diff_ops(capture_diff_slices(Algorithm::Myers, &old_lines, &new_lines), CONTEXT);
     let mut out = Vec::new();
     if hunks.is_empty() {
         return out;
@@ -31,8 +30,7 @@ fn print_hunk(out: &mut Vec<u8>, ops: &[DiffOp], old: &[&[u8]], new: &[&[u8]]) {
     let (Some(first), Some(last)) = (ops.first(), ops.last()) else { return };
     let old_range = first.old_range().start..last.old_range().end;
     let new_range = first.new_range().start..last.new_range().end;
-    let header = format!("@@ -{} +{} @@\n", place(&old_range), place(&new_range));
-    out.extend_from_slice(header.as_bytes());
+    out.extend_from_slice(format!("@@ -{} +{} @@\n", place(&old_range), place(&new_range)).as_bytes());
     for op in ops {
         match op {
             DiffOp::Equal { .. } => print_lines(out, b' ', old, op.old_range()),

@@ -29,9 +29,7 @@ pub struct Overlap {
 
 impl Edits {
     /// Adds an edit.
-    ///
-    /// # Errors
-    /// If it overlaps one that is there; nothing changes then.
+    /// Fails if it overlaps one that is there; nothing changes then.
     pub fn insert(&mut self, edit: Edit) -> Result<(), Overlap> {
         let at = self.sorted.partition_point(|old| old.range.start < edit.range.start);
         let before = at.checked_sub(1).and_then(|before| self.sorted.get(before));
@@ -45,9 +43,7 @@ impl Edits {
     }
 
     /// Adds all of another set's edits or none.
-    ///
-    /// # Errors
-    /// The first overlap.
+    /// Fails with the first overlap.
     pub fn merge(&mut self, other: &Self) -> Result<(), Overlap> {
         let mut merged = self.clone();
         for edit in &other.sorted {
@@ -78,6 +74,12 @@ impl Edits {
         }
         text.extend_from_slice(clip(original, at..original.len()));
         text
+    }
+}
+
+impl From<Edit> for Edits {
+    fn from(edit: Edit) -> Self {
+        Self { sorted: vec![edit] }
     }
 }
 

@@ -10,7 +10,9 @@ mod program;
 mod solve;
 
 use crate::body::{Body, Declares, Statement};
+use crate::edits::Edits;
 use crate::refusal::Refusal;
+use crate::scan::SourceText;
 pub use expected::ExpectedMember;
 use facts::Facts;
 use program::Program;
@@ -29,9 +31,7 @@ pub struct Join<'b, 's, 't> {
 
 impl<'b, 's, 't> Join<'b, 's, 't> {
     /// Finds the branches that declare exactly these members in this order.
-    ///
-    /// # Errors
-    /// If no choice of branches or more than one does so.
+    /// Fails if no choice of branches or more than one does so.
     pub fn new(body: &'b Body<'s, 't>, expected: &[ExpectedMember]) -> Result<Self, Refusal> {
         let facts = Facts::derive(body, expected)?;
         let program = Program::compile(body, &facts);
@@ -43,18 +43,23 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
             owners: vec![0; expected.len()],
         };
         for (statement, members) in takes {
-            join.give(statement, members);
+            join.owners[members.clone()].fill(statement);
+            join.runs[statement] = members;
         }
         Ok(join)
     }
 
-    fn give(&mut self, statement: usize, members: Range<usize>) {
-        if let Some(owners) = self.owners.get_mut(members.clone()) {
-            owners.fill(statement);
-        }
-        if let Some(run) = self.runs.get_mut(statement) {
-            *run = members;
-        }
+    /// Reads the edited text again, for checks: what was meant must be there, and nothing else may have changed.
+    pub(crate) fn reread<T>(
+        &self,
+        edits: &Edits,
+        check: impl FnOnce(&Body) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let text = edits.apply(self.body.source.bytes());
+        let source = SourceText::new(&text);
+        let gone = || Refusal::ReadBack("the struct is gone".to_owned());
+        let definition = self.body.found_again(&source).ok_or_else(gone)?;
+        check(&Body::parse(&source, &definition)?)
     }
 
     /// The body it joins.
@@ -62,20 +67,19 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
         self.body
     }
 
-    /// The members of debug info, in declared order.
-    pub fn expected(&self) -> &[ExpectedMember] {
-        &self.expected
-    }
-
-    /// Indices of the members a statement declares in this configuration; empty if its branch is inactive or it
-    /// declares none.
+    /// Indices of the members a statement declares in this configuration: none if its branch is inactive.
     pub fn members_of(&self, statement: usize) -> Range<usize> {
         self.runs.get(statement).cloned().unwrap_or(0..0)
     }
 
+    /// Index of the statement that declares a member.
+    pub(crate) fn owner(&self, member: usize) -> Option<usize> {
+        self.owners.get(member).copied()
+    }
+
     /// The statement that declares a member.
     pub fn statement_of(&self, member: usize) -> Option<&'b Statement> {
-        self.body.statements().get(*self.owners.get(member)?)
+        self.body.statements().get(self.owner(member)?)
     }
 
     /// Whether a statement's text is not understood beyond what debug info says of it.
@@ -88,7 +92,7 @@ impl<'b, 's, 't> Join<'b, 's, 't> {
             Declares::Unknown if found.is_tangled || members.len() != 1 => false,
             Declares::Unknown => {
                 let name = self.expected.get(members.start).and_then(|member| member.name.as_deref());
-                solve::is_argument(self.body, found, name)
+                name.is_some_and(|name| solve::words(self.body, found).contains(name.as_bytes()))
             }
         }
     }

@@ -48,5 +48,5 @@ pub use definition::{Definition, Query};
 pub use edits::{Edit, Edits, Overlap};
 pub use join::{ExpectedMember, Join};
 pub use mark::{Covered, Marked, Marking};
-pub use refusal::{LineList, Refusal};
+pub use refusal::Refusal;
 pub use scan::{Literal, SourceText};

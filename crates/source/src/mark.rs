@@ -16,10 +16,11 @@ use crate::refusal::Refusal;
 use crate::scan::Literal;
 #[cfg(test)]
 use crate::scan::SourceText;
-use marking::marker;
 pub use marking::{Covered, Marking};
+use marking::{group, marker};
 use side::{Edge, Side};
 use slot::Slots;
+use std::collections::BTreeSet;
 
 /// What lets the compiler shuffle members (include/linux/compiler_types.h).
 const SHUFFLED: &str = "__randomize_layout";
@@ -37,15 +38,10 @@ pub struct Marked {
 impl Join<'_, '_, '_> {
     /// Writes markers around groups; members keep their order. Both markers of a group stand under the same conditions:
     /// where the text has no such places, `#if` blocks are closed and opened again.
-    ///
-    /// # Errors
-    /// If the result doesn't read back as meant.
+    /// Fails if the result doesn't read back as meant.
     pub fn mark(&self, markings: &[Marking]) -> Result<Marked, Refusal> {
-        let mut slots = Slots::new(self.body());
-        let mut groups = Vec::with_capacity(markings.len());
-        for marking in markings {
-            groups.push(self.mark_one(marking, &mut slots));
-        }
+        let mut slots = Slots::new(self.body);
+        let groups: Vec<_> = markings.iter().map(|marking| self.mark_one(marking, &mut slots)).collect();
         let edits = slots.edits()?;
         let of_marking = readback::check(self, &edits, markings, &groups)?;
         let groups = groups.into_iter().zip(of_marking).map(|(group, covered)| group.map(|()| covered));
@@ -53,44 +49,32 @@ impl Join<'_, '_, '_> {
     }
 
     fn mark_one(&self, marking: &Marking, slots: &mut Slots) -> Result<(), String> {
-        let named = |statement: &Statement| {
-            let group = marker(statement).and_then(|name| name.split_once("__"));
-            group.is_some_and(|(_, group)| group == marking.name)
-        };
-        if self.body().statements().iter().any(named) {
+        let statements = self.body.statements();
+        if statements.iter().any(|statement| group(statement) == Some(&marking.name)) {
             return Err(format!("a group {} is there", marking.name));
         }
-        let (first, last) = self.ends(marking).ok_or("it has no declarations of its own")?;
+        // The first and the last declaration.
+        let last = marking.members.end.checked_sub(1).filter(|last| *last >= marking.members.start);
+        let ends = self.owner(marking.members.start).zip(last.and_then(|last| self.owner(last)));
+        let (first, last) = ends.ok_or("it has no declarations of its own")?;
         self.object(first, last)?;
         let begins = side::places(self, first, &marking.members, Edge::Begin);
         let ends = side::places(self, last, &marking.members, Edge::End);
         let (begin, end) = self
             .pair(marking, &begins, &ends)
             .ok_or("its first or last member shares a line or an #if block with members of no group")?;
-        let indent = slots.indent_of(first);
-        slots.begin(begin, &indent, marking);
-        slots.end(end, &indent, marking);
+        let indent = lossy(self.body.source.indent(statements[first].range.start));
+        let comment = format!("{indent}/* {} */", marking.comment);
+        slots.put(begin, true, vec![comment, format!("{indent}{}", marking.begin)]);
+        slots.put(end, false, vec![format!("{indent}{}", marking.end)]);
         Ok(())
-    }
-
-    /// The first and the last declaration of a group, by index.
-    fn ends(&self, marking: &Marking) -> Option<(usize, usize)> {
-        let statements = self.body().statements();
-        let at = |member: usize| {
-            let statement = self.statement_of(member)?;
-            statements.iter().position(|one| std::ptr::eq(one, statement))
-        };
-        let last = marking.members.end.checked_sub(1).filter(|last| *last >= marking.members.start)?;
-        Some((at(marking.members.start)?, at(last)?))
     }
 
     /// Why nothing can be marked from one declaration to another, if so.
     fn object(&self, first: usize, last: usize) -> Result<(), String> {
-        let body = self.body();
-        let statements = body.statements();
-        let (before, behind) = (statements.get(..first), statements.get(last + 1..));
-        let own = statements.get(first..=last).unwrap_or_default();
-        let before = before.unwrap_or_default();
+        let body = self.body;
+        let (before, rest) = body.statements().split_at(first);
+        let (own, behind) = rest.split_at(last + 1 - first);
         if body.is_inline {
             return Err("declarations share a line with the braces".to_owned());
         }
@@ -108,8 +92,7 @@ impl Join<'_, '_, '_> {
         if shuffles % 2 == 1 || attributes.iter().any(|attribute| attribute.contains(SHUFFLED)) {
             return Err("the compiler shuffles its members where CONFIG_RANDSTRUCT is set".to_owned());
         }
-        let behind = behind.unwrap_or_default().first();
-        let splits_bits = [(before.last(), own.first()), (own.last(), behind)];
+        let splits_bits = [(before.last(), own.first()), (own.last(), behind.first())];
         match splits_bits.iter().any(|(one, next)| one.is_some_and(is_bits) && next.is_some_and(is_bits)) {
             true => Err("a marker would come between bit-fields and move them".to_owned()),
             false => Ok(()),
@@ -123,7 +106,7 @@ impl Join<'_, '_, '_> {
         let pairs = begins.iter().flat_map(|begin| ends.iter().map(move |end| (begin, end)));
         let equal = pairs.filter(|(begin, end)| begin.conditions == end.conditions);
         let cost = |(begin, end): &(&Side, &Side)| {
-            let is_shared = begin.conditions.iter().all(|one| shared.contains(one));
+            let is_shared = begin.conditions.is_subset(&shared);
             let depth = i64::try_from(begin.conditions.len()).unwrap_or(i64::MAX);
             (!is_shared, begin.splits + end.splits, if is_shared { -depth } else { depth })
         };
@@ -131,14 +114,10 @@ impl Join<'_, '_, '_> {
     }
 
     /// Conditions that all members of a group stand under.
-    fn shared(&self, marking: &Marking) -> Vec<Literal> {
-        let mut members = marking.members.clone().filter_map(|member| self.statement_of(member));
-        let mut shared = members.next().map_or_else(Vec::new, |statement| self.body().conditions(statement));
-        for statement in members {
-            let own = self.body().conditions(statement);
-            shared.retain(|literal| own.contains(literal));
-        }
-        shared
+    fn shared(&self, marking: &Marking) -> BTreeSet<Literal> {
+        let members = marking.members.clone().filter_map(|member| self.statement_of(member));
+        let conditions = members.map(|of| self.body.conditions(of).into_iter().collect::<BTreeSet<_>>());
+        conditions.reduce(|shared, own| &shared & &own).unwrap_or_default()
     }
 }
 

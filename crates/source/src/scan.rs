@@ -12,6 +12,7 @@ pub use directive::{Directive, Literal};
 pub use lines::Lines;
 pub use token::{Token, TokenKind, tokens};
 
+pub(crate) use lines::line_number;
 pub(crate) use token::is_word;
 
 use std::ops::Range;
@@ -60,7 +61,7 @@ impl<'t> SourceText<'t> {
 
     /// A token's text, empty if there is no such token.
     pub fn text(&self, index: usize) -> &'t [u8] {
-        self.token(index).map_or(b"".as_slice(), |token| self.slice(token.range()))
+        self.slice(self.span(index, index))
     }
 
     /// Bytes of a range, empty if it lies outside.
@@ -70,30 +71,63 @@ impl<'t> SourceText<'t> {
 
     /// The 1-based line a token begins on; 0 if there is no such token.
     pub fn line_of(&self, index: usize) -> u32 {
-        let token = self.token(index);
-        token.map_or(0, |token| self.lines.number(token.start))
-    }
-
-    /// A word token's text.
-    pub(crate) fn word(&self, index: usize) -> Option<&'t [u8]> {
-        self.token(index).filter(|token| token.kind == TokenKind::Word)?;
-        Some(self.text(index))
-    }
-
-    /// Whether a token is this one character.
-    pub(crate) fn is_punct(&self, index: usize, punct: u8) -> bool {
-        self.token(index).is_some_and(|token| token.kind == TokenKind::Punct(punct))
+        self.token(index).map_or(0, |token| self.lines.number(token.start))
     }
 
     /// The directive a token is.
     pub fn directive(&self, index: usize) -> Option<Directive> {
-        self.token(index).filter(|token| token.kind == TokenKind::Directive)?;
-        Some(Directive::parse(self.text(index)))
+        (self.kind(index) == Some(TokenKind::Directive)).then(|| Directive::parse(self.text(index)))
+    }
+
+    pub(crate) fn kind(&self, index: usize) -> Option<TokenKind> {
+        self.tokens.get(index).map(|token| token.kind)
+    }
+
+    /// Where a token begins; 0 if there is no such token.
+    pub(crate) fn start(&self, index: usize) -> usize {
+        self.tokens.get(index).map_or(0, |token| token.start)
+    }
+
+    /// The bytes from a token's first to another's last.
+    pub(crate) fn span(&self, first: usize, last: usize) -> Range<usize> {
+        let start = self.start(first);
+        start..self.tokens.get(last).map_or(start, |token| token.end)
+    }
+
+    /// A word token's text.
+    pub(crate) fn word(&self, index: usize) -> Option<&'t [u8]> {
+        (self.kind(index) == Some(TokenKind::Word)).then(|| self.text(index))
+    }
+
+    /// Whether a token is this one character.
+    pub(crate) fn is_punct(&self, index: usize, punct: u8) -> bool {
+        self.kind(index) == Some(TokenKind::Punct(punct))
     }
 
     /// The first index from `index` on, below `end`, that is neither a comment nor a directive.
     pub(crate) fn skip_silent(&self, index: usize, end: usize) -> usize {
-        let silent = |at: &usize| self.token(*at).is_some_and(|token| token.is_silent());
+        let silent = |at: &usize| matches!(self.kind(*at), Some(TokenKind::Comment | TokenKind::Directive));
         (index..end).find(|at| !silent(at)).unwrap_or(end)
+    }
+
+    /// The text of a 0-based line, with its end.
+    pub(crate) fn line(&self, line: usize) -> &'t [u8] {
+        self.slice(self.lines.bytes(line))
+    }
+
+    pub(crate) fn is_blank(&self, line: usize) -> bool {
+        self.line(line).trim_ascii().is_empty()
+    }
+
+    /// What the line of a byte is indented with.
+    pub(crate) fn indent(&self, offset: usize) -> &'t [u8] {
+        let line = self.line(self.lines.index(offset));
+        let length = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        line.get(..length).unwrap_or_default()
+    }
+
+    /// Whether only white space stands before a byte on its line.
+    pub(crate) fn begins_line(&self, offset: usize) -> bool {
+        self.slice(self.lines.start(self.lines.index(offset))..offset).iter().all(u8::is_ascii_whitespace)
     }
 }

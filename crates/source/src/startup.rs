@@ -14,32 +14,25 @@ use crate::refusal::Refusal;
 use crate::scan::SourceText;
 
 /// Puts a function's definition above a startup function and a call of it behind that one's declarations.
-///
-/// # Errors
-/// If the function isn't there, is there twice, or mixes declarations and `#if` lines so that no place is found.
+/// Fails if the function isn't there, is there twice, or mixes declarations and `#if` lines so that no place is found.
 pub fn call_in(text: &[u8], function: &str, definition: &str, call: &str) -> Result<Edits, Refusal> {
     let source = SourceText::new(text);
     let mut all = startups(&source);
     all.retain(|startup| startup.name == function);
-    let (Some(startup), true) = (all.first(), all.len() < 2) else {
-        let lines = all.iter().map(|startup| startup.line).collect();
-        return Err(match all.is_empty() {
-            true => Refusal::NotFound { name: function.to_owned() },
-            false => Refusal::Ambiguous { name: function.to_owned(), lines: crate::refusal::LineList(lines) },
-        });
+    let startup = match all.as_slice() {
+        [] => return Err(Refusal::NotFound(function.to_owned())),
+        [startup] => startup,
+        _ => {
+            let lines = all.iter().map(|startup| startup.line).collect();
+            return Err(Refusal::Ambiguous(function.to_owned(), lines));
+        }
     };
-    let place = startup.body.ok_or(Refusal::Unbalanced { line: startup.line })?;
+    let place = startup.body.ok_or(Refusal::Unbalanced(startup.line))?;
     let end = line_end(text);
-    let mut edits = Edits::default();
     let above = source.lines().start(startup.head);
-    let definition = format!("{definition}\n").replace('\n', end);
-    let inserted = [
-        Edit { range: above..above, replacement: definition.into_bytes() },
-        call_edit(&source, place, call, end),
-    ];
-    for edit in inserted {
-        edits.insert(edit)?;
-    }
+    let replacement = format!("{definition}\n").replace('\n', end).into_bytes();
+    let mut edits = Edits::from(Edit { range: above..above, replacement });
+    edits.insert(call_edit(&source, place, call, end))?;
     Ok(edits)
 }
 
@@ -48,21 +41,17 @@ pub fn at_end(text: &[u8], definition: &str) -> Edits {
     let end = line_end(text);
     let gap = if text.ends_with(b"\n") { "\n" } else { "\n\n" };
     let replacement = format!("{gap}{definition}").replace('\n', end).into_bytes();
-    let mut edits = Edits::default();
-    // The first edit overlaps nothing.
-    let _ = edits.insert(Edit { range: text.len()..text.len(), replacement });
-    edits
+    Edit { range: text.len()..text.len(), replacement }.into()
 }
 
 /// The call before the first statement, with blank lines around it, or behind other checks.
 fn call_edit(source: &SourceText, place: function::Place, call: &str, end: &str) -> Edit {
     let lines = source.lines();
-    let is_blank = |line: usize| source.slice(lines.bytes(line)).trim_ascii().is_empty();
     let mut line = place.line;
     let mut written = String::new();
     if place.follows != function::Follows::Check {
         let first = line;
-        while is_blank(line) && lines.start(line) < source.bytes().len() {
+        while source.is_blank(line) && lines.start(line) < source.bytes().len() {
             line += 1;
         }
         if first == line && place.follows == function::Follows::Declaration {
@@ -70,7 +59,7 @@ fn call_edit(source: &SourceText, place: function::Place, call: &str, end: &str)
         }
     }
     written.push_str(&format!("\t{call}{end}"));
-    let is_last = source.slice(lines.bytes(line)).trim_ascii_start().starts_with(b"}");
+    let is_last = source.line(line).trim_ascii_start().starts_with(b"}");
     if place.follows != function::Follows::Check && !is_last {
         written.push_str(end);
     }
@@ -79,8 +68,8 @@ fn call_edit(source: &SourceText, place: function::Place, call: &str, end: &str)
 }
 
 fn line_end(text: &[u8]) -> &'static str {
-    let first = text.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
-    if first.ends_with(b"\r\n") { "\r\n" } else { "\n" }
+    let first = text.iter().position(|byte| *byte == b'\n').and_then(|end| text.get(..end));
+    if first.is_some_and(|first| first.ends_with(b"\r")) { "\r\n" } else { "\n" }
 }
 
 #[cfg(test)]
@@ -124,6 +113,6 @@ mod tests {
         assert!(matches!(called(text, "s_init"), Err(Refusal::Ambiguous { .. })));
         assert!(matches!(called(text, "t_init"), Err(Refusal::NotFound { .. })));
         let text = "void __init s_init(void)\n{\n#ifdef A\n\tint i;\n\tg(i);\n#endif\n\tint j;\n}\n";
-        assert!(matches!(called(text, "s_init"), Err(Refusal::Unbalanced { line: 1 })));
+        assert!(matches!(called(text, "s_init"), Err(Refusal::Unbalanced(1))));
     }
 }

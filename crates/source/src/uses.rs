@@ -10,8 +10,6 @@
 //! are followed there: the file tells what it awaits.
 
 mod call;
-mod cast;
-mod define;
 mod demand;
 mod given;
 mod hint;
@@ -47,7 +45,7 @@ pub fn uses(path: &str, text: &[u8], subject: &UsedStruct) -> Findings {
     } else {
         offset::find(&source, subject, &mut found);
         object::find(&source, subject, &mut found);
-        cast::find(&source, subject, &mut found);
+        object::casts(&source, subject, &mut found);
         initial::find(&source, subject, &mut found);
         macros::find(&source, subject, &mut found, &mut awaited);
     }

@@ -30,8 +30,7 @@ pub fn check(files: &[OtherBuild]) -> Result<()> {
 /// Reads the structs, those that are there, out of each file.
 pub fn read(files: &[OtherBuild], types: &[String]) -> Result<Vec<Elsewhere>> {
     let paths: Vec<&Path> = files.iter().map(|file| file.path.as_path()).collect();
-    let names = names(&paths);
-    files.iter().zip(names).map(|(file, name)| read_one(file, name, types)).collect()
+    files.iter().zip(names(&paths)).map(|(file, name)| read_one(file, name, types)).collect()
 }
 
 fn read_one(file: &OtherBuild, name: String, types: &[String]) -> Result<Elsewhere> {
@@ -41,21 +40,21 @@ fn read_one(file: &OtherBuild, name: String, types: &[String]) -> Result<Elsewhe
             Types::Btf { btf, .. } => u64::from(btf.target().pointer_size),
             Types::Dwarf { .. } => machine.pointer,
         };
-        let layouts = types.iter().map(|name| layout(found, types::bare(name)));
-        let layouts: Vec<Option<Layout>> = layouts.collect::<Result<_>>()?;
+        let layouts =
+            types.iter().map(|name| layouts(found, types::bare(name))).collect::<Result<Vec<_>>>()?;
         Ok(Elsewhere {
             name,
             line: file.line.unwrap_or(machine.line),
             pointer,
-            layouts: layouts.into_iter().flatten().collect(),
+            layouts: layouts.into_iter().filter_map(|all| all.into_iter().next()).collect(),
         })
     })
     .with_context(|| format!("--also {}", file.path.display()))
 }
 
-/// The definition of a name that most units share, if there is one.
-fn layout(types: &Types<'_, '_>, name: &str) -> Result<Option<Layout>> {
-    if types.find(name)?.is_empty() { Ok(None) } else { Ok(types.layouts(name)?.into_iter().next()) }
+/// All layouts of a name, the one that most units share first; none if there are none.
+pub(crate) fn layouts(types: &Types<'_, '_>, name: &str) -> Result<Vec<Layout>> {
+    if types.find(name)?.is_empty() { Ok(Vec::new()) } else { types.layouts(name) }
 }
 
 /// What the machine of a file says about places of members.
@@ -93,8 +92,7 @@ fn names(paths: &[&Path]) -> Vec<String> {
         sorted.windows(2).all(|pair| pair[0] != pair[1])
     });
     distinct.unwrap_or_else(|| {
-        let numbered = paths.iter().enumerate();
-        numbered.map(|(index, path)| format!("{} ({})", path.display(), index + 1)).collect()
+        paths.iter().enumerate().map(|(index, path)| format!("{} ({})", path.display(), index + 1)).collect()
     })
 }
 

@@ -30,7 +30,8 @@ pub(crate) struct Listed {
 impl From<&Layout> for Listed {
     fn from(layout: &Layout) -> Self {
         let name = split_path(&layout.name).1.to_owned();
-        Self { name, members: uses::names(&layout.members).into_iter().collect() }
+        let members = uses::names(&layout.members).into_iter().map(str::to_owned);
+        Self { name, members: members.collect() }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::idiom::options::IdiomOptions;
 use crate::idiom::{self, GroupIdiom};
 use crate::proof::Patch;
 use anyhow::{Result, bail};
+use fieldline_layout::abi;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::path::Path;
 
@@ -65,24 +66,18 @@ pub fn patch(plan: &Plan, tree: &Path, options: &IdiomOptions) -> Result<Patched
     let mut patched = Patched::default();
     patched.notes.extend(manner.note());
     for of in &plan.structs {
-        match of.outcome {
-            Outcome::Moved => add_struct(&mut changes, &mut patched, of, (tree, &manner))?,
-            Outcome::Refused => {
-                patched.refusals.push((of.name.clone(), of.reason.clone().unwrap_or_default()));
-            }
-            _ => {}
+        if of.outcome == Outcome::Moved {
+            add_struct(&mut changes, &mut patched, of, (tree, &manner))?;
+        } else if of.outcome == Outcome::Refused {
+            patched.refusals.push((of.name.clone(), of.reason.clone().unwrap_or_default()));
         }
     }
     if patched.steps.iter().any(|step| step.needs_macros) {
         prepare(&mut changes, &mut patched, tree)?;
     }
     for (number, change) in (1..).zip(&changes) {
-        let name: String = change
-            .header
-            .path
-            .chars()
-            .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
-            .collect();
+        let dashed = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+        let name: String = change.header.path.chars().map(dashed).collect();
         patched.patches.push((format!("{number:04}-{name}.patch"), change.diff()?));
         patched.files.insert(change.header.path.clone(), change.text()?);
     }
@@ -93,7 +88,7 @@ pub fn patch(plan: &Plan, tree: &Path, options: &IdiomOptions) -> Result<Patched
 fn prepare(changes: &mut Vec<HeaderChange>, patched: &mut Patched, tree: &Path) -> Result<()> {
     let (mut first, mut files) = (Vec::new(), Vec::new());
     for (header, edits) in idiom::macros::missing(tree)? {
-        files.push(header::add(&mut first, header, &edits)?);
+        files.push(header::add(&mut first, header, &edits, None)?);
     }
     if !files.is_empty() {
         first.append(changes);
@@ -110,9 +105,7 @@ fn add_struct(
     (tree, manner): (&Path, &GroupIdiom<'_>),
 ) -> Result<()> {
     let order = of.order();
-    let mut sorted = order.clone();
-    sorted.sort_unstable();
-    if !sorted.into_iter().eq(0..of.declared.members.len()) {
+    if !abi::is_permutation(&order, of.declared.members.len()) {
         bail!("the plan of struct {} does not hold each member once", of.name);
     }
     let declaration = Declaration::from(of);
@@ -130,7 +123,7 @@ fn add_struct(
     patched.notes.extend(reordering.notes.iter().map(|note| format!("{path}: {note}")));
     let mut step = PatchStep {
         about: About::Struct(of.name.clone()),
-        files: vec![header::add(changes, header, &told.edits)?],
+        files: vec![header::add(changes, header, &told.edits, None)?],
         shared: told.remarks,
         needs_macros: told.needs_macros,
         groups: told.groups,

@@ -11,7 +11,8 @@ use std::path::Path;
 
 /// Fills in which structs hold those whose sizes the plan changes.
 pub fn fill(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
-    let mut resized: Vec<&mut StructPlan> = plan.structs.iter_mut().filter(|of| resizes(of)).collect();
+    let resizes = |of: &&mut StructPlan| of.declared.size != of.chosen.size;
+    let mut resized: Vec<&mut StructPlan> = plan.structs.iter_mut().filter(resizes).collect();
     if resized.is_empty() {
         return Ok(());
     }
@@ -24,10 +25,6 @@ pub fn fill(plan: &mut Plan, vmlinux: &Path) -> Result<()> {
         }
         Ok(())
     })
-}
-
-fn resizes(of: &StructPlan) -> bool {
-    of.declared.size != of.chosen.size
 }
 
 fn embedding(of: Embedder) -> Embedding {

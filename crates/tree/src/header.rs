@@ -30,27 +30,17 @@ pub struct Declaration {
     pub members: Vec<(Option<String>, u32)>,
 }
 
-impl Declaration {
-    fn new(
-        (name, file, line): (&str, Option<&String>, u32),
-        members: impl Iterator<Item = (Option<String>, u32)>,
-    ) -> Self {
-        let name = split_path(name).1.to_owned();
-        Self { name, file: file.cloned(), line, members: members.collect() }
-    }
-}
-
 impl From<&Layout> for Declaration {
     fn from(of: &Layout) -> Self {
-        let members = of.members.iter().map(|member| (member.name.clone(), member.line));
-        Self::new((&of.name, of.file.as_ref(), of.line), members)
+        let members = of.members.iter().map(|member| (member.name.clone(), member.line)).collect();
+        Self { name: split_path(&of.name).1.to_owned(), file: of.file.clone(), line: of.line, members }
     }
 }
 
 impl From<&StructPlan> for Declaration {
     fn from(of: &StructPlan) -> Self {
-        let members = of.declared.members.iter().map(|member| (member.name.clone(), member.line));
-        Self::new((&of.name, of.file.as_ref(), of.line), members)
+        let members = of.declared.members.iter().map(|member| (member.name.clone(), member.line)).collect();
+        Self { name: split_path(&of.name).1.to_owned(), file: of.file.clone(), line: of.line, members }
     }
 }
 
@@ -67,7 +57,7 @@ pub fn open(tree: &Path, declaration: &Declaration) -> Result<Header> {
         format!("{top}: struct {name} is declared in {declared}, which is not in this tree")
     })?;
     let text = std::fs::read(tree.join(&path)).with_context(|| tree.join(&path).display().to_string())?;
-    let header = Header { path: slashes(&path), text };
+    let header = Header { path: normalized(&path).join("/"), text };
     let query = query(declaration);
     if let Err(refusal @ Refusal::NotFound { .. }) = SourceText::new(&header.text).find(&query) {
         bail!("{}: {refusal}", tree.join(&path).display());
@@ -99,10 +89,6 @@ fn normalized(path: &Path) -> Vec<String> {
     parts
 }
 
-fn slashes(path: &Path) -> String {
-    normalized(path).join("/")
-}
-
 fn query(declaration: &Declaration) -> Query {
     Query::named(&declaration.name).with_line((declaration.line > 0).then_some(declaration.line))
 }
@@ -123,13 +109,12 @@ pub fn notes(header: &Header, declaration: &Declaration) -> Result<(Vec<Note>, V
             unit: u32::try_from(place.unit).ok(),
             guard: u32::try_from(place.guard).ok(),
             region: Some(place.zone),
-            stuck: place.fixed.as_ref().map(|fixed| {
-                let line = place.fixed_line.unwrap_or(place.line);
-                format!("{fixed} ({}:{line})", header.path)
-            }),
+            stuck: place
+                .fixed
+                .as_ref()
+                .map(|fixed| format!("{} ({}:{})", fixed.reason, header.path, fixed.line)),
         };
-        let notes = constraints.members.iter().map(note).collect();
-        Ok((notes, remarks(&header.path, join, &constraints)))
+        Ok((constraints.members.iter().map(note).collect(), remarks(&header.path, join, &constraints)))
     })
 }
 
@@ -155,9 +140,8 @@ fn remarks(
     let mut remarks = Vec::new();
     let definition = join.body().definition();
     if definition.attributes.iter().any(|attribute| attribute == "__randomize_layout") {
-        let line = definition.line;
-        remarks
-            .push(format!("{path}:{line}: where CONFIG_RANDSTRUCT is set the compiler shuffles its members"));
+        let what = "where CONFIG_RANDSTRUCT is set the compiler shuffles its members";
+        remarks.push(format!("{path}:{}: {what}", definition.line));
     }
     for unit in constraints.units.iter().filter(|unit| unit.members.len() > 1) {
         let members = constraints.members.get(unit.members.clone()).unwrap_or_default();
@@ -174,13 +158,11 @@ fn remarks(
             remarks.push(format!("{path}:{}: no member passes {name}", statement.line));
         }
     }
-    let guarded = constraints.members.iter().filter(|member| member.guard > 0);
-    let lines: Vec<String> = guarded.map(|member| member.line.to_string()).collect();
-    if let Some(first) = lines.first() {
-        let count = lines.len();
-        remarks.push(format!(
-            "{path}:{first}: {count} members stay under their #if conditions, wherever they move"
-        ));
+    let mut guarded = constraints.members.iter().filter(|member| member.guard > 0).map(|member| member.line);
+    if let Some(first) = guarded.next() {
+        let count = guarded.count() + 1;
+        let what = "members stay under their #if conditions, wherever they move";
+        remarks.push(format!("{path}:{first}: {count} {what}"));
     }
     remarks
 }
@@ -251,20 +233,24 @@ pub struct FileChange {
     pub new: Vec<u8>,
 }
 
-/// Adds edits to the changes, one change a file.
-pub fn add(changes: &mut Vec<HeaderChange>, header: Header, edits: &Edits) -> Result<FileChange> {
+/// Adds edits and a check to the changes, one change a file.
+pub fn add(
+    changes: &mut Vec<HeaderChange>,
+    header: Header,
+    edits: &Edits,
+    check: Option<Check>,
+) -> Result<FileChange> {
     let path = header.path.clone();
-    change(changes, header, |change| {
-        change.edits.merge(edits).map_err(|overlap| anyhow::anyhow!("{path}: {overlap}"))
-    })
-}
-
-/// Adds a check to the changes.
-pub fn add_check(changes: &mut Vec<HeaderChange>, header: Header, check: Check) -> Result<FileChange> {
-    change(changes, header, |change| {
-        change.checks.push(check);
-        Ok(())
-    })
+    let known = changes.iter().position(|change| change.header.path == path);
+    let index = known.unwrap_or(changes.len());
+    if known.is_none() {
+        changes.push(HeaderChange { header, edits: Edits::default(), checks: Vec::new() });
+    }
+    let change = &mut changes[index];
+    let old = change.text()?;
+    change.edits.merge(edits).map_err(|overlap| anyhow::anyhow!("{path}: {overlap}"))?;
+    change.checks.extend(check);
+    Ok(FileChange { path, old, new: change.text()? })
 }
 
 /// The text of a file as changed so far.
@@ -273,23 +259,6 @@ pub fn current(changes: &[HeaderChange], header: &Header) -> Result<Vec<u8>> {
         Some(change) => change.text(),
         None => Ok(header.text.clone()),
     }
-}
-
-fn change(
-    changes: &mut Vec<HeaderChange>,
-    header: Header,
-    work: impl FnOnce(&mut HeaderChange) -> Result<()>,
-) -> Result<FileChange> {
-    let path = header.path.clone();
-    let known = changes.iter().position(|change| change.header.path == path);
-    let index = known.unwrap_or_else(|| {
-        changes.push(HeaderChange { header, edits: Edits::default(), checks: Vec::new() });
-        changes.len() - 1
-    });
-    let change = changes.get_mut(index).context("no change")?;
-    let old = change.text()?;
-    work(change)?;
-    Ok(FileChange { path, old, new: change.text()? })
 }
 
 #[cfg(test)]

@@ -111,26 +111,23 @@ impl<'m> GroupIdiom<'m> {
         let annotated = header::joined(moved, declaration, |join| join.annotate(&headings))?;
         let asked = headings.iter().filter(|heading| heading.attribute.is_some()).count();
         let given = asked.saturating_sub(annotated.without_attribute.len());
-        let mut remarks = Vec::new();
-        if given > 0 {
-            remarks.push(format!(
-                "{} costs no byte in any build that was judged, and leaves every member where it is on {} B lines; for \
+        let remark = |name: &str| {
+            format!(
+                "{name} costs no byte in any build that was judged, and leaves every member where it is on {} B lines; for \
                  other lines, figures are those of the order without it.",
-                ALIGNED.0, self.line
-            ));
-        }
+                self.line
+            )
+        };
+        let mut remarks: Vec<String> = (given > 0).then(|| remark(ALIGNED.0)).into_iter().collect();
         for (member, reason) in &annotated.without_attribute {
             let name = of.chosen.members.get(*member).and_then(|member| member.name.as_deref());
-            remarks.push(format!(
-                "{} is not aligned to the cacheline: {reason}.",
-                name.unwrap_or("(anonymous)")
-            ));
+            let name = name.unwrap_or("(anonymous)");
+            remarks.push(format!("{name} is not aligned to the cacheline: {reason}."));
         }
         Ok((annotated.edits, Told { remarks, ..Told::default() }))
     }
 
-    /// A comment above each group of several members. Of those that may be aligned for nothing, the one that most visits
-    /// touch is: what two cost together the plan doesn't say.
+    /// A comment above each group of several members. Of those that may be aligned for nothing, the most visited is aligned.
     fn plain(&self, of: &StructPlan) -> Vec<Heading> {
         let may_be_aligned = |group: &&Group| {
             let is_on_line = group.first_offset > 0 && group.first_offset.is_multiple_of(self.line.max(1));
@@ -161,14 +158,11 @@ fn comment(kind: GroupKind) -> &'static str {
 /// One edit from a text to another.
 fn replacing(old: &[u8], new: &[u8]) -> Edits {
     let start = old.iter().zip(new).take_while(|(one, other)| one == other).count();
-    let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
-    let same =
-        old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(one, other)| one == other).count();
-    let replacement = new_rest.get(..new_rest.len() - same).unwrap_or_default().to_vec();
-    let mut edits = Edits::default();
-    // The first edit overlaps nothing.
-    let _ = edits.insert(Edit { range: start..old.len() - same, replacement });
-    edits
+    let (old_rest, new_rest) = (&old[start..], &new[start..]);
+    let ends = old_rest.iter().rev().zip(new_rest.iter().rev());
+    let same = ends.take_while(|(one, other)| one == other).count();
+    let replacement = new_rest[..new_rest.len() - same].to_vec();
+    Edit { range: start..old.len() - same, replacement }.into()
 }
 
 #[cfg(test)]

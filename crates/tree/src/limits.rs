@@ -67,8 +67,7 @@ fn with_uses(tree: Option<&Path>, layouts: &[Layout], read: Vec<Option<Read>>) -
     let (mut found, mut documents) = (found?.into_iter(), documents.into_iter());
     let limits = layouts.iter().zip(read).map(|(layout, read)| {
         let Some((mut limits, _)) = read else { return Limits::default() };
-        let uses = found.next().unwrap_or_default();
-        limits.remarks.extend(uses.add_to(&mut limits.wishes, layout));
+        limits.remarks.extend(found.next().unwrap_or_default().add_to(&mut limits.wishes, layout));
         limits.remarks.extend(documents.next().unwrap_or_default());
         limits
     });

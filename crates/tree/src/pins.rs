@@ -7,9 +7,11 @@ mod wish;
 
 pub use wish::{PinFile, line_of, nearest};
 
+use crate::uses::{has_name, names};
+
 use anyhow::{Context, Result, bail};
+use fieldline_layout::Layout;
 use fieldline_layout::constraint::Wishes;
-use fieldline_layout::{Layout, Member};
 use std::path::Path;
 use wish::{Resolved, Wish};
 
@@ -21,8 +23,7 @@ pub fn read(path: &Path) -> Result<PinFile> {
 }
 
 impl PinFile {
-    /// Refuses pins for a struct that is neither planned nor exists: a mistyped name would be a pin lost. Of structs
-    /// that aren't planned now a file may speak.
+    /// Refuses pins for a struct that is neither planned nor exists: a mistyped name would be a pin lost.
     pub fn check_structs(&self, planned: &[&str], exists: impl Fn(&str) -> Result<bool>) -> Result<()> {
         for of in &self.structs {
             let name = of.name.text.as_str();
@@ -69,21 +70,7 @@ impl PinFile {
 /// Index of the top-level member of a name, or of the unnamed struct or union that holds it.
 fn member_named(layout: &Layout, name: &str) -> Option<usize> {
     let own = layout.members.iter().position(|member| member.name.as_deref() == Some(name));
-    own.or_else(|| layout.members.iter().position(|member| holds(member, name)))
-}
-
-fn holds(member: &Member, name: &str) -> bool {
-    let inner = || member.members.iter();
-    member.name.is_none() && inner().any(|inner| inner.name.as_deref() == Some(name) || holds(inner, name))
-}
-
-/// All names that code can use for members, those in unnamed structs and unions too.
-fn names(members: &[Member]) -> Vec<&str> {
-    let names = members.iter().flat_map(|member| match &member.name {
-        Some(name) => vec![name.as_str()],
-        None => names(&member.members),
-    });
-    names.collect()
+    own.or_else(|| layout.members.iter().position(|member| has_name(member, name)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The layout that a plan predicts, for the build it was made with and for others.
 
-use fieldline_layout::layout::Role;
 use fieldline_layout::{Layout, Member, abi};
 use fieldline_plan::StructPlan;
 use fieldline_plan::cost::elsewhere;
@@ -11,17 +10,13 @@ const MARKER: &str = "__cacheline_group_";
 
 /// What the plan says of the build it was made with. Markers that the patch put among the members move none of them.
 pub fn of_plan(of: &StructPlan, built: Option<&Layout>) -> Layout {
-    let empty = Layout {
+    let like = Layout {
         kind: "struct".to_owned(),
-        order: fieldline_layout::types::MemberOrder::default(),
         name: of.name.clone(),
-        size: of.chosen.size,
         align: 1,
-        explicit_align: None,
         file: of.file.clone(),
         line: of.line,
-        members: Vec::new(),
-        items: Vec::new(),
+        ..Layout::default()
     };
     let mut members: Vec<Member> = of.chosen.members.iter().map(member).collect();
     for (at, mut marker) in markers(&members, built) {
@@ -30,11 +25,10 @@ pub fn of_plan(of: &StructPlan, built: Option<&Layout>) -> Layout {
         marker.bit_offset = end.checked_next_multiple_of(align).unwrap_or(end);
         members.insert(at, marker);
     }
-    Layout::from_members(&empty, members, of.chosen.size)
+    Layout::from_members(&like, members, of.chosen.size)
 }
 
-/// Group markers that a build has beyond these members, each with the place where it goes among them and those before
-/// it: behind the member it stands behind.
+/// Group markers that a build has beyond these members, each with its place among them and the markers before it.
 fn markers(members: &[Member], built: Option<&Layout>) -> Vec<(usize, Member)> {
     let mut found: Vec<(usize, Member)> = Vec::new();
     let mut place = 0;
@@ -42,8 +36,7 @@ fn markers(members: &[Member], built: Option<&Layout>) -> Vec<(usize, Member)> {
         let is_it = |one: &Member| {
             one.name == member.name && (one.name.is_some() || one.type_name == member.type_name)
         };
-        let known = members.iter().position(is_it);
-        match known {
+        match members.iter().position(is_it) {
             Some(at) => place = place.max(at + 1),
             None if member.bit_size == 0 && member.label().starts_with(MARKER) => {
                 found.push((place + found.len(), member.clone()));
@@ -60,14 +53,9 @@ fn member(placed: &PlacedMember) -> Member {
         type_name: placed.type_name.clone(),
         bit_offset: placed.bit_offset.unwrap_or_else(|| placed.offset.saturating_mul(8)),
         bit_size: placed.bit_size.unwrap_or_else(|| placed.size.saturating_mul(8)),
-        bit_field_storage: None,
         align: 1,
-        explicit_align: None,
-        aligned_type: false,
-        role: Role::Plain,
         line: placed.line,
-        members: Vec::new(),
-        is_union: false,
+        ..Member::default()
     }
 }
 
@@ -80,17 +68,18 @@ pub fn of_build(of: &StructPlan, declared: &Layout, built: Option<&Layout>) -> O
     slots.slots = order.iter().filter_map(|index| slots.slots.get(*index).copied()).collect();
     let new = markers(&predicted.members, built);
     let mut is_raised = !new.is_empty();
-    let mut members = predicted.members.clone();
     for (at, marker) in new {
         // What is marked last stands furthest behind, so each place counts those before it.
-        let at = at.min(members.len());
+        let at = at.min(predicted.members.len());
         slots.slots.insert(at, abi::Slot::bytes(0, marker.explicit_align.unwrap_or(1)));
-        members.insert(at, marker);
+        predicted.members.insert(at, marker);
     }
-    predicted.members = members;
     for (member, slot) in predicted.members.iter().zip(&mut slots.slots) {
         let own = member.explicit_align.unwrap_or(1).max(slot.align);
-        let written = built.and_then(|built| written_align(built, member)).filter(|align| *align > own);
+        // Beyond its type's.
+        let mut same = built.iter().flat_map(|built| &built.members).filter(|of| of.name == member.name);
+        let found = same.next().filter(|found| found.name.is_some() && !found.aligned_type);
+        let written = found.and_then(|found| found.explicit_align).filter(|align| *align > own);
         is_raised |= written.is_some();
         slot.align = written.unwrap_or(slot.align);
     }
@@ -102,12 +91,6 @@ pub fn of_build(of: &StructPlan, declared: &Layout, built: Option<&Layout>) -> O
         predicted = Layout::from_members(&predicted, predicted.members.clone(), placement.size);
     }
     Some(predicted)
-}
-
-/// The alignment in bytes that a build has at a member, beyond its type's.
-fn written_align(built: &Layout, member: &Member) -> Option<u64> {
-    let found = built.members.iter().find(|found| member.name.is_some() && found.name == member.name);
-    found.filter(|found| !found.aligned_type).and_then(|found| found.explicit_align)
 }
 
 /// The build's members in the plan's order. Members the plan doesn't know follow the one whose text is in front of
@@ -141,8 +124,7 @@ fn in_front(of: &StructPlan, member: &Member) -> Option<usize> {
     of.chosen.members.iter().position(|placed| placed.index == before.index)
 }
 
-/// Where the plan puts a member of a build. Unnamed ones of one kind are told apart by their line, or by their number if
-/// the build is of another source.
+/// Where the plan puts a member of a build. Unnamed ones of one kind are told apart by line, in other sources by number.
 fn place(of: &StructPlan, declared: &Layout, index: usize) -> Option<usize> {
     let member = declared.members.get(index)?;
     let mut chosen = of.chosen.members.iter();

@@ -1,20 +1,16 @@
 //! A plan proven by compiling: the smallest unit of a build that has the struct, without the patch and with it.
 //!
-//! * `recipe`: how a build compiles a unit, out of kbuild's `.cmd` files (`kbuild`) or compile_commands.json.
+//! * `recipe`: how a build compiles a unit, out of kbuild's `.cmd` files or compile_commands.json.
 //! * `units`: which units can show a struct.
 //! * `overlay`: the tree with some files replaced, made of links beside it.
 //! * `compile`: a recipe carried out elsewhere, so that neither tree nor build folder is written to.
-//! * `build`: one build's proof.
-//! * `judge`: what was built against what was predicted.
+//! * `build`: one build's proof, what was built against what was predicted.
 
 mod build;
 mod compile;
-mod judge;
-mod kbuild;
 mod overlay;
 mod recipe;
 mod units;
 
-pub use build::{Build, BuildProof, Shown};
-pub use judge::{Judged, judge};
+pub use build::{Build, BuildProof, Judged, Shown, judge};
 pub use overlay::Patch;

@@ -1,5 +1,4 @@
-//! What elsewhere in the tree depends on the order of members: the files that can know a struct are searched, and what
-//! is found becomes limits of the plan and remarks on it.
+//! What elsewhere in the tree depends on the order of members, as limits of the plan and remarks on it.
 
 mod elsewhere;
 mod scope;
@@ -18,9 +17,7 @@ use std::path::Path;
 
 /// Uses of one struct by file, in order of paths.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
-    uses: Vec<(String, Use)>,
-}
+pub(crate) struct Found(Vec<(String, Use)>);
 
 pub(crate) fn find(tree: &Path, structs: &[Declared<'_>]) -> Result<Vec<Found>> {
     let subjects: Vec<UsedStruct> = structs.iter().map(|of| subject(of.layout)).collect();
@@ -39,19 +36,19 @@ pub(crate) fn find(tree: &Path, structs: &[Declared<'_>]) -> Result<Vec<Found>> 
     let mut waiting = Vec::new();
     for (path, findings) in files.iter().zip(by_file.collect::<Vec<_>>()) {
         for (number, (of, findings)) in found.iter_mut().zip(findings).enumerate() {
-            of.uses.extend(findings.uses.into_iter().map(|of| (path.clone(), of)));
+            of.0.extend(findings.uses.into_iter().map(|of| (path.clone(), of)));
             let awaited = findings.awaited.into_iter();
             waiting.extend(awaited.map(|awaited| Waiting { of: number, path: path.clone(), awaited }));
         }
     }
     for (of, path, found_there) in elsewhere::follow(tree, &files, (structs, &subjects), waiting) {
         if let Some(of) = found.get_mut(of) {
-            of.uses.push((path, found_there));
+            of.0.push((path, found_there));
         }
     }
     for of in &mut found {
-        of.uses.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.cmp(&other.1)));
-        of.uses.dedup();
+        of.0.sort();
+        of.0.dedup();
     }
     Ok(found)
 }
@@ -71,7 +68,7 @@ fn files_below(tree: &Path, folder: &str, structs: &[Declared<'_>]) -> std::io::
         }
         if kind.is_dir() && structs.iter().any(|of| is_on_the_way(&path, of.header)) {
             folders.push(path);
-        } else if kind.is_file() && is_c(&path) {
+        } else if kind.is_file() && [".c", ".h"].iter().any(|end| path.ends_with(end)) {
             files.push(path);
         }
     }
@@ -82,22 +79,17 @@ fn files_below(tree: &Path, folder: &str, structs: &[Declared<'_>]) -> std::io::
     Ok(files)
 }
 
-fn is_c(path: &str) -> bool {
-    path.ends_with(".c") || path.ends_with(".h")
-}
-
 fn subject(layout: &Layout) -> UsedStruct {
-    let members = layout.members.iter().enumerate();
-    let members = members.flat_map(|(number, member)| {
-        names(std::slice::from_ref(member)).into_iter().map(move |name| (name, number))
+    let members = layout.members.iter().enumerate().flat_map(|(number, member)| {
+        names(std::slice::from_ref(member)).into_iter().map(move |name| (name.to_owned(), number))
     });
     UsedStruct { tag: layout.name.clone(), members: members.collect(), leads: leads(&layout.members) }
 }
 
 /// Names that code can say: of unnamed structs and unions those inside.
-pub(crate) fn names(members: &[Member]) -> Vec<String> {
+pub(crate) fn names(members: &[Member]) -> Vec<&str> {
     let names = members.iter().flat_map(|member| match &member.name {
-        Some(name) => vec![name.clone()],
+        Some(name) => vec![name.as_str()],
         None => names(&member.members),
     });
     names.collect()
@@ -122,7 +114,7 @@ impl Found {
         let mut limits: BTreeMap<(usize, bool), Vec<String>> = BTreeMap::new();
         let mut remarks = Vec::new();
         let (mut files, mut members) = (BTreeSet::new(), BTreeSet::new());
-        for (path, of) in &self.uses {
+        for (path, of) in &self.0 {
             let place = format!("{path}:{}", of.line);
             match of.demand {
                 Demand::Assembler => {
@@ -159,10 +151,8 @@ fn assembler(files: &BTreeSet<&str>, members: &BTreeSet<&str>) -> Option<String>
         count => format!(" and {} more files", count - 1),
     };
     let members: Vec<&str> = members.iter().copied().collect();
-    Some(format!(
-        "{first}{more}: assembler code reads {}; the build generates their offsets anew",
-        members.join(", ")
-    ))
+    let members = members.join(", ");
+    Some(format!("{first}{more}: assembler code reads {members}; the build generates their offsets anew"))
 }
 
 fn remark(place: &str, of: &Use) -> String {
@@ -183,7 +173,7 @@ fn limited(demand: Demand, of: &Use, layout: &Layout) -> Vec<usize> {
 }
 
 /// Whether code says a name for a member or, if that is unnamed, for something in it.
-fn has_name(member: &Member, name: &str) -> bool {
+pub(crate) fn has_name(member: &Member, name: &str) -> bool {
     match &member.name {
         Some(own) => own == name,
         None => member.members.iter().any(|inner| has_name(inner, name)),

@@ -9,9 +9,7 @@ use std::path::Path;
 
 /// Tells of each struct which conditions of its declaration, one at a time, make the planned order take more cachelines
 /// than the declared one where they fail.
-///
-/// # Errors
-/// If a declaration that was read before can't be read.
+/// Fails if a declaration that was read before can't be read.
 pub fn tell(plan: &mut Plan, layouts: &[Layout], tree: &Path) -> Result<()> {
     let line = plan.build_line;
     for (of, layout) in plan.structs.iter_mut().zip(layouts) {

@@ -77,7 +77,7 @@ fn holes(layout: &Layout) -> Vec<(&str, u64)> {
                 let last = layout.members.get((first + count).saturating_sub(1));
                 after = last.map_or(after, fieldline_layout::Member::label);
             }
-            Item::Hole { bit_size, .. } | Item::BitHole { bit_size, .. } => holes.push((after, *bit_size)),
+            Item::Hole(gap) | Item::BitHole(gap) => holes.push((after, gap.bit_size)),
             _ => {}
         }
     }

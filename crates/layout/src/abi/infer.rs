@@ -72,19 +72,12 @@ pub struct Disagreement {
 impl Slots {
     /// Alignment of the struct in bytes.
     pub fn align(&self) -> u64 {
-        let slots = self.slots.iter().map(|slot| slot.align);
-        slots.fold(self.struct_align.max(1), u64::max)
+        self.slots.iter().map(|slot| slot.align).fold(self.struct_align.max(1), u64::max)
     }
 
     /// Whether natural alignments are ignored (`__packed`).
     pub fn packed(&self) -> bool {
         self.cap == 1
-    }
-
-    /// Whether an offset or the size proves less alignment than types ask for under a cap.
-    fn shows_less_than(&self, cap: u64) -> bool {
-        let lowered = |exception: &Exception| matches!(exception.cause, Cause::Lowered(_));
-        self.cap < cap || self.exceptions.iter().any(lowered)
     }
 
     /// Places the slots in declared order.
@@ -159,16 +152,14 @@ impl<'a> Shape<'a> {
 
     /// The slots under the cap that needs the fewest exceptions, at most `limit`.
     pub(super) fn infer(&self, limit: u64, depth: u32) -> Slots {
-        let caps = CAPS.into_iter().filter(|cap| *cap <= limit);
         let mut best: Option<Slots> = None;
-        for cap in caps {
+        for cap in CAPS.into_iter().filter(|cap| *cap <= limit) {
             let slots = self.under(cap, depth);
-            let clean = slots.exceptions.is_empty();
-            let better = best.as_ref().is_none_or(|best| slots.exceptions.len() < best.exceptions.len());
-            if better {
+            let is_last = slots.exceptions.is_empty() || depth >= SEARCH_DEPTH;
+            if best.as_ref().is_none_or(|best| slots.exceptions.len() < best.exceptions.len()) {
                 best = Some(slots);
             }
-            if clean || depth >= SEARCH_DEPTH {
+            if is_last {
                 break;
             }
         }
@@ -222,13 +213,11 @@ impl<'a> Shape<'a> {
 
 /// The slot of a member if nothing but its type and its known attributes counts.
 pub(super) fn natural_slot(member: &Member, cap: u64, depth: u32) -> Slot {
-    let packed_bits = cap == 1 && member.explicit_align.is_none();
+    let is_packed = cap == 1 && member.explicit_align.is_none();
     Slot {
         bit_size: member.bit_size,
         align: natural_align(member, cap, depth).max(1),
-        bit_field_storage: member
-            .bit_field_storage
-            .map(|storage| if packed_bits { u64::MAX } else { storage }),
+        bit_field_storage: member.bit_field_storage.map(|storage| if is_packed { u64::MAX } else { storage }),
         skip: 0,
     }
 }
@@ -245,7 +234,10 @@ fn natural_align(member: &Member, cap: u64, depth: u32) -> u64 {
     let inner = Shape::inside(member).filter(|_| depth < MAX_DEPTH);
     let own = inner.map_or(own, |inner| {
         let slots = inner.infer(cap, depth + 1);
-        if slots.shows_less_than(cap) { slots.align() } else { own.max(slots.align()) }
+        let lowered = |exception: &Exception| matches!(exception.cause, Cause::Lowered(_));
+        // An offset or the size proves less alignment than types ask for.
+        let shows_less = slots.cap < cap || slots.exceptions.iter().any(lowered);
+        if shows_less { slots.align() } else { own.max(slots.align()) }
     });
     own.max(explicit)
 }
@@ -266,11 +258,7 @@ fn explain(natural: Slot, end: u64, offset: u64) -> (Slot, Option<Cause>) {
             return (Slot { align, ..natural }, Some(Cause::Raised(align)));
         }
     }
-    explain_gap(natural, end, offset)
-}
-
-/// Assumes unnamed bits before the member, and less alignment where its offset shows it.
-fn explain_gap(natural: Slot, end: u64, offset: u64) -> (Slot, Option<Cause>) {
+    // Unnamed bits before the member, and less alignment where its offset shows it.
     let mut slot = Slot { skip: offset - end, ..natural };
     if next_offset(&slot, end) != offset {
         slot.align = match slot.bit_field_storage {
@@ -284,26 +272,16 @@ fn explain_gap(natural: Slot, end: u64, offset: u64) -> (Slot, Option<Cause>) {
 
 /// The largest alignment below `than` (bytes) that takes bit `end` to bit `offset`.
 fn lowering(end: u64, offset: u64, than: u64) -> Option<u64> {
-    let mut align = than / 2;
-    while align >= 1 {
-        if round_up(end, align * 8) == offset {
-            return Some(align);
-        }
-        align /= 2;
-    }
-    None
+    let halves = std::iter::successors(Some(than / 2), |align| Some(align / 2));
+    halves.take_while(|align| *align > 0).find(|align| round_up(end, align * 8) == offset)
 }
 
 /// The smallest power of two above `than` (bytes) that takes bit `end` to bit `offset`.
 fn raising(end: u64, offset: u64, than: u64) -> Option<u64> {
-    let mut align = than.checked_next_power_of_two()?.max(than.checked_add(1)?.checked_next_power_of_two()?);
-    while align.checked_mul(8)? <= offset {
-        if round_up(end, align * 8) == offset {
-            return Some(align);
-        }
-        align = align.checked_mul(2)?;
-    }
-    None
+    let least = than.checked_add(1)?.checked_next_power_of_two()?;
+    let powers = std::iter::successors(Some(least), |align| align.checked_mul(2));
+    let mut fitting = powers.take_while(|align| align.checked_mul(8).is_some_and(|bits| bits <= offset));
+    fitting.find(|align| round_up(end, align * 8) == offset)
 }
 
 /// `line` if it takes bit `end` to bit `offset` as `align` does and is stricter, else `align`.

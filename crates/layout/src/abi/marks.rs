@@ -33,8 +33,7 @@ pub fn reproduces(slots: &Slots, layout: &Layout) -> bool {
     placed.size == layout.size && offsets.eq(placed.bit_offsets)
 }
 
-/// The size in bytes of a layout some of whose members, by index, have other sizes in bytes: those of types that
-/// shrank or grew. Alignments stay.
+/// The size in bytes of a layout some of whose members, by index, have other sizes in bytes. Alignments stay.
 pub fn resized(layout: &Layout, members: &[(usize, u64)]) -> u64 {
     let mut slots = slots_of(layout);
     for (index, size) in members {
@@ -85,12 +84,9 @@ pub fn marked_size(
     let end = end.min(slots.len());
     let first = first.min(end);
     let (align, long) = (marks.align(line), if marks == Marks::Plain { 1 } else { long });
-    let mut marked = Vec::with_capacity(slots.len() + 3);
-    marked.extend_from_slice(&slots[..first]);
-    marked.push(Slot::bytes(0, align));
-    marked.extend_from_slice(&slots[first..end]);
-    marked.extend([Slot::bytes(0, long), Slot::bytes(0, align)]);
-    marked.extend_from_slice(&slots[end..]);
+    let mut marked = slots.to_vec();
+    marked.splice(end..end, [Slot::bytes(0, long), Slot::bytes(0, align)]);
+    marked.insert(first, Slot::bytes(0, align));
     let placed = place(&marked, struct_align);
     let last = placed.bit_offsets.last().zip(marked.last());
     let bits = last.map_or(0, |(offset, slot)| offset.saturating_add(slot.bit_size));

@@ -1,30 +1,64 @@
-//! The layout another order of the members would have, also on a machine with another cacheline size.
+//! The layout another order of the members, or one member more, would have, also on a machine with another cacheline size.
 
-use super::infer::{Shape, Slots, slots_of};
+use super::infer::{Shape, Slots, natural_slot, slots_of};
 use super::rules::{Slot, place, size_of};
 use crate::layout::{Layout, Member};
 
-/// The layout with its members in `order` (indices of declared members). `None` if `order` is no permutation of them
-/// or the type is a union.
+/// The layout with its members in `order` (declared indices). `None` if that is no permutation or the type is a union.
 pub fn reorder(layout: &Layout, order: &[usize]) -> Option<Layout> {
-    let slots = slots_of(layout);
-    arrange(layout, &layout.members, &slots, order)
+    arrange(layout, &layout.members, &slots_of(layout), order)
 }
 
 /// Like [`reorder`], for a machine whose cacheline has `line` bytes instead of `build_line`: alignments to the line
 /// (`____cacheline_aligned`, include/linux/cache.h) follow it, and so do the sizes of types aligned to it.
 pub fn reorder_for_line(layout: &Layout, order: &[usize], build_line: u64, line: u64) -> Option<Layout> {
     let (slots, members) = line_slots(layout, build_line, line);
-    arrange(&scaled(layout, build_line, line), &members, &slots, order)
+    let lines = Lines { build_line, line };
+    arrange(&lines.layout(layout), &members, &slots, order)
 }
 
-/// The layout with its own alignments as on a machine with another line size.
-pub(super) fn scaled(layout: &Layout, build_line: u64, line: u64) -> Layout {
-    Layout {
-        align: scale(layout.align, build_line, line),
-        explicit_align: layout.explicit_align.map(|align| scale(align, build_line, line)),
-        ..layout.clone()
+/// A member that isn't there yet.
+#[derive(Clone, Copy, Debug)]
+pub struct NewMember<'m> {
+    /// Its type, size and alignments; the offset counts for nothing.
+    pub member: &'m Member,
+    /// Alignment in bytes that the program's ABI gives no scalar more than: 4 on i386 (System V i386 psABI, table 2.1,
+    /// members of structs), `u64::MAX` where there is no such limit.
+    pub align_limit: u64,
+}
+
+/// The layout with a new member behind the first `place` members, for a machine whose cacheline has `line` bytes instead
+/// of `build_line`, see [`reorder_for_line`]. `None` if there are fewer, or the type is a union.
+pub fn insert_for_line(
+    layout: &Layout,
+    new: NewMember<'_>,
+    place: usize,
+    build_line: u64,
+    line: u64,
+) -> Option<Layout> {
+    let (mut slots, mut members) = line_slots(layout, build_line, line);
+    if place > members.len() {
+        return None;
     }
+    let mut own = Slots {
+        // A cap that the struct shows holds for the new member too, but not that of a packed struct's bit-fields.
+        slots: vec![natural_slot(new.member, slots.cap.min(new.align_limit).max(1), 1)],
+        struct_align: 1,
+        tail: 0,
+        is_union: false,
+        cap: slots.cap,
+        exceptions: Vec::new(),
+    };
+    // `adapt` places nothing: it only scales what is aligned to lines.
+    let lines = Lines { build_line, line };
+    let adapted = match line == build_line {
+        true => vec![new.member.clone()],
+        false => lines.adapt(std::slice::from_ref(new.member), &mut own),
+    };
+    slots.slots.splice(place..place, own.slots);
+    members.splice(place..place, adapted);
+    let order: Vec<usize> = (0..members.len()).collect();
+    arrange(&lines.layout(layout), &members, &slots, &order)
 }
 
 /// The slots and the members of a layout on a machine whose cacheline has `line` bytes instead of `build_line`. Members
@@ -40,7 +74,7 @@ pub fn line_slots(layout: &Layout, build_line: u64, line: u64) -> (Slots, Vec<Me
     (slots, members)
 }
 
-pub(super) fn arrange(like: &Layout, members: &[Member], slots: &Slots, order: &[usize]) -> Option<Layout> {
+fn arrange(like: &Layout, members: &[Member], slots: &Slots, order: &[usize]) -> Option<Layout> {
     if slots.is_union || !is_permutation(order, members.len()) {
         return None;
     }
@@ -48,14 +82,14 @@ pub(super) fn arrange(like: &Layout, members: &[Member], slots: &Slots, order: &
     let placement = place(&ordered, slots.struct_align);
     let moved = order.iter().zip(&placement.bit_offsets);
     let moved: Vec<Member> = moved.map(|(index, offset)| moved_to(&members[*index], *offset)).collect();
-    let end = moved.last().map_or(0, Member::bit_end);
-    let size = size_of(end.saturating_add(slots.tail), placement.align);
+    let size = size_of(moved.last().map_or(0, Member::bit_end).saturating_add(slots.tail), placement.align);
     let mut layout = Layout::from_members(like, moved, size);
     layout.align = placement.align;
     Some(layout)
 }
 
-fn is_permutation(order: &[usize], count: usize) -> bool {
+/// Whether an order has each of `count` indices once.
+pub fn is_permutation(order: &[usize], count: usize) -> bool {
     let mut seen = vec![false; count];
     let fresh = |index: &usize| match seen.get_mut(*index) {
         Some(seen) => !std::mem::replace(seen, true),
@@ -67,29 +101,33 @@ fn is_permutation(order: &[usize], count: usize) -> bool {
 /// The member at another offset, and all inside it.
 fn moved_to(member: &Member, bit_offset: u64) -> Member {
     let inside = member.members.iter().map(|inner| {
-        let within = inner.bit_offset.saturating_sub(member.bit_offset);
-        moved_to(inner, bit_offset.saturating_add(within))
+        moved_to(inner, bit_offset.saturating_add(inner.bit_offset.saturating_sub(member.bit_offset)))
     });
     Member { bit_offset, members: inside.collect(), ..member.clone() }
 }
 
-fn scale(align: u64, build_line: u64, line: u64) -> u64 {
-    if align == build_line { line } else { align }
-}
-
 /// Two cacheline sizes.
-pub(super) struct Lines {
-    pub(super) build_line: u64,
-    pub(super) line: u64,
+struct Lines {
+    build_line: u64,
+    line: u64,
 }
 
 impl Lines {
     fn scale(&self, align: u64) -> u64 {
-        scale(align, self.build_line, self.line)
+        if align == self.build_line { self.line } else { align }
+    }
+
+    /// The layout with its own alignments as on the other machine.
+    fn layout(&self, layout: &Layout) -> Layout {
+        Layout {
+            align: self.scale(layout.align),
+            explicit_align: layout.explicit_align.map(|align| self.scale(align)),
+            ..layout.clone()
+        }
     }
 
     /// Adapts members and their slots.
-    pub(super) fn adapt(&self, members: &[Member], slots: &mut Slots) -> Vec<Member> {
+    fn adapt(&self, members: &[Member], slots: &mut Slots) -> Vec<Member> {
         slots.struct_align = self.scale(slots.struct_align);
         let adapted = members.iter().zip(&mut slots.slots).map(|(member, slot)| {
             let member = self.member(member, slot.align);
@@ -106,13 +144,7 @@ impl Lines {
 
     /// A member with the size its type has on the other machine; its offset stays. `align` is what its offset shows.
     fn member(&self, member: &Member, align: u64) -> Member {
-        match Shape::inside(member) {
-            Some(shape) => self.aggregate(member, align, &shape),
-            None => self.array(member, align),
-        }
-    }
-
-    fn aggregate(&self, member: &Member, align: u64, shape: &Shape<'_>) -> Member {
+        let Some(shape) = Shape::inside(member) else { return self.array(member, align) };
         let mut slots = shape.infer(u64::MAX, 1);
         if self.type_is_aligned(member, align) {
             slots.struct_align = slots.struct_align.max(self.build_line);
@@ -152,7 +184,6 @@ impl Lines {
 
 /// Elements of an array by its type's name: `struct x[2][3]` has 6; anything else 1.
 fn element_count(type_name: &str) -> u64 {
-    let dimensions = type_name.split('[').skip(1);
-    let counts = dimensions.filter_map(|part| part.split(']').next()?.parse::<u64>().ok());
+    let counts = type_name.split('[').skip(1).filter_map(|part| part.split(']').next()?.parse::<u64>().ok());
     counts.fold(1, u64::saturating_mul).max(1)
 }

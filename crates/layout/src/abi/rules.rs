@@ -35,8 +35,7 @@ pub struct Placement {
     pub align: u64,
 }
 
-/// Places slots in the order given. `struct_align` is what the struct itself asks for (1 if nothing). Saturates
-/// instead of overflowing.
+/// Places slots in the order given. `struct_align` is what the struct itself asks for (1 if nothing). Saturates.
 pub fn place(slots: &[Slot], struct_align: u64) -> Placement {
     let mut end = 0;
     let mut align = struct_align.max(1);
@@ -51,7 +50,7 @@ pub fn place(slots: &[Slot], struct_align: u64) -> Placement {
 }
 
 /// Places the members of a union: all at 0.
-pub fn place_union(slots: &[Slot], struct_align: u64) -> Placement {
+pub(super) fn place_union(slots: &[Slot], struct_align: u64) -> Placement {
     let align = slots.iter().map(|slot| slot.align).fold(struct_align.max(1), u64::max);
     let bits = slots.iter().map(|slot| slot.bit_size).max().unwrap_or(0);
     Placement { bit_offsets: vec![0; slots.len()], size: size_of(bits, align), align }

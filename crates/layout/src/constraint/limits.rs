@@ -30,18 +30,16 @@ pub enum Violation {
 }
 
 /// Cuts a struct into units and finds their limits.
-///
-/// # Errors
-/// If the members can't be reordered at all, or wishes and members don't fit.
+/// Fails if the members can't be reordered at all, or wishes and members don't fit.
 pub fn constraints(layout: &Layout, wishes: &Wishes) -> Result<Constraints, ReorderRefusal> {
     let found = limits(layout, wishes)?;
-    if found.can_move() { Ok(found) } else { Err(ReorderRefusal::Fixed) }
+    let shares = |unit: &Unit| found.units.iter().filter(|other| other.region == unit.region).count() > 1;
+    let can_move = found.units.iter().any(|unit| unit.hold.is_none() && shares(unit));
+    if can_move { Ok(found) } else { Err(ReorderRefusal::Fixed) }
 }
 
 /// Like [`constraints`], also where no member may move: a new one may still come between them.
-///
-/// # Errors
-/// If the order of members is nobody's to choose, or wishes and members don't fit.
+/// Fails if the order of members is nobody's to choose, or wishes and members don't fit.
 pub fn limits(layout: &Layout, wishes: &Wishes) -> Result<Constraints, ReorderRefusal> {
     let slots = abi::slots_of(layout);
     refuse(layout, &slots, wishes)?;
@@ -53,15 +51,6 @@ pub fn limits(layout: &Layout, wishes: &Wishes) -> Result<Constraints, ReorderRe
 }
 
 impl Constraints {
-    /// Whether any two units may change places.
-    fn can_move(&self) -> bool {
-        let free = |unit: &&Unit| unit.hold.is_none();
-        self.units.iter().filter(free).any(|unit| {
-            let neighbours = self.units.iter().filter(|other| other.region == unit.region);
-            neighbours.count() > 1
-        })
-    }
-
     /// The declared order, changed as far as wishes for the first and last place and for groups demand.
     pub fn initial_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.units.len()).collect();
@@ -77,11 +66,9 @@ impl Constraints {
     }
 
     /// Checks an order of units against everything that doesn't depend on offsets.
-    ///
-    /// # Errors
-    /// The first violation.
+    /// Fails with the first violation.
     pub fn check(&self, order: &[usize]) -> Result<(), Violation> {
-        if !is_permutation(order, self.units.len()) {
+        if !abi::is_permutation(order, self.units.len()) {
             return Err(Violation::NotAPermutation);
         }
         let mut held: Option<usize> = None;
@@ -103,10 +90,4 @@ impl Constraints {
         }
         Ok(())
     }
-}
-
-fn is_permutation(order: &[usize], count: usize) -> bool {
-    let mut sorted = order.to_vec();
-    sorted.sort_unstable();
-    sorted.iter().copied().eq(0..count)
 }

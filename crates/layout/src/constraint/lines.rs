@@ -35,18 +35,14 @@ impl LinePin {
         units
     }
 
-    /// Whether units that begin at these bits keep it on lines of `line` bytes, as far as lines tell: not whether others
-    /// stand between the members of a group.
+    /// Whether units that begin at these bits keep it on lines of `line` bytes, whatever stands between a group's members.
     pub fn is_kept(&self, line: u64, begin: impl Fn(usize) -> u64) -> bool {
         let line = line.max(1).saturating_mul(8);
-        let mut taken: Vec<(u64, u64)> = self
-            .parts
-            .iter()
-            .map(|part| {
-                let begin = begin(part.unit);
-                (begin.saturating_add(part.start) / line, begin.saturating_add(part.end - 1) / line)
-            })
-            .collect();
+        let lines_of = |part: &UnitBits| {
+            let begin = begin(part.unit);
+            (begin.saturating_add(part.start) / line, begin.saturating_add(part.end - 1) / line)
+        };
+        let mut taken: Vec<(u64, u64)> = self.parts.iter().map(lines_of).collect();
         taken.sort_unstable();
         let shares = taken.windows(2).any(|pair| pair[1].0 <= pair[0].1);
         let bits = self.parts.iter().map(|part| part.end - part.start).fold(0, u64::saturating_add);

@@ -32,14 +32,9 @@ pub enum ReorderRefusal {
     /// A wish names a member the struct doesn't have.
     #[error("there is no member {0}")]
     NoSuchMember(usize),
-    /// There is not one note for each member.
-    #[error("{notes} notes for {members} members")]
-    Notes {
-        /// How many notes there are.
-        notes: usize,
-        /// How many members there are.
-        members: usize,
-    },
+    /// There is not one note for each member: how many there are of both.
+    #[error("{0} notes for {1} members")]
+    Notes(usize, usize),
 }
 
 fn why_not(order: MemberOrder) -> &'static str {
@@ -70,7 +65,7 @@ pub(super) fn refuse(layout: &Layout, slots: &Slots, wishes: &Wishes) -> Result<
     }
     let count = layout.members.len();
     if !wishes.notes.is_empty() && wishes.notes.len() != count {
-        return Err(ReorderRefusal::Notes { notes: wishes.notes.len(), members: count });
+        return Err(ReorderRefusal::Notes(wishes.notes.len(), count));
     }
     if let Some(index) = wishes.named().find(|index| *index >= count) {
         return Err(ReorderRefusal::NoSuchMember(index));
@@ -79,11 +74,9 @@ pub(super) fn refuse(layout: &Layout, slots: &Slots, wishes: &Wishes) -> Result<
         return Err(ReorderRefusal::Reserved(member.label().to_owned()));
     }
     let unexplained = slots.exceptions.iter().find(|found| found.cause == Cause::Overlap);
-    unexplained.map_or(Ok(()), |found| {
-        let member = found.member.and_then(|index| layout.members.get(index));
-        let label = member.map_or("the end", |member| member.label());
-        Err(ReorderRefusal::Unexplained(label.to_owned()))
-    })
+    let Some(found) = unexplained else { return Ok(()) };
+    let member = found.member.and_then(|index| layout.members.get(index));
+    Err(ReorderRefusal::Unexplained(member.map_or("the end", Member::label).to_owned()))
 }
 
 /// Vendor kernels freeze structs and mark spare room: `RH_KABI_RESERVE`, `ANDROID_KABI_RESERVE`, `__kabi_reserved1`.

@@ -75,8 +75,7 @@ pub(super) fn units_of(layout: &Layout, notes: &[Note]) -> Vec<Unit> {
     units
 }
 
-/// Whether a member moves with its neighbour: bit-fields, and declarators of one declaration. Without source the
-/// declaration's line tells them.
+/// Whether a member moves with its neighbour: bit-fields, and declarators of one declaration (without source: of one line).
 fn moves_with(layout: &Layout, notes: &[Note], before: usize, index: usize) -> bool {
     let (one, other) = (&layout.members[before], &layout.members[index]);
     if one.is_bit_field() && other.is_bit_field() {
@@ -92,15 +91,14 @@ pub(super) fn hold_by_layout(layout: &Layout, slots: &Slots, wishes: &Wishes, un
     for unit in units {
         let index = unit.members[0];
         let (member, slot) = (&layout.members[index], &slots.slots[index]);
-        let stuck = unit.members.iter().filter_map(|index| wishes.notes.get(*index));
-        let stuck = stuck.filter_map(|note| note.stuck.clone()).next();
-        let reason = layout_reason(member, slot).or_else(|| spans(unit, &wishes.notes));
-        unit.hold = match (reason, stuck) {
-            (Some(reason), _) => {
+        let mut notes = unit.members.iter().filter_map(|index| wishes.notes.get(*index));
+        unit.hold = match layout_reason(member, slot).or_else(|| spans(unit, &wishes.notes)) {
+            Some(reason) => {
                 Some(Hold { kind: HoldKind::Place, reason: format!("{reason}{}", place_of(layout, member)) })
             }
-            (None, Some(reason)) => Some(Hold { kind: HoldKind::Order, reason }),
-            (None, None) => None,
+            None => {
+                notes.find_map(|note| note.stuck.clone()).map(|reason| Hold { kind: HoldKind::Order, reason })
+            }
         };
     }
 }
@@ -142,28 +140,22 @@ fn spans(unit: &Unit, notes: &[Note]) -> Option<&'static str> {
 }
 
 pub(super) fn hold_by_wish(layout: &Layout, wishes: &Wishes, units: &mut [Unit]) {
-    let mut hold = |pin: &Pin, kind: HoldKind| {
+    let placed = wishes.held.iter().chain(&wishes.first).chain(&wishes.last);
+    let placed = placed.map(|pin| (pin, HoldKind::Place));
+    let kept = wishes
+        .keep
+        .iter()
+        .map(|pin| (pin, HoldKind::Offset(layout.members.get(pin.member).map_or(0, Member::offset))));
+    for (pin, kind) in placed.chain(kept) {
         let unit = units.iter_mut().find(|unit| unit.members.contains(&pin.member));
-        if let Some(unit) = unit {
-            let before = unit.hold.take().filter(|hold| hold.reason != pin.reason);
-            let before = before.map(|hold| format!("{}; ", hold.reason)).unwrap_or_default();
-            unit.hold = Some(Hold { kind, reason: format!("{before}{}", pin.reason) });
-        }
-    };
-    for pin in &wishes.held {
-        hold(pin, HoldKind::Place);
-    }
-    for pin in wishes.first.iter().chain(&wishes.last) {
-        hold(pin, HoldKind::Place);
-    }
-    for pin in &wishes.keep {
-        let offset = layout.members.get(pin.member).map_or(0, Member::offset);
-        hold(pin, HoldKind::Offset(offset));
+        let Some(unit) = unit else { continue };
+        let before = unit.hold.take().filter(|hold| hold.reason != pin.reason);
+        let before = before.map(|hold| format!("{}; ", hold.reason)).unwrap_or_default();
+        unit.hold = Some(Hold { kind, reason: format!("{before}{}", pin.reason) });
     }
 }
 
-/// Numbers regions: those pinned to the front, stretches between units that are alone in theirs, those pinned to the
-/// back, and a flexible array.
+/// Numbers regions: the pinned first, stretches between units that are alone in theirs, the pinned last, a flexible array.
 pub(super) fn number_regions(layout: &Layout, wishes: &Wishes, units: &mut [Unit]) {
     let mut region = wishes.first.len() as u32;
     let mut stretch = None;

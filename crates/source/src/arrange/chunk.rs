@@ -1,7 +1,8 @@
 //! A joined body as chunks of whole lines.
 
-use crate::body::{Body, Declares, FixedPlace, MemberShape, Node, PieceKind};
+use crate::body::{Body, Declares, FixedPlace, MemberShape, Node, Piece, PieceKind, Statement};
 use crate::join::Join;
+use crate::scan::line_number;
 use std::ops::Range;
 
 /// Lines that stay together.
@@ -85,16 +86,16 @@ impl Chunks {
                 Work::Node(Node::Block(block)) if cutter.is_open(block) => {
                     cutter.path.push(block);
                     work.push(Work::Leave);
-                    let nodes =
-                        join.body.arms(block).first().into_iter().flat_map(|arm| arm.nodes.iter().rev());
+                    let nodes = join.body.arms(block).iter().flat_map(|arm| arm.nodes.iter().rev());
                     work.extend(nodes.map(|node| Work::Node(*node)));
                 }
                 Work::Node(Node::Block(block)) => cutter.closed_block(block),
             }
         }
         let mut chunks = Self { list: cutter.chunks };
-        if join.body.is_inline {
-            chunks.fix_all();
+        for chunk in chunks.list.iter_mut().filter(|_| join.body.is_inline) {
+            let reason = "a declaration shares a line with a brace".to_owned();
+            chunk.fixed.get_or_insert(FixedPlace { line: line_number(chunk.lines.start), reason });
         }
         chunks.attach_followers();
         chunks.number_zones();
@@ -105,38 +106,25 @@ impl Chunks {
         self.list.get(index)
     }
 
-    pub(super) fn of_member(&self, member: usize) -> Option<usize> {
-        self.list.iter().position(|chunk| chunk.members.contains(&member))
+    pub(super) fn is_unit(&self, index: usize) -> bool {
+        self.get(index).is_some_and(|chunk| chunk.role == Role::Unit)
     }
 
     /// Units in declared order, by chunk index.
     pub(super) fn units(&self) -> impl Iterator<Item = (usize, &Chunk)> {
-        let all = self.list.iter().enumerate();
-        all.filter(|(_, chunk)| chunk.role == Role::Unit)
-    }
-
-    fn fix_all(&mut self) {
-        for chunk in &mut self.list {
-            let line = Body::number(chunk.lines.start);
-            chunk.fixed.get_or_insert(FixedPlace {
-                line,
-                reason: "a declaration shares a line with a brace".to_owned(),
-            });
-        }
+        self.list.iter().enumerate().filter(|(_, chunk)| chunk.role == Role::Unit)
     }
 
     /// An inactive block directly below a unit belongs to it.
     fn attach_followers(&mut self) {
         for index in 1..self.list.len() {
-            let (before, rest) = self.list.split_at_mut(index);
-            let (Some(last), Some(chunk)) = (before.last(), rest.first_mut()) else { continue };
-            if chunk.role != Role::Idle || chunk.blank_before > 0 || chunk.path != last.path {
-                continue;
-            }
-            match last.role {
-                Role::Unit => chunk.role = Role::Follow(index - 1),
-                Role::Follow(unit) => chunk.role = Role::Follow(unit),
-                _ => {}
+            let (last, chunk) = (&self.list[index - 1], &self.list[index]);
+            if chunk.role == Role::Idle && chunk.blank_before == 0 && chunk.path == last.path {
+                match last.role {
+                    Role::Unit => self.list[index].role = Role::Follow(index - 1),
+                    Role::Follow(unit) => self.list[index].role = Role::Follow(unit),
+                    _ => {}
+                }
             }
         }
     }
@@ -145,9 +133,8 @@ impl Chunks {
         let mut zone = 0;
         for chunk in &mut self.list {
             let alone = u32::from(chunk.fixed.is_some());
-            zone += alone;
-            chunk.zone = zone;
-            zone += alone;
+            chunk.zone = zone + alone;
+            zone += 2 * alone;
         }
     }
 }
@@ -167,109 +154,77 @@ struct Cutter<'j, 'b, 's, 't> {
 }
 
 impl Cutter<'_, '_, '_, '_> {
-    fn push(
-        &mut self,
-        role: Role,
-        lines: Range<usize>,
-        lead: usize,
-        blank_before: usize,
-        members: Range<usize>,
-    ) {
-        self.next_member = self.next_member.max(members.end);
-        self.chunks.push(Chunk {
-            role,
-            lines,
-            lead,
-            blank_before,
+    /// Lines from a piece on that stay where they are as far as is known.
+    fn chunk(&self, first: &Piece, end: usize) -> Chunk {
+        Chunk {
+            role: Role::Stay,
+            lines: first.lines.start..end,
+            lead: 0,
+            blank_before: first.blank_before,
             path: self.path.clone(),
-            members,
+            members: self.next_member..self.next_member,
             zone: 0,
             together: Together::Declaration,
             fixed: None,
-        });
+        }
     }
 
-    fn fix(&mut self, found: Option<FixedPlace>, together: Together) {
-        if let Some(chunk) = self.chunks.last_mut() {
-            chunk.fixed = found;
-            chunk.together = together;
-        }
+    /// Adds a chunk of statements with what they declare; if that is nothing and they don't stay, it has the role `idle`.
+    fn push(&mut self, chunk: Chunk, statements: &[usize], fixed: Option<FixedPlace>, idle: Role) {
+        let members = self.members(statements);
+        let role = match (members.is_empty(), &fixed) {
+            (false, _) => Role::Unit,
+            (true, Some(_)) => Role::Barrier,
+            (true, None) => idle,
+        };
+        self.next_member = self.next_member.max(members.end);
+        self.chunks.push(Chunk { role, members, fixed, ..chunk });
     }
 
     fn piece(&mut self, index: usize) {
         let Some(piece) = self.body.pieces.get(index) else { return };
-        let (lines, blank) = (piece.lines.clone(), piece.blank_before);
-        let none = self.next_member..self.next_member;
+        let chunk = self.chunk(piece, piece.lines.end);
         match &piece.kind {
-            PieceKind::Comment => self.push(Role::Stay, lines, 0, blank, none),
-            PieceKind::Layout => self.push(Role::Layout, lines, 0, blank, none),
+            PieceKind::Comment => self.chunks.push(chunk),
+            PieceKind::Layout => self.chunks.push(Chunk { role: Role::Layout, ..chunk }),
             PieceKind::Directive(token) => {
-                self.push(Role::Barrier, lines, 0, blank, none);
-                self.fix(Some(self.at_directive(*token)), Together::Line);
+                let fixed = Some(self.at_directive(*token));
+                self.chunks.push(Chunk { role: Role::Barrier, fixed, ..chunk });
             }
             PieceKind::Statements(statements) => {
-                let members = self.members(statements);
-                let fixed = self.fixed(statements, &members);
-                let role = match (members.is_empty(), &fixed) {
-                    (false, _) => Role::Unit,
-                    (true, Some(_)) => Role::Barrier,
-                    (true, None) => Role::Stay,
-                };
-                let lead = self.lead(statements, &lines);
-                self.push(role, lines, lead, blank, members);
-                self.fix(fixed, if statements.len() > 1 { Together::Line } else { Together::Declaration });
+                let is_idle = self.members(statements).is_empty();
+                let mut all = statements.iter().filter_map(|at| self.body.statements.get(*at).zip(Some(*at)));
+                let start = all.clone().next().map_or(0, |(first, _)| first.range.start);
+                let lead = self.body.source.lines().index(start).saturating_sub(chunk.lines.start);
+                let fixed = all.find_map(|(statement, at)| self.fixed(statement, at, is_idle));
+                let together = if statements.len() > 1 { Together::Line } else { Together::Declaration };
+                self.push(Chunk { lead, together, ..chunk }, statements, fixed, Role::Stay);
             }
         }
-    }
-
-    fn lead(&self, statements: &[usize], lines: &Range<usize>) -> usize {
-        let first = statements.first().and_then(|at| self.body.statements.get(*at));
-        let line = first.map_or(0, |first| self.body.source.lines().index(first.range.start));
-        line.saturating_sub(lines.start)
     }
 
     /// Members that statements declare: a run, since they are taken in order.
     fn members(&self, statements: &[usize]) -> Range<usize> {
-        let runs = statements.iter().map(|at| self.join.members_of(*at));
-        let runs = runs.filter(|run| !run.is_empty());
+        let runs = statements.iter().map(|at| self.join.members_of(*at)).filter(|run| !run.is_empty());
         runs.reduce(|one, next| one.start..next.end).unwrap_or(self.next_member..self.next_member)
     }
 
-    /// Why these statements stay where they are, if so.
-    fn fixed(&self, statements: &[usize], members: &Range<usize>) -> Option<FixedPlace> {
-        let mut found = statements.iter().filter_map(|at| {
-            let statement = self.body.statements.get(*at)?;
-            let reason = self.reason(*at, members.is_empty())?;
-            let line = statement.pin.as_ref().map_or(statement.line, |pin| pin.line);
-            Some(FixedPlace { line, reason })
-        });
-        found.next()
-    }
-
-    fn reason(&self, index: usize, is_without_members: bool) -> Option<String> {
-        let statement = self.body.statements.get(index)?;
+    /// Why a statement stays where it is, if so. `is_idle` tells that nothing beside it declares a member either.
+    fn fixed(&self, statement: &Statement, index: usize, is_idle: bool) -> Option<FixedPlace> {
         if let Some(pin) = &statement.pin {
-            return Some(pin.reason.clone());
+            return Some(pin.clone());
         }
-        if statement.is_tangled {
-            return Some("preprocessor lines run through the declaration".to_owned());
-        }
-        let mut declarators = statement.declarators().iter();
-        if declarators.any(|member| member.shape == MemberShape::UnnamedBits) {
-            return Some("an unnamed bit-field stands there".to_owned());
-        }
+        let is_lone =
+            || statement.tokens.len() == 1 && self.body.source.is_punct(statement.tokens.start, b';');
         let reason = match statement.declares {
-            Declares::Nothing
-                if statement.tokens.len() == 1 && self.body.source.text(statement.tokens.start) == b";" =>
-            {
-                return None;
-            }
-            Declares::Nothing => "it declares something other than a member",
+            _ if statement.is_tangled => "preprocessor lines run through the declaration",
+            _ if has_unnamed_bits(statement) => "an unnamed bit-field stands there",
+            Declares::Nothing if !is_lone() => "it declares something other than a member",
             Declares::Unknown if !self.join.is_understood(index) => "it is a macro that isn't understood",
-            Declares::Members(_) if is_without_members => "it may declare a member in other configurations",
-            Declares::Unknown | Declares::Members(_) => return None,
+            Declares::Members(_) if is_idle => "it may declare a member in other configurations",
+            _ => return None,
         };
-        Some(reason.to_owned())
+        Some(FixedPlace { line: statement.line, reason: reason.to_owned() })
     }
 
     fn at_directive(&self, token: usize) -> FixedPlace {
@@ -288,50 +243,35 @@ impl Cutter<'_, '_, '_, '_> {
         let Some(found) = self.body.blocks.get(block) else { return };
         let first = found.arms.first().and_then(|arm| self.body.pieces.get(arm.piece));
         let (Some(first), Some(last)) = (first, self.body.pieces.get(found.end)) else { return };
-        let lines = first.lines.start..last.lines.end;
-        let blank = first.blank_before;
         let statements = self.statements_in(block);
-        let members = self.members(&statements);
-        let fixed = self.fixed_in_block(block, &statements, &members);
-        let role = match (members.is_empty(), &fixed) {
-            (false, _) => Role::Unit,
-            (true, Some(_)) => Role::Barrier,
-            (true, None) => Role::Idle,
-        };
-        let lead = self.body.directive_line(first).saturating_sub(lines.start);
-        self.push(role, lines, lead, blank, members);
-        self.fix(fixed, Together::Block);
+        let fixed = self.fixed_in_block(block, &statements);
+        let chunk = self.chunk(first, last.lines.end);
+        let lead = self.body.directive_line(first).saturating_sub(chunk.lines.start);
+        self.push(Chunk { lead, together: Together::Block, ..chunk }, &statements, fixed, Role::Idle);
     }
 
-    fn fixed_in_block(
-        &self,
-        block: usize,
-        statements: &[usize],
-        members: &Range<usize>,
-    ) -> Option<FixedPlace> {
-        let directive = self.pieces_in(block).into_iter().find_map(|at| {
-            let piece = self.body.pieces.get(at)?;
-            let PieceKind::Directive(token) = piece.kind else { return None };
-            Some(self.at_directive(token))
+    fn fixed_in_block(&self, block: usize, statements: &[usize]) -> Option<FixedPlace> {
+        let directive = self.pieces_in(block).into_iter().find_map(|piece| match piece.kind {
+            PieceKind::Directive(token) => Some(self.at_directive(token)),
+            _ => None,
         });
+        let is_idle = self.members(statements).is_empty();
         directive.or_else(|| {
-            let statements = statements.iter().filter_map(|at| {
-                let is_idle = self.join.members_of(*at).is_empty();
-                let fixed = self.fixed(&[*at], members)?;
+            statements.iter().find_map(|at| {
                 let statement = self.body.statements.get(*at)?;
                 // In an inactive arm a declaration of members we understand is no barrier.
                 let is_plain = matches!(statement.declares, Declares::Members(_))
                     && statement.pin.is_none()
                     && !statement.is_tangled
-                    && !statement.declarators().iter().any(|member| member.shape == MemberShape::UnnamedBits);
-                (!(is_idle && is_plain)).then_some(fixed)
-            });
-            statements.into_iter().next()
+                    && !has_unnamed_bits(statement);
+                let is_inactive = self.join.members_of(*at).is_empty();
+                self.fixed(statement, *at, is_idle).filter(|_| !(is_inactive && is_plain))
+            })
         })
     }
 
     /// Pieces of all arms and nested blocks, their own preprocessor lines of conditions apart.
-    fn pieces_in(&self, block: usize) -> Vec<usize> {
+    fn pieces_in(&self, block: usize) -> Vec<&Piece> {
         let mut found = Vec::new();
         let mut work = vec![block];
         while let Some(block) = work.pop() {
@@ -343,16 +283,18 @@ impl Cutter<'_, '_, '_, '_> {
             }
         }
         found.sort_unstable();
-        found
+        found.into_iter().filter_map(|at| self.body.pieces.get(at)).collect()
     }
 
     fn statements_in(&self, block: usize) -> Vec<usize> {
-        let pieces = self.pieces_in(block).into_iter();
-        let kinds = pieces.filter_map(|at| self.body.pieces.get(at).map(|piece| &piece.kind));
-        let statements = kinds.filter_map(|kind| match kind {
+        let statements = self.pieces_in(block).into_iter().filter_map(|piece| match &piece.kind {
             PieceKind::Statements(statements) => Some(statements),
             _ => None,
         });
         statements.flatten().copied().collect()
     }
+}
+
+fn has_unnamed_bits(statement: &Statement) -> bool {
+    statement.declarators().iter().any(|member| member.shape == MemberShape::UnnamedBits)
 }

@@ -1,6 +1,6 @@
 //! What the text allows an order of members to do.
 
-use super::chunk::{Chunk, Chunks, Together};
+use super::chunk::{Chunks, Together};
 use crate::body::FixedPlace;
 use crate::join::Join;
 use crate::refusal::Refusal;
@@ -15,8 +15,7 @@ pub struct TextConstraints {
     pub members: Vec<MemberPlace>,
     /// What moves as a whole, in declared order.
     pub units: Vec<MemberUnit>,
-    /// Nests of conditions around units, outermost first; the first is the empty one. Units of equal conditions can share one
-    /// `#if` block.
+    /// Nests of conditions around units, outermost first; the first is empty. Units of equal ones can share an `#if` block.
     pub guards: Vec<Vec<Literal>>,
     /// What nothing passes, by zone: units that are alone in theirs, and lines that declare no member.
     barriers: BTreeMap<u32, FixedPlace>,
@@ -33,16 +32,13 @@ pub struct MemberPlace {
     pub guard: usize,
     /// Zones follow one another: no member comes before one of a smaller zone.
     pub zone: u32,
-    /// Why it can't move and nothing passes it, if so: its unit is alone in its zone.
-    pub fixed: Option<String>,
-    /// 1-based line of what fixes it, such as a comment.
-    pub fixed_line: Option<u32>,
+    /// Why it can't move and nothing passes it, if so, and where that is said: its unit is alone in its zone.
+    pub fixed: Option<FixedPlace>,
     /// 1-based line of its declaration.
     pub line: u32,
 }
 
-/// Members whose text moves as a whole: declarators of one declaration, statements that share a line, a block with
-/// `#else`.
+/// Members whose text moves as a whole, see [`Together`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberUnit {
     /// Declared indices.
@@ -62,54 +58,38 @@ impl TextConstraints {
             barriers: BTreeMap::new(),
         };
         let mut numbers = BTreeMap::from([(Vec::new(), 0)]);
+        let line = |member: usize| join.statement_of(member).map_or(0, |statement| statement.line);
         for (_, chunk) in chunks.units() {
-            let guard = found.guard(join, chunk, &mut numbers);
-            found.unit(join, chunk, guard);
+            let literals = chunk.path.iter().flat_map(|block| join.body.arm_literals(*block, 0));
+            let guard = *numbers.entry(literals.collect()).or_insert_with_key(|conditions: &Vec<Literal>| {
+                found.guards.push(conditions.clone());
+                found.guards.len() - 1
+            });
+            for member in chunk.members.clone() {
+                found.members.push(MemberPlace {
+                    label: join.expected.get(member).map_or_else(String::new, |found| found.label()),
+                    unit: found.units.len(),
+                    guard,
+                    zone: chunk.zone,
+                    fixed: chunk.fixed.clone(),
+                    line: line(member),
+                });
+            }
+            let (members, together) = (chunk.members.clone(), chunk.together);
+            found.units.push(MemberUnit { line: line(members.start), members, together });
         }
-        let fixed = chunks.list.iter();
-        let fixed = fixed.filter_map(|chunk| Some((chunk.zone, chunk.fixed.clone()?)));
+        let fixed = chunks.list.iter().filter_map(|chunk| Some((chunk.zone, chunk.fixed.clone()?)));
         found.barriers = fixed.collect();
         found
     }
 
-    fn guard(&mut self, join: &Join, chunk: &Chunk, numbers: &mut BTreeMap<Vec<Literal>, usize>) -> usize {
-        let blocks = chunk.path.iter();
-        let conditions: Vec<Literal> = blocks.flat_map(|block| join.body.arm_literals(*block, 0)).collect();
-        *numbers.entry(conditions).or_insert_with_key(|conditions| {
-            self.guards.push(conditions.clone());
-            self.guards.len() - 1
-        })
-    }
-
-    fn unit(&mut self, join: &Join, chunk: &Chunk, guard: usize) {
-        let line = |member: usize| join.statement_of(member).map_or(0, |statement| statement.line);
-        for member in chunk.members.clone() {
-            self.members.push(MemberPlace {
-                label: join.expected.get(member).map_or_else(String::new, |found| found.label()),
-                unit: self.units.len(),
-                guard,
-                zone: chunk.zone,
-                fixed: chunk.fixed.as_ref().map(|fixed| fixed.reason.clone()),
-                fixed_line: chunk.fixed.as_ref().map(|fixed| fixed.line),
-                line: line(member),
-            });
-        }
-        self.units.push(MemberUnit {
-            members: chunk.members.clone(),
-            line: line(chunk.members.start),
-            together: chunk.together,
-        });
-    }
-
     /// Checks an order as [`Join::reorder`] takes it.
-    ///
-    /// # Errors
-    /// The first limit it breaks.
+    /// Fails with the first limit it breaks.
     pub fn check(&self, order: &[usize]) -> Result<(), Refusal> {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
         if !sorted.iter().copied().eq(0..self.members.len()) {
-            return Err(Refusal::NotAPermutation { given: order.len(), members: self.members.len() });
+            return Err(Refusal::NotAPermutation(order.len(), self.members.len()));
         }
         self.check_units(order)?;
         self.check_zones(order)
@@ -117,32 +97,16 @@ impl TextConstraints {
 
     /// Members of a unit follow one another as declared.
     fn check_units(&self, order: &[usize]) -> Result<(), Refusal> {
-        for pair in order.windows(2) {
-            let [one, next] = [pair[0], pair[1]];
-            let unit = self.members.get(one).and_then(|member| self.units.get(member.unit));
+        for (at, member) in order.iter().enumerate() {
+            let unit = self.members.get(*member).and_then(|member| self.units.get(member.unit));
             let Some(unit) = unit else { continue };
-            let is_last = one + 1 == unit.members.end;
-            if !is_last && next != one + 1 {
-                return Err(self.split(unit));
+            if member + 1 != unit.members.end && order.get(at + 1) != Some(&(member + 1)) {
+                let members = self.members.get(unit.members.clone()).unwrap_or_default();
+                let labels: Vec<&str> = members.iter().map(|member| member.label.as_str()).collect();
+                return Err(Refusal::SplitsUnit(labels.join(", "), unit.line, unit.together.reason()));
             }
         }
-        let last = order.last().and_then(|last| self.members.get(*last));
-        match last.and_then(|member| self.units.get(member.unit)) {
-            Some(unit) if order.last().is_some_and(|last| last + 1 != unit.members.end) => {
-                Err(self.split(unit))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn split(&self, unit: &MemberUnit) -> Refusal {
-        let members = self.members.get(unit.members.clone()).unwrap_or_default();
-        let labels: Vec<&str> = members.iter().map(|member| member.label.as_str()).collect();
-        Refusal::SplitsUnit {
-            members: labels.join(", "),
-            line: unit.line,
-            reason: unit.together.reason().to_owned(),
-        }
+        Ok(())
     }
 
     /// Zones ascend.

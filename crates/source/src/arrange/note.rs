@@ -2,9 +2,10 @@
 
 use super::chunk::{Chunk, Chunks, Role};
 use super::sequence::Sequence;
-use crate::body::{Body, PieceKind, is_layout_comment};
+use crate::body::{PieceKind, is_layout_comment};
 use crate::definition::lossy;
 use crate::join::Join;
+use crate::scan::line_number;
 use std::fmt;
 
 /// Of a comment about the layout that stays, though what is before it has changed.
@@ -28,12 +29,10 @@ impl fmt::Display for Remark {
 pub(super) fn notes(join: &Join, chunks: &Chunks, sequence: &Sequence) -> Vec<Remark> {
     let noter = Noter { join, chunks, sequence };
     let mut notes = Vec::new();
-    for item in &sequence.dropped {
-        notes.extend(noter.layout(*item, "no longer holds and is removed"));
-    }
-    for item in &sequence.doubtful {
-        notes.extend(noter.layout(*item, DOUBTFUL));
-    }
+    notes.extend(
+        sequence.dropped.iter().filter_map(|item| noter.layout(*item, "no longer holds and is removed")),
+    );
+    notes.extend(sequence.doubtful.iter().filter_map(|item| noter.layout(*item, DOUBTFUL)));
     for (index, chunk) in chunks.units() {
         notes.extend(noter.trailing(index, chunk));
         notes.extend(noter.leading(index, chunk));
@@ -52,41 +51,28 @@ impl Noter<'_, '_, '_, '_> {
     fn layout(&self, item: usize, verdict: &str) -> Option<Remark> {
         let chunk = self.chunks.get(item)?;
         let text = lossy(self.join.body.lines_text(&chunk.lines));
-        Some(Remark { line: Body::number(chunk.lines.start), what: format!("{} {verdict}", text.trim()) })
+        Some(Remark { line: line_number(chunk.lines.start), what: format!("{} {verdict}", text.trim()) })
     }
 
     /// Comments about the layout behind a declaration that has another neighbour now.
     fn trailing(&self, index: usize, chunk: &Chunk) -> Vec<Remark> {
-        if self.next_unit(index) == self.chunks.units().map(|(at, _)| at).find(|at| *at > index) {
+        let behind = self.sequence.items.iter().copied().skip_while(|item| *item != index).skip(1);
+        let mut units = self.chunks.units().map(|(at, _)| at);
+        if behind.into_iter().find(|item| self.chunks.is_unit(*item)) == units.find(|at| *at > index) {
             return Vec::new();
         }
         let source = self.join.body.source;
-        let comments = self.comments(chunk).into_iter();
-        let stale = comments.filter(|token| is_layout_comment(source.text(*token)));
-        let note = |token: usize| Remark {
-            line: source.line_of(token),
-            what: format!("{} {DOUBTFUL}", lossy(source.text(token))),
-        };
-        stale.map(note).collect()
-    }
-
-    fn comments(&self, chunk: &Chunk) -> Vec<usize> {
-        let pieces = self.join.body.pieces.iter();
-        let inside = pieces.filter(|piece| {
+        let inside = self.join.body.pieces.iter().filter(|piece| {
             let is_here = piece.lines.start >= chunk.lines.start && piece.lines.end <= chunk.lines.end;
             is_here && matches!(piece.kind, PieceKind::Statements(_))
         });
-        inside.flat_map(|piece| piece.comments.clone()).collect()
-    }
-
-    fn next_unit(&self, index: usize) -> Option<usize> {
-        let items = self.sequence.items.iter();
-        let mut behind = items.skip_while(|item| **item != index).skip(1);
-        behind.find(|item| self.is_unit(**item)).copied()
-    }
-
-    fn is_unit(&self, index: usize) -> bool {
-        self.chunks.get(index).is_some_and(|chunk| chunk.role == Role::Unit)
+        let comments = inside.flat_map(|piece| &piece.comments);
+        let stale = comments.filter(|token| is_layout_comment(source.text(**token)));
+        let note = |token: &usize| Remark {
+            line: source.line_of(*token),
+            what: format!("{} {DOUBTFUL}", lossy(source.text(*token))),
+        };
+        stale.map(note).collect()
     }
 
     /// A comment above the first of several members without one, when they don't follow it any more.
@@ -106,7 +92,7 @@ impl Noter<'_, '_, '_, '_> {
         let others: Vec<String> = others.iter().map(|other| self.label(*other)).collect();
         let (with, others) = (self.label(index), others.join(", "));
         let what = format!("the comment goes with {with}, but may be about {others} too");
-        Some(Remark { line: Body::number(chunk.lines.start), what })
+        Some(Remark { line: line_number(chunk.lines.start), what })
     }
 
     /// Whether a comment above looks like one about a paragraph: several lines, a colon at the end, or such words.
@@ -120,14 +106,13 @@ impl Noter<'_, '_, '_, '_> {
 
     /// Units right below a chunk up to a blank line, another comment or another block.
     fn paragraph(&self, index: usize, chunk: &Chunk) -> Vec<usize> {
-        let below = (index + 1..self.chunks.list.len()).take_while(|at| {
-            let other = self.chunks.get(*at);
-            other.is_some_and(|other| {
-                let belongs = other.role == Role::Unit && other.path == chunk.path;
-                belongs && other.lead == 0 && other.blank_before == 0
+        let belongs = |at: &usize| {
+            self.chunks.get(*at).is_some_and(|other| {
+                let is_alike = other.role == Role::Unit && other.path == chunk.path;
+                is_alike && other.lead == 0 && other.blank_before == 0
             })
-        });
-        below.collect()
+        };
+        (index + 1..self.chunks.list.len()).take_while(belongs).collect()
     }
 
     fn label(&self, index: usize) -> String {

@@ -16,7 +16,7 @@ pub(super) fn render(join: &Join, chunks: &Chunks, sequence: &Sequence) -> Vec<R
         chunks,
         sequence,
         guards: &guards,
-        ends: Ends::find(chunks),
+        ends: ends(chunks),
         orphans_done: BTreeSet::new(),
         lines: Vec::new(),
     };
@@ -65,16 +65,19 @@ impl Guards {
     /// changes; one that has moved joins what is there.
     fn stack(&mut self, body: &Body, path: &[usize], moved: bool) -> Vec<usize> {
         let before = self.stacks.last().cloned().unwrap_or_default();
-        let path = &self.nested_like(&before, body, path, moved);
         let mut stack = Vec::with_capacity(path.len());
-        for (depth, block) in path.iter().enumerate() {
-            let open = before.get(depth).filter(|_| stack.len() == depth).copied();
-            let open = open.filter(|guard| {
-                before.get(..depth) == stack.get(..depth) && self.fits(body, *guard, *block, moved)
+        for block in self.nested_like(&before, body, path, moved) {
+            let is_continued = before.starts_with(&stack);
+            let open = before.get(stack.len()).copied().filter(|guard| {
+                let guard = &self.list[*guard];
+                let same_condition = body.arm_literals(guard.block, 0) == body.arm_literals(block, 0);
+                is_continued && same_condition && (moved || !guard.is_owned || guard.block == block)
             });
-            let guard = open.unwrap_or_else(|| self.open(*block, moved));
-            if !moved {
-                self.own(guard, *block);
+            let guard = open.unwrap_or(self.list.len());
+            if guard == self.list.len() {
+                self.list.push(Guard { block, is_owned: !moved });
+            } else if !moved {
+                self.list[guard] = Guard { block, is_owned: true };
             }
             stack.push(guard);
         }
@@ -92,54 +95,24 @@ impl Guards {
         }
         let mut nested = Vec::with_capacity(path.len());
         for guard in open {
-            let wanted = condition(&self.block(*guard));
+            let wanted = condition(&self.list[*guard].block);
             let Some(at) = rest.iter().position(|block| condition(block) == wanted) else { break };
             nested.push(rest.remove(at));
         }
         nested.append(&mut rest);
         nested
     }
-
-    fn fits(&self, body: &Body, guard: usize, block: usize, moved: bool) -> bool {
-        let Some(guard) = self.list.get(guard) else { return false };
-        let same_condition = body.arm_literals(guard.block, 0) == body.arm_literals(block, 0);
-        same_condition && (moved || !guard.is_owned || guard.block == block)
-    }
-
-    fn open(&mut self, block: usize, moved: bool) -> usize {
-        self.list.push(Guard { block, is_owned: !moved });
-        self.list.len() - 1
-    }
-
-    fn own(&mut self, guard: usize, block: usize) {
-        if let Some(guard) = self.list.get_mut(guard) {
-            guard.block = block;
-            guard.is_owned = true;
-        }
-    }
-
-    fn block(&self, guard: usize) -> usize {
-        self.list.get(guard).map_or(0, |guard| guard.block)
-    }
 }
 
 /// The first and last chunk of each block in the original.
-struct Ends {
-    first: BTreeMap<usize, usize>,
-    last: BTreeMap<usize, usize>,
-}
-
-impl Ends {
-    fn find(chunks: &Chunks) -> Self {
-        let mut ends = Self { first: BTreeMap::new(), last: BTreeMap::new() };
-        for (index, chunk) in chunks.list.iter().enumerate() {
-            for block in &chunk.path {
-                ends.first.entry(*block).or_insert(index);
-                ends.last.insert(*block, index);
-            }
+fn ends(chunks: &Chunks) -> BTreeMap<usize, (usize, usize)> {
+    let mut ends = BTreeMap::new();
+    for (index, chunk) in chunks.list.iter().enumerate() {
+        for block in &chunk.path {
+            ends.entry(*block).or_insert((index, index)).1 = index;
         }
-        ends
     }
+    ends
 }
 
 struct Writer<'w, 's, 't> {
@@ -147,7 +120,7 @@ struct Writer<'w, 's, 't> {
     chunks: &'w Chunks,
     sequence: &'w Sequence,
     guards: &'w Guards,
-    ends: Ends,
+    ends: BTreeMap<usize, (usize, usize)>,
     /// Blocks that aren't continued, whose comment above is written.
     orphans_done: BTreeSet<usize>,
     lines: Vec<Range<usize>>,
@@ -162,7 +135,7 @@ enum Before {
     Chunk(usize),
 }
 
-impl Writer<'_, '_, '_> {
+impl<'w> Writer<'w, '_, '_> {
     fn write(&mut self) {
         let mut before = Before::Start;
         let mut open: &[usize] = &[];
@@ -183,61 +156,57 @@ impl Writer<'_, '_, '_> {
         self.tail();
     }
 
-    fn piece(&self, index: usize) -> Option<&Piece> {
-        self.body.pieces.get(index)
-    }
-
     fn close(&mut self, guards: &[usize], before: Before) {
         for guard in guards.iter().rev() {
-            let block = self.guards.block(*guard);
-            let end = self.body.blocks.get(block).map(|block| block.end);
-            let Some(piece) = end.and_then(|end| self.piece(end)) else { continue };
-            let lines = piece.lines.clone();
-            let is_last = matches!(before, Before::Chunk(item) if self.ends.last.get(&block) == Some(&item));
-            let blanks = if is_last { piece.blank_before } else { 0 };
-            self.push(lines.start - blanks..lines.end);
+            let block = self.guards.list[*guard].block;
+            let piece = &self.body.pieces[self.body.blocks[block].end];
+            let last = self.ends.get(&block).map(|ends| Before::Chunk(ends.1));
+            let blanks = if last == Some(before) { piece.blank_before } else { 0 };
+            self.push(piece.lines.start - blanks..piece.lines.end);
         }
     }
 
     /// Writes an `#if`; the one that continues its block with the comment above it.
     fn open(&mut self, guard: usize, before: Before, item: usize) -> Before {
-        let block = self.guards.block(guard);
+        let block = self.guards.list[guard].block;
         let Some(piece) = self.opening(block) else { return Before::Opening(block) };
-        let (lines, line, blanks) =
-            (piece.lines.clone(), self.body.directive_line(piece), piece.blank_before);
+        let (start, line) = (piece.lines.start, self.body.directive_line(piece));
         if self.guards.heirs.get(&block) == Some(&guard) {
             if self.wants_blank(block, before, item) {
-                self.push(lines.start - blanks..lines.start);
+                self.push(start - piece.blank_before..start);
             }
-            self.push(lines.start..line);
+            self.push(start..line);
         }
-        self.push(line..lines.end);
+        self.push(line..piece.lines.end);
         Before::Opening(block)
     }
 
     /// The piece of a block's `#if`.
-    fn opening(&self, block: usize) -> Option<&'_ Piece> {
-        self.piece(self.body.arms(block).first()?.piece)
+    fn opening(&self, block: usize) -> Option<&'w Piece> {
+        self.body.pieces.get(self.body.arms(block).first()?.piece)
+    }
+
+    fn first(&self, block: usize) -> Option<usize> {
+        self.ends.get(&block).map(|ends| ends.0)
     }
 
     /// Whether the blank lines before an `#if` stay.
     fn wants_blank(&self, block: usize, before: Before, item: usize) -> bool {
-        let first = self.ends.first.get(&block).copied();
+        let first = self.first(block);
         match before {
             Before::Start => first == Some(0) && item == 0,
-            Before::Opening(outer) => self.ends.first.get(&outer).copied() == first,
+            Before::Opening(outer) => self.first(outer) == first,
             Before::Chunk(_) => true,
         }
     }
 
     fn chunk(&mut self, item: usize, before: Before, behind_endif: bool) {
         let Some(chunk) = self.chunks.get(item) else { return };
-        let chunk = chunk.clone();
-        if self.keeps_blank(item, &chunk, before, behind_endif) {
+        if self.keeps_blank(item, chunk, before, behind_endif) {
             self.push(chunk.lines.start - chunk.blank_before..chunk.lines.start);
         }
-        self.orphan_leads(&chunk);
-        self.push(chunk.lines);
+        self.orphan_leads(chunk);
+        self.push(chunk.lines.clone());
     }
 
     /// Whether the blank lines before a chunk stay: they belong to what stayed, and set off comments and blocks.
@@ -245,7 +214,7 @@ impl Writer<'_, '_, '_> {
         let stayed = self.sequence.moved.get(item) == Some(&false);
         match before {
             Before::Start => item == 0,
-            Before::Opening(block) => self.ends.first.get(&block) == Some(&item),
+            Before::Opening(block) => self.first(block) == Some(item),
             Before::Chunk(before) => stayed || behind_endif || before + 1 == item || chunk.lead > 0,
         }
     }
@@ -263,8 +232,7 @@ impl Writer<'_, '_, '_> {
 
     /// Blank lines at the body's end.
     fn tail(&mut self) {
-        let end = self.body.pieces.last().map(|piece| piece.lines.end);
-        let end = end.unwrap_or(self.body.lines.start);
+        let end = self.body.pieces.last().map(|piece| piece.lines.end).unwrap_or(self.body.lines.start);
         self.push(end.min(self.body.lines.end)..self.body.lines.end);
     }
 

@@ -18,53 +18,29 @@ pub(super) struct Sequence {
 }
 
 /// Puts chunks in the order their members are wanted in. The order keeps the constraints.
+/// Puts chunks in the order their members are wanted in. The order keeps the constraints.
 pub(super) fn arrange(join: &Join, chunks: &Chunks, order: &[usize]) -> Sequence {
-    let units = unit_order(chunks, order);
-    let moved = moved(chunks, &units);
-    let mut placer = Placer {
-        body: join.body,
-        chunks,
-        sequence: Sequence {
-            items: Vec::with_capacity(chunks.list.len()),
-            moved,
-            dropped: Vec::new(),
-            doubtful: Vec::new(),
-        },
-    };
+    // Units in wanted order.
+    let firsts =
+        order.iter().filter_map(|member| chunks.units().find(|(_, unit)| unit.members.start == *member));
+    let units: Vec<usize> = firsts.map(|(index, _)| index).collect();
+    let sequence = Sequence { moved: moved(chunks, &units), ..Sequence::default() };
+    let mut placer = Placer { body: join.body, chunks, sequence };
     placer.place_units(&units);
     placer.place_the_rest();
     placer.judge_layout_comments();
     placer.sequence
 }
 
-/// Units in wanted order, by chunk index.
-fn unit_order(chunks: &Chunks, order: &[usize]) -> Vec<usize> {
-    let firsts = order.iter().filter_map(|member| {
-        let chunk = chunks.of_member(*member)?;
-        (chunks.get(chunk)?.members.start == *member).then_some(chunk)
-    });
-    firsts.collect()
-}
-
 /// Which chunks move: units outside a heaviest ascending subsequence, weighed by lines, and what follows them.
 fn moved(chunks: &Chunks, units: &[usize]) -> Vec<bool> {
-    let weight = |unit: usize| chunks.get(unit).map_or(0, |chunk| chunk.lines.len());
-    let kept = heaviest_ascending(units, weight);
-    let mut moved = vec![false; chunks.list.len()];
-    for unit in units {
-        if let Some(moved) = moved.get_mut(*unit) {
-            *moved = !kept.contains(unit);
-        }
-    }
-    for (index, chunk) in chunks.list.iter().enumerate() {
-        if let Role::Follow(unit) = chunk.role {
-            let with = moved.get(unit).copied().unwrap_or(false);
-            if let Some(moved) = moved.get_mut(index) {
-                *moved = with;
-            }
-        }
-    }
-    moved
+    let kept = heaviest_ascending(units, |unit| chunks.get(unit).map_or(0, |chunk| chunk.lines.len()));
+    let has_moved = |unit: usize| units.contains(&unit) && !kept.contains(&unit);
+    let moved = chunks.list.iter().enumerate().map(|(index, chunk)| match chunk.role {
+        Role::Follow(unit) => has_moved(unit),
+        _ => has_moved(index),
+    });
+    moved.collect()
 }
 
 /// An ascending subsequence of greatest weight; among equals the one that ends first.
@@ -100,55 +76,43 @@ struct Placer<'c, 'b, 's, 't> {
 impl Placer<'_, '_, '_, '_> {
     /// Units and what follows them, with barriers between their zones.
     fn place_units(&mut self, units: &[usize]) {
-        let is_barrier =
-            |index: &usize| self.chunks.get(*index).is_some_and(|chunk| chunk.role == Role::Barrier);
-        let barriers: Vec<usize> = (0..self.chunks.list.len()).filter(is_barrier).collect();
-        let mut barriers = barriers.into_iter().peekable();
+        let all = self.chunks.list.iter().enumerate();
+        let barriers = all.clone().filter(|(_, chunk)| chunk.role == Role::Barrier);
+        let mut barriers = barriers.map(|(index, _)| index).peekable();
+        let zone = |index: usize| self.chunks.get(index).map_or(0, |chunk| chunk.zone);
         for unit in units {
-            let zone = self.zone(*unit);
-            while let Some(barrier) = barriers.next_if(|barrier| self.zone(*barrier) < zone) {
+            while let Some(barrier) = barriers.next_if(|barrier| zone(*barrier) < zone(*unit)) {
                 self.sequence.items.push(barrier);
             }
             self.sequence.items.push(*unit);
-            let followers = self.chunks.list.iter().enumerate();
-            let followers = followers.filter(|(_, chunk)| chunk.role == Role::Follow(*unit));
+            let followers = all.clone().filter(|(_, chunk)| chunk.role == Role::Follow(*unit));
             self.sequence.items.extend(followers.map(|(index, _)| index));
         }
         self.sequence.items.extend(barriers);
     }
 
-    fn zone(&self, index: usize) -> u32 {
-        self.chunks.get(index).map_or(0, |chunk| chunk.zone)
-    }
-
     /// Comments, inactive blocks and comments about the layout, each between its old neighbours as far as they stayed.
     fn place_the_rest(&mut self) {
-        for index in 0..self.chunks.list.len() {
-            let role = self.chunks.get(index).map(|chunk| chunk.role);
-            if matches!(role, Some(Role::Stay | Role::Idle | Role::Layout)) {
-                let at = self.place_for(index);
+        for (index, chunk) in self.chunks.list.iter().enumerate() {
+            if matches!(chunk.role, Role::Stay | Role::Idle | Role::Layout) {
+                let at = self.place_for(index, chunk.path.len());
                 self.sequence.items.insert(at, index);
             }
         }
     }
 
-    fn place_for(&mut self, index: usize) -> usize {
+    fn place_for(&mut self, index: usize, depth: usize) -> usize {
         let scope = self.scope(index);
         let is_placed = |other: &usize| self.sequence.items.contains(other);
         let is_anchor = |other: &usize| is_placed(other) && self.sequence.moved.get(*other) == Some(&false);
-        let depth = self.chunks.get(index).map_or(0, |chunk| chunk.path.len());
-        let next = (index + 1..scope.end).find(is_anchor);
-        let before = (scope.start..index).rev().find(is_anchor);
-        if let Some(next) = next {
+        if let Some(next) = (index + 1..scope.end).find(is_anchor) {
             return self.ahead_of(next, depth);
         }
-        if let Some(before) = before {
+        if let Some(before) = (scope.start..index).rev().find(is_anchor) {
             return self.behind(before, depth);
         }
         // All of its block has moved: it goes with what was before it, else behind it.
-        if let Some(moved) = self.sequence.moved.get_mut(index) {
-            *moved = true;
-        }
+        self.sequence.moved[index] = true;
         let is_placed = |other: &usize| self.sequence.items.contains(other);
         let before = (scope.start..index).rev().find(is_placed);
         match (before, (index + 1..scope.end).find(is_placed)) {
@@ -163,27 +127,21 @@ impl Placer<'_, '_, '_, '_> {
         let all = 0..self.chunks.list.len();
         let path = self.chunks.get(index).map_or(&[][..], |chunk| &chunk.path);
         let Some(block) = path.last() else { return all };
-        let is_inside = |other: &usize| {
-            let chunk = self.chunks.get(*other);
-            chunk.is_some_and(|chunk| chunk.path.contains(block))
-        };
+        let is_inside =
+            |other: &usize| self.chunks.get(*other).is_some_and(|chunk| chunk.path.contains(block));
         let first = all.clone().find(is_inside).unwrap_or(index);
         let last = all.rev().find(is_inside).unwrap_or(index);
         first..last + 1
     }
 
     fn position(&self, index: usize) -> usize {
-        let found = self.sequence.items.iter().position(|item| *item == index);
-        found.unwrap_or(self.sequence.items.len())
+        self.sequence.items.iter().position(|item| *item == index).unwrap_or(self.sequence.items.len())
     }
 
     /// The place before a chunk, and before those that share its block at this depth.
     fn ahead_of(&self, next: usize, depth: usize) -> usize {
         let mut at = self.position(next);
-        while let Some(item) = at.checked_sub(1).and_then(|at| self.sequence.items.get(at)) {
-            if !self.share_block(*item, next, depth) {
-                break;
-            }
+        while at > 0 && self.share_block(self.sequence.items[at - 1], next, depth) {
             at -= 1;
         }
         at
@@ -193,8 +151,8 @@ impl Placer<'_, '_, '_, '_> {
     fn behind(&self, before: usize, depth: usize) -> usize {
         let mut at = self.position(before) + 1;
         while let Some(item) = self.sequence.items.get(at) {
-            let role = self.chunks.get(*item).map(|chunk| chunk.role);
-            let follows = matches!(role, Some(Role::Follow(_)));
+            let chunk = self.chunks.get(*item);
+            let follows = chunk.is_some_and(|chunk| matches!(chunk.role, Role::Follow(_)));
             if !follows && !self.share_block(*item, before, depth) {
                 break;
             }
@@ -232,22 +190,17 @@ impl Placer<'_, '_, '_, '_> {
         self.sequence.items.retain(|item| !self.sequence.dropped.contains(item));
     }
 
-    fn is_unit(&self, index: usize) -> bool {
-        self.chunks.get(index).is_some_and(|chunk| chunk.role == Role::Unit)
-    }
-
     /// The units right before and behind a chunk.
     fn neighbours(&self, items: &[usize], index: usize) -> (Option<usize>, Option<usize>) {
-        let at = items.iter().position(|item| *item == index).unwrap_or(0);
-        let (before, behind) = items.split_at(at);
-        let before = before.iter().rev().find(|item| self.is_unit(**item));
-        let behind = behind.iter().find(|item| self.is_unit(**item));
+        let (before, behind) = items.split_at(items.iter().position(|item| *item == index).unwrap_or(0));
+        let before = before.iter().rev().find(|item| self.chunks.is_unit(**item));
+        let behind = behind.iter().find(|item| self.chunks.is_unit(**item));
         (before.copied(), behind.copied())
     }
 
     fn units_before(&self, items: &[usize], index: usize) -> Vec<usize> {
         let before = items.iter().take_while(|item| **item != index);
-        let mut units: Vec<usize> = before.copied().filter(|item| self.is_unit(*item)).collect();
+        let mut units: Vec<usize> = before.copied().filter(|item| self.chunks.is_unit(*item)).collect();
         units.sort_unstable();
         units
     }

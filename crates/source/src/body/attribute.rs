@@ -67,5 +67,5 @@ pub(crate) fn is_shouted(word: &[u8]) -> bool {
 }
 
 fn contains(word: &[u8], part: &[u8]) -> bool {
-    word.windows(part.len()).any(|window| window == part)
+    memchr::memmem::find(word, part).is_some()
 }

@@ -19,8 +19,9 @@ pub(crate) fn words(comment: &[u8]) -> Vec<String> {
 /// `/* --- cacheline 1 boundary (64 bytes) --- */`.
 pub(crate) fn is_layout_comment(comment: &[u8]) -> bool {
     let words = words(comment);
+    let has_number = words.iter().any(|word| is_number(word));
     let names_layout = words.iter().any(|word| matches!(word.as_str(), "hole" | "holes"))
-        || (has(&words, "padding") && words.iter().any(|word| is_number(word)))
+        || (has_number && words.iter().any(|word| word == "padding"))
         || names_line(&words);
     let is_filler = |word: &String| FILLERS.split(' ').any(|filler| filler == word) || is_number(word);
     names_layout && words.len() <= LAYOUT_WORDS && words.iter().all(is_filler)
@@ -31,23 +32,17 @@ pub(crate) fn names_cacheline(comment: &[u8]) -> bool {
     names_line(&words(comment))
 }
 
-/// Whether it names a numbered cacheline.
 fn names_line(words: &[String]) -> bool {
-    let begins = matches!(words.first().map(String::as_str), Some("cacheline"))
-        || (words.len() > 1 && words[0] == "cache" && words[1] == "line");
-    begins && words.iter().any(|word| is_number(word))
-}
-
-fn has(words: &[String], wanted: &str) -> bool {
-    words.iter().any(|word| word == wanted)
+    let first: Vec<&str> = words.iter().take(2).map(String::as_str).collect();
+    matches!(first.as_slice(), ["cacheline", ..] | ["cache", "line"])
+        && words.iter().any(|word| is_number(word))
 }
 
 fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a comment is kernel-doc's switch between documented and undocumented members
-/// (Documentation/doc-guide/kernel-doc.rst, "Members").
+/// Whether a comment switches between documented and undocumented members (Documentation/doc-guide/kernel-doc.rst).
 pub(crate) fn is_section(comment: &[u8]) -> bool {
     let inner = String::from_utf8_lossy(comment);
     let inner = inner.trim_start_matches(['/', '*', ' ', '\t']);

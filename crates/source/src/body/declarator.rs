@@ -2,11 +2,52 @@
 
 use super::attribute;
 use super::macros;
-use super::member::{Declarator, Declares, MemberShape};
-use super::part::{Part, at_commas, parts};
+use super::statement::{Declarator, Declares, MemberShape};
 use crate::definition::lossy;
-use crate::scan::SourceText;
+use crate::scan::{SourceText, TokenKind};
 use std::ops::Range;
+
+/// One part of a declaration at its own level, with its token index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Word(usize),
+    Mark(u8),
+    /// Opening bracket, its token and the closing token.
+    Group(u8, usize, usize),
+    /// A literal or number.
+    Other,
+}
+
+impl Part {
+    fn is_group(&self, open: u8) -> bool {
+        matches!(self, Self::Group(found, _, _) if *found == open)
+    }
+}
+
+/// The parts of a token range, comments and preprocessor lines left out.
+fn parts(source: &SourceText, tokens: Range<usize>) -> Vec<Part> {
+    let mut found = Vec::new();
+    let mut at = tokens.start;
+    while let Some(kind) = source.kind(at).filter(|_| at < tokens.end) {
+        match kind {
+            TokenKind::Comment | TokenKind::Directive => {}
+            TokenKind::Word => found.push(Part::Word(at)),
+            TokenKind::Punct(open @ (b'(' | b'[' | b'{')) => {
+                let close = source.partner(at).filter(|close| (at..tokens.end).contains(close)).unwrap_or(at);
+                found.push(Part::Group(open, at, close));
+                at = close;
+            }
+            TokenKind::Punct(mark) => found.push(Part::Mark(mark)),
+            TokenKind::Quoted | TokenKind::Number => found.push(Part::Other),
+        }
+        at += 1;
+    }
+    found
+}
+
+fn at_commas(parts: &[Part]) -> impl Iterator<Item = &[Part]> {
+    parts.split(|part| *part == Part::Mark(b','))
+}
 
 /// Reads the tokens of one statement, with or without its semicolon.
 pub(crate) fn declares(source: &SourceText, tokens: Range<usize>) -> Declares {
@@ -35,9 +76,7 @@ pub(crate) fn attributes(source: &SourceText, tokens: Range<usize>) -> Vec<Strin
         let text = source.text(*word);
         match all.get(index + 1) {
             Some(Part::Group(b'(', _, close)) if is_attribute_call(text) => {
-                let start = source.token(*word).map_or(0, |token| token.start);
-                let end = source.token(*close).map_or(start, |token| token.end);
-                found.push(lossy(source.slice(start..end)));
+                found.push(lossy(source.slice(source.span(*word, *close))));
             }
             _ if attribute::is_plain(text) => found.push(lossy(text)),
             _ => {}
@@ -88,8 +127,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     fn declaration(&self, all: &[Part]) -> Declares {
-        let first = self.text(all.first());
-        if matches!(first, b"static_assert" | b"_Static_assert") {
+        if matches!(self.text(all.first()), b"static_assert" | b"_Static_assert") {
             return Declares::Nothing;
         }
         let body = all.iter().position(|part| part.is_group(b'{'));
@@ -105,7 +143,7 @@ impl<'t> Reader<'_, 't> {
         if keyword.is_none() {
             return Declares::Unknown;
         }
-        if tail.iter().all(|part| matches!(part, Part::Word(_)) && self.is_quiet(part)) {
+        if tail.iter().all(|part| attribute::is_qualifier(self.text(Some(part)))) {
             let has_tag = head.len() > 1 && self.text(head.last()) != self.text(keyword);
             return match (self.text(keyword), has_tag) {
                 (b"enum", _) => Declares::Nothing,
@@ -113,12 +151,7 @@ impl<'t> Reader<'_, 't> {
                 (_, true) => Declares::Members(vec![Declarator::unnamed(MemberShape::Aggregate).optional()]),
             };
         }
-        let found: Option<Vec<Declarator>> = at_commas(tail).map(|part| self.later(part)).collect();
-        found.map_or(Declares::Unknown, Declares::Members)
-    }
-
-    fn is_quiet(&self, part: &Part) -> bool {
-        attribute::is_qualifier(self.text(Some(part)))
+        all_of(at_commas(tail).map(|part| self.later(part)))
     }
 
     /// A declaration without a body of its own.
@@ -137,9 +170,7 @@ impl<'t> Reader<'_, 't> {
         }
         let mut segments = at_commas(all);
         let first = segments.next().and_then(|segment| self.first(segment));
-        let rest = segments.map(|segment| self.later(segment));
-        let found: Option<Vec<Declarator>> = std::iter::once(first).chain(rest).collect();
-        found.map_or(Declares::Unknown, Declares::Members)
+        all_of(std::iter::once(first).chain(segments.map(|segment| self.later(segment))))
     }
 
     /// Whether a macro stands before a whole declaration, as `ACPI_COMMON_HEADER u32 value`: it may declare members.
@@ -154,70 +185,64 @@ impl<'t> Reader<'_, 't> {
 
     /// The declarator behind the type.
     fn first(&self, segment: &[Part]) -> Option<Declarator> {
-        let (before, has_bits) = cut_at_colon(segment);
-        if let Some(name) = self.in_parentheses(before) {
-            return Some(Declarator::named(name, self.shape(before, has_bits)));
-        }
-        match self.name_after_type(before) {
-            Some(name) => Some(Declarator::named(name, self.shape(before, has_bits))),
-            None if has_bits => Some(Declarator::unnamed(MemberShape::UnnamedBits)),
-            None => None,
-        }
+        self.declarator(segment, |before| self.name_after_type(before))
     }
 
     /// A declarator without a type before it.
     fn later(&self, segment: &[Part]) -> Option<Declarator> {
-        let (before, has_bits) = cut_at_colon(segment);
-        let name = self.in_parentheses(before);
-        let name = name.or_else(|| self.candidates(before).last().copied());
-        match name {
+        self.declarator(segment, |before| self.candidates(before).last().copied())
+    }
+
+    fn declarator<'p>(
+        &self,
+        segment: &'p [Part],
+        plain_name: impl Fn(&'p [Part]) -> Option<&'t [u8]>,
+    ) -> Option<Declarator> {
+        let colon = segment.iter().position(|part| *part == Part::Mark(b':'));
+        let (before, has_bits) = (&segment[..colon.unwrap_or(segment.len())], colon.is_some());
+        match self.in_parentheses(before).or_else(|| plain_name(before)) {
             Some(name) => Some(Declarator::named(name, self.shape(before, has_bits))),
-            None if has_bits => Some(Declarator::unnamed(MemberShape::UnnamedBits)),
-            None => None,
+            None => has_bits.then(|| Declarator::unnamed(MemberShape::UnnamedBits)),
         }
     }
 
     fn shape(&self, before: &[Part], has_bits: bool) -> MemberShape {
-        let array = before.iter().find(|part| part.is_group(b'['));
-        match array {
+        match before.iter().find(|part| part.is_group(b'[')) {
             _ if has_bits => MemberShape::BitField,
-            Some(Part::Group(_, open, close)) if self.is_empty_array(*open, *close) => MemberShape::Flexible,
+            Some(Part::Group(_, open, close))
+                if close - open == 1 || (close - open == 2 && self.source.text(open + 1) == b"0") =>
+            {
+                MemberShape::Flexible
+            }
             _ => MemberShape::Field,
         }
-    }
-
-    fn is_empty_array(&self, open: usize, close: usize) -> bool {
-        close == open + 1 || (close == open + 2 && self.source.text(open + 1) == b"0")
     }
 
     /// The name in `(*name)(…)`, `(*name)[…]` and deeper nests.
     fn in_parentheses(&self, parts_here: &[Part]) -> Option<&'t [u8]> {
         let mut here = parts_here.to_vec();
+        let mut is_inner = false;
         loop {
-            let at = (0..here.len()).find(|at| self.is_declarator_group(&here, *at))?;
-            let Some(Part::Group(_, open, close)) = here.get(at).copied() else { return None };
-            let inside = parts(self.source, open + 1..close);
-            let inside = self.without_attributes(&inside);
-            if (0..inside.len()).any(|at| self.is_declarator_group(&inside, at)) {
-                here = inside;
-                continue;
+            match (0..here.len()).find_map(|at| self.declarator_group(&here, at)) {
+                Some(inside) => here = inside,
+                None if is_inner => return self.candidates(&here).last().copied(),
+                None => return None,
             }
-            return self.candidates(&inside).last().copied();
+            is_inner = true;
         }
     }
 
-    /// Whether the group at `at` holds a declarator rather than arguments.
-    fn is_declarator_group(&self, here: &[Part], at: usize) -> bool {
-        let Some(Part::Group(b'(', open, close)) = here.get(at).copied() else { return false };
-        let before = at.checked_sub(1).and_then(|before| here.get(before));
-        if attribute::is_call(self.text(before)) {
-            return false;
+    /// What is inside the group at `at`, if that is a declarator rather than arguments.
+    fn declarator_group(&self, here: &[Part], at: usize) -> Option<Vec<Part>> {
+        let Some(Part::Group(b'(', open, close)) = here.get(at).copied() else { return None };
+        if attribute::is_call(self.text(at.checked_sub(1).and_then(|before| here.get(before)))) {
+            return None;
         }
-        let inside = parts(self.source, open + 1..close);
-        let inside = self.without_attributes(&inside);
+        let inside = self.without_attributes(&parts(self.source, open + 1..close));
         let points = inside.contains(&Part::Mark(b'*')) || inside.contains(&Part::Mark(b'^'));
         let follows = here.get(at + 1).is_some_and(|next| next.is_group(b'(') || next.is_group(b'['));
-        matches!(inside.first(), Some(Part::Mark(b'*' | b'^'))) || (points && follows)
+        let begins = matches!(inside.first(), Some(Part::Mark(b'*' | b'^')));
+        (begins || (points && follows)).then_some(inside)
     }
 
     /// The name in `type name`, where the type takes at least one word.
@@ -241,18 +266,13 @@ impl<'t> Reader<'_, 't> {
             }
         }
         if !has_type {
-            rest = self.behind_type_name(rest);
+            // `name_t` or `MACRO(x)` used as a type.
+            rest = match rest {
+                [Part::Word(_), Part::Group(b'(', _, _), tail @ ..] | [Part::Word(_), tail @ ..] => tail,
+                _ => &[],
+            };
         }
         choose(&self.candidates(rest))
-    }
-
-    /// What follows `name_t` or `MACRO(x)` used as a type.
-    fn behind_type_name<'p>(&self, rest: &'p [Part]) -> &'p [Part] {
-        match rest {
-            [Part::Word(_), Part::Group(b'(', _, _), tail @ ..] => tail,
-            [Part::Word(_), tail @ ..] => tail,
-            _ => &[],
-        }
     }
 
     /// Words that could be the name: behind the last `*`, before the first `[`, no call, qualifier or type word.
@@ -280,9 +300,6 @@ fn choose<'t>(candidates: &[&'t [u8]]) -> Option<&'t [u8]> {
     }
 }
 
-fn cut_at_colon(segment: &[Part]) -> (&[Part], bool) {
-    match segment.iter().position(|part| *part == Part::Mark(b':')) {
-        Some(at) => (segment.get(..at).unwrap_or(segment), true),
-        None => (segment, false),
-    }
+fn all_of(found: impl Iterator<Item = Option<Declarator>>) -> Declares {
+    found.collect::<Option<Vec<_>>>().map_or(Declares::Unknown, Declares::Members)
 }

@@ -51,8 +51,7 @@ struct Open {
 
 impl Splitter<'_, '_> {
     fn element(&mut self) -> Result<(), Refusal> {
-        let kind = self.source.token(self.at).map(|token| token.kind);
-        match kind {
+        match self.source.kind(self.at) {
             Some(TokenKind::Comment) => self.elements.push(Element::Comment(self.at)),
             Some(TokenKind::Directive) => self.elements.push(Element::Directive(self.at)),
             _ => return self.statement(),
@@ -64,7 +63,8 @@ impl Splitter<'_, '_> {
     fn statement(&mut self) -> Result<(), Refusal> {
         let mut open =
             Open { first: self.at, end: self.at, depth: 0, is_tangled: false, after_semicolon: false };
-        while self.at < self.end && !self.is_complete(&open) {
+        while self.at < self.end && !(open.depth == 0 && (open.after_semicolon || self.is_whole_macro(&open)))
+        {
             self.advance(&mut open)?;
         }
         // Comments behind its last token are elements of their own.
@@ -73,27 +73,22 @@ impl Splitter<'_, '_> {
         Ok(())
     }
 
-    fn is_complete(&self, open: &Open) -> bool {
-        open.depth == 0 && (open.after_semicolon || self.is_whole_macro(open))
-    }
-
     fn advance(&mut self, open: &mut Open) -> Result<(), Refusal> {
-        let Some(token) = self.source.token(self.at) else { return Err(self.unbalanced()) };
-        match token.kind {
-            TokenKind::Comment => {
+        match self.source.kind(self.at) {
+            Some(TokenKind::Comment) => {
                 self.at += 1;
                 return Ok(());
             }
-            TokenKind::Directive => {
+            Some(TokenKind::Directive) => {
                 self.conditional(open, self.at)?;
                 open.is_tangled = true;
             }
-            TokenKind::Punct(b'{' | b'(' | b'[') => {
+            Some(TokenKind::Punct(b'{' | b'(' | b'[')) => {
                 self.group(open)?;
                 open.after_semicolon = false;
             }
-            TokenKind::Punct(b'}' | b')' | b']') => return Err(self.unbalanced()),
-            kind => open.after_semicolon = kind == TokenKind::Punct(b';'),
+            Some(TokenKind::Punct(b'}' | b')' | b']')) | None => return Err(self.unbalanced(self.at)),
+            kind => open.after_semicolon = kind == Some(TokenKind::Punct(b';')),
         }
         self.at += 1;
         open.end = self.at;
@@ -102,9 +97,8 @@ impl Splitter<'_, '_> {
 
     /// Goes to a group's closing bracket; preprocessor lines inside may reach beyond it.
     fn group(&mut self, open: &mut Open) -> Result<(), Refusal> {
-        let partner = self.source.partner(self.at);
-        let close = partner.filter(|close| (self.at..self.end).contains(close));
-        let close = close.ok_or_else(|| self.unbalanced())?;
+        let close = self.source.partner(self.at).filter(|close| (self.at..self.end).contains(close));
+        let close = close.ok_or_else(|| self.unbalanced(self.at))?;
         let before = (open.depth, open.first);
         for index in self.at + 1..close {
             if self.source.directive(index).is_some() {
@@ -116,8 +110,7 @@ impl Splitter<'_, '_> {
         Ok(())
     }
 
-    /// Follows a preprocessor line inside a statement. An arm's end that the statement didn't open draws the whole
-    /// block into the statement.
+    /// Follows a preprocessor line inside a statement. The end of an arm opened before it draws the whole block into it.
     fn conditional(&mut self, open: &mut Open, index: usize) -> Result<(), Refusal> {
         match self.source.directive(index) {
             Some(Directive::If(_)) => open.depth += 1,
@@ -144,11 +137,11 @@ impl Splitter<'_, '_> {
                 _ => {}
             }
         }
-        Err(Refusal::Unbalanced { line: self.source.line_of(index) })
+        Err(self.unbalanced(index))
     }
 
-    fn unbalanced(&self) -> Refusal {
-        Refusal::Unbalanced { line: self.source.line_of(self.at) }
+    fn unbalanced(&self, token: usize) -> Refusal {
+        Refusal::Unbalanced(self.source.line_of(token))
     }
 
     /// Whether what was read is a macro that needs no semicolon, as `randomized_struct_fields_start`.
@@ -166,9 +159,15 @@ impl Splitter<'_, '_> {
         self.source.skip_silent(open.end, self.end)
     }
 
+    /// Whether nothing follows, or a word on a later line that isn't indented as a continuation.
     fn ends_here(&self, open: &Open) -> bool {
         let next = self.next(open);
-        next >= self.end || self.begins_statement(open.first, open.end, next)
+        let lines = self.source.lines();
+        let column = |token: usize| lines.column(self.source.bytes(), self.source.start(token));
+        let last = self.source.span(open.first, open.end.saturating_sub(1)).end.saturating_sub(1);
+        let on_later_line = || self.source.line_of(next) > lines.number(last);
+        next >= self.end
+            || self.source.word(next).is_some() && on_later_line() && column(next) <= column(open.first)
     }
 
     /// Whether the statement so far is `word(…)`.
@@ -176,22 +175,5 @@ impl Splitter<'_, '_> {
         let bracket = self.source.skip_silent(open.first + 1, open.end);
         let close = self.source.partner(bracket);
         self.source.is_punct(bracket, b'(') && close == Some(open.end - 1)
-    }
-
-    /// Whether the word at `next` stands on a later line that isn't indented as a continuation.
-    fn begins_statement(&self, first: usize, end: usize, next: usize) -> bool {
-        let last = end.saturating_sub(1);
-        let on_later_line = self.source.line_of(next) > self.end_line(last);
-        self.source.word(next).is_some() && on_later_line && self.column(next) <= self.column(first)
-    }
-
-    fn end_line(&self, index: usize) -> u32 {
-        let token = self.source.token(index);
-        token.map_or(0, |token| self.source.lines().number(token.end.saturating_sub(1)))
-    }
-
-    fn column(&self, index: usize) -> usize {
-        let token = self.source.token(index);
-        token.map_or(0, |token| self.source.lines().column(self.source.bytes(), token.start))
     }
 }

@@ -2,13 +2,10 @@
 
 use super::attribute::is_tag_keyword;
 use super::comment::words;
-use super::member::MemberShape;
-use super::statement::{FixedPlace, Piece, PieceKind};
-use super::whole::Body;
+use super::statement::{FixedPlace, MemberShape, Piece, PieceKind, Statement};
 use crate::definition::lossy;
 use crate::scan::{SourceText, TokenKind};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 /// Words that make a wish a rule.
 const RULES: &str = "must has have needs need keep always should shall leave";
@@ -42,119 +39,102 @@ enum Reach {
 }
 
 /// Pins statements whose comments or shape fix their place.
-pub(crate) fn find_pins(body: &mut Body) {
-    let mut found = Vec::new();
-    for (index, piece) in body.pieces.iter().enumerate() {
-        let PieceKind::Statements(statements) = &piece.kind else { continue };
-        let rule = piece.comments.iter().find_map(|token| rule(body.source, *token));
-        if let Some((pin, reach)) = rule {
-            let more = reached(body, index, reach, statements);
-            found.extend(statements.iter().copied().chain(more).map(|at| (at, pin.clone())));
-        }
-    }
-    for (statement, pin) in found {
-        if let Some(statement) = body.statements.get_mut(statement) {
-            statement.pin.get_or_insert(pin);
-        }
-    }
-    pin_by_inner(body);
-    pin_by_end(body);
-    pin_by_shape(body);
-    pin_by_use(body);
-}
-
-/// Pins unnamed structs and unions by comments inside: their members are the outer struct's.
-fn pin_by_inner(body: &mut Body) {
-    let source = body.source;
-    for statement in &mut body.statements {
-        let mut declarators = statement.declarators().iter();
-        if !declarators.any(|member| member.name.is_none() && member.shape == MemberShape::Aggregate) {
-            continue;
-        }
-        let is_comment = |at: &usize| source.token(*at).is_some_and(|token| token.kind == TokenKind::Comment);
-        let found = statement.tokens.clone().filter(is_comment).find_map(|comment| rule(source, comment));
-        if let Some((pin, _)) = found {
-            statement.pin.get_or_insert(pin);
-        }
+pub(crate) fn find_pins(source: &SourceText, statements: &mut [Statement], pieces: &[Piece]) {
+    let mut ruled = by_comments(source, statements.len(), pieces);
+    let mut below = below_last(source, pieces);
+    let users = users(source, statements);
+    let last = statements.len();
+    for (number, statement) in (1..).zip(statements) {
+        let pin = ruled.remove(&(number - 1)).or_else(|| inner(source, statement));
+        let pin = pin.or_else(|| below.take_if(|_| number == last));
+        statement.pin = pin.or_else(|| shape(statement)).or_else(|| used(source, statement, &users));
     }
 }
 
-/// Pins the last statement by a comment below it, such as `/* Do not put anything below here! */`.
-fn pin_by_end(body: &mut Body) {
-    let is_statement = |piece: &Piece| matches!(piece.kind, PieceKind::Statements(_));
-    let behind = body.pieces.iter().rposition(is_statement).map_or(0, |last| last + 1);
-    let pieces = body.pieces.get(behind..).unwrap_or_default().iter();
-    let comments = pieces.filter(|piece| piece.kind == PieceKind::Comment).flat_map(|piece| &piece.comments);
-    let found = comments.filter_map(|comment| rule(body.source, *comment)).next();
-    if let (Some((pin, _)), Some(last)) = (found, body.statements.last_mut()) {
-        last.pin.get_or_insert(pin);
-    }
-}
-
-/// Statements behind a rule's own that it is about too.
-fn reached(body: &Body, piece: usize, reach: Reach, own: &[usize]) -> Vec<usize> {
-    let next = own.last().map_or(0, |last| last + 1);
-    match reach {
-        Reach::Count(count) => (next..body.statements.len()).take(count.saturating_sub(own.len())).collect(),
-        Reach::Paragraph => {
-            let below = body.pieces.get(piece + 1..).unwrap_or_default().iter();
-            let below =
-                below.take_while(|piece| piece.blank_before == 0 && !begins_with_comment(body, piece));
-            below
-                .map_while(|piece| match &piece.kind {
-                    PieceKind::Statements(statements) => Some(statements.clone()),
+/// What comments say of their own statements, and of those behind that they are about too.
+fn by_comments(source: &SourceText, statements: usize, pieces: &[Piece]) -> BTreeMap<usize, FixedPlace> {
+    let mut found = BTreeMap::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        let PieceKind::Statements(own) = &piece.kind else { continue };
+        let rule = piece.comments.iter().find_map(|token| rule(source, *token));
+        let Some((pin, reach)) = rule else { continue };
+        let next = own.last().map_or(0, |last| last + 1);
+        let more: Vec<usize> = match reach {
+            Reach::Count(count) => (next..statements).take(count.saturating_sub(own.len())).collect(),
+            Reach::Paragraph => {
+                let below = pieces[index + 1..].iter();
+                let below =
+                    below.take_while(|piece| piece.blank_before == 0 && !begins_with_comment(source, piece));
+                let below = below.map_while(|piece| match &piece.kind {
+                    PieceKind::Statements(statements) => Some(statements),
                     _ => None,
-                })
-                .flatten()
-                .collect()
+                });
+                below.flatten().copied().collect()
+            }
+        };
+        for at in own.iter().copied().chain(more) {
+            found.entry(at).or_insert_with(|| pin.clone());
         }
     }
+    found
 }
 
 /// Whether the first line of a piece is a comment of its own.
-fn begins_with_comment(body: &Body, piece: &Piece) -> bool {
-    let first = piece.comments.first().and_then(|token| body.source.token(*token));
-    let lines = body.source.lines();
-    first.is_some_and(|comment| {
-        let line = lines.index(comment.start);
-        let before = body.source.slice(lines.start(line)..comment.start);
-        line == piece.lines.start && before.iter().all(u8::is_ascii_whitespace)
+fn begins_with_comment(source: &SourceText, piece: &Piece) -> bool {
+    piece.comments.first().is_some_and(|comment| {
+        let start = source.start(*comment);
+        source.lines().index(start) == piece.lines.start && source.begins_line(start)
     })
 }
 
-fn pin_by_shape(body: &mut Body) {
-    for statement in &mut body.statements {
-        let reason = statement.declarators().iter().find_map(|member| match member.shape {
-            MemberShape::Flexible => Some("an array without length keeps its place"),
-            MemberShape::Marker => Some("it marks a place"),
-            _ => None,
-        });
-        if let Some(reason) = reason {
-            statement.pin.get_or_insert(FixedPlace { line: statement.line, reason: reason.to_owned() });
-        }
-    }
+/// What a comment inside an unnamed struct or union says: its members are the outer struct's.
+fn inner(source: &SourceText, statement: &Statement) -> Option<FixedPlace> {
+    let mut declarators = statement.declarators().iter();
+    declarators.find(|member| member.name.is_none() && member.shape == MemberShape::Aggregate)?;
+    let mut comments = statement.tokens.clone().filter(|at| source.kind(*at) == Some(TokenKind::Comment));
+    comments.find_map(|comment| rule(source, comment)).map(|(pin, _)| pin)
 }
 
-/// Pins declarations that define a type or constant another declaration of the body names: that one must stay behind.
-fn pin_by_use(body: &mut Body) {
-    let mut users: BTreeMap<&[u8], BTreeSet<usize>> = BTreeMap::new();
-    for (index, statement) in body.statements.iter().enumerate() {
-        for word in statement.tokens.clone().filter_map(|token| body.source.word(token)) {
-            users.entry(word).or_default().insert(index);
+/// What a comment below the last statement says of it, such as `/* Do not put anything below here! */`.
+fn below_last(source: &SourceText, pieces: &[Piece]) -> Option<FixedPlace> {
+    let is_statement = |piece: &&Piece| matches!(piece.kind, PieceKind::Statements(_));
+    let behind: Vec<&Piece> = pieces.iter().rev().take_while(|piece| !is_statement(piece)).collect();
+    let comments = behind.into_iter().rev().filter(|piece| piece.kind == PieceKind::Comment);
+    comments.flat_map(|piece| &piece.comments).find_map(|comment| rule(source, *comment)).map(|(pin, _)| pin)
+}
+
+fn shape(statement: &Statement) -> Option<FixedPlace> {
+    let reason = statement.declarators().iter().find_map(|member| match member.shape {
+        MemberShape::Flexible => Some("an array without length keeps its place"),
+        MemberShape::Marker => Some("it marks a place"),
+        _ => None,
+    })?;
+    Some(FixedPlace { line: statement.line, reason: reason.to_owned() })
+}
+
+/// Which statements have a word, for each.
+type Users<'t> = BTreeMap<&'t [u8], BTreeSet<u32>>;
+
+fn users<'t>(source: &SourceText<'t>, statements: &[Statement]) -> Users<'t> {
+    let mut users = Users::new();
+    for (number, statement) in (0..).zip(statements) {
+        for word in statement.tokens.clone().filter_map(|token| source.word(token)) {
+            users.entry(word).or_default().insert(number);
         }
     }
-    for statement in &mut body.statements {
-        let defined = defined_names(body.source, statement.tokens.clone());
-        let used = defined.into_iter().find(|name| users.get(name).is_some_and(|users| users.len() > 1));
-        if let Some(name) = used {
-            let reason = format!("other declarations use `{}`, which it defines", lossy(name));
-            statement.pin.get_or_insert(FixedPlace { line: statement.line, reason });
-        }
-    }
+    users
+}
+
+/// A declaration stays if it defines a type or constant that another one of the body names: that one must stay behind.
+fn used(source: &SourceText, statement: &Statement, users: &Users<'_>) -> Option<FixedPlace> {
+    let mut defined = defined_names(source, statement.tokens.clone()).into_iter();
+    let name = defined.find(|name| users.get(name).is_some_and(|users| users.len() > 1))?;
+    let reason = format!("other declarations use `{}`, which it defines", lossy(name));
+    Some(FixedPlace { line: statement.line, reason })
 }
 
 /// Tags and enumeration constants that a declaration defines.
-fn defined_names<'t>(source: &SourceText<'t>, tokens: Range<usize>) -> Vec<&'t [u8]> {
+fn defined_names<'t>(source: &SourceText<'t>, tokens: std::ops::Range<usize>) -> Vec<&'t [u8]> {
     let mut names = Vec::new();
     for keyword in tokens.clone().filter(|at| source.word(*at).is_some_and(is_tag_keyword)) {
         let tag = source.skip_silent(keyword + 1, tokens.end);
@@ -179,9 +159,9 @@ fn rule(source: &SourceText, comment: usize) -> Option<(FixedPlace, Reach)> {
     let words = words(source.text(comment));
     let place = place(&words);
     let at = place.or_else(|| PHRASES.split(", ").find_map(|phrase| find(&words, phrase)))?;
-    let reach = match place.and_then(|at| counted(words.get(at + 1))) {
+    let reach = match place.and_then(|at| counted(words.get(at + 1)?)) {
         Some(count) => Reach::Count(count),
-        None if words.iter().any(|word| is_plural(word)) => Reach::Paragraph,
+        None if words.iter().any(|word| is_among("these fields members elements", word)) => Reach::Paragraph,
         None => Reach::Count(1),
     };
     let shown = words.get(at.saturating_sub(SHOWN)..words.len().min(at + SHOWN));
@@ -190,17 +170,9 @@ fn rule(source: &SourceText, comment: usize) -> Option<(FixedPlace, Reach)> {
     Some((FixedPlace { line, reason }, reach))
 }
 
-fn counted(word: Option<&String>) -> Option<usize> {
-    match word?.as_str() {
-        "two" | "2" => Some(2),
-        "three" | "3" => Some(3),
-        "four" | "4" => Some(4),
-        _ => None,
-    }
-}
-
-fn is_plural(word: &str) -> bool {
-    matches!(word, "these" | "fields" | "members" | "elements")
+fn counted(word: &str) -> Option<usize> {
+    let numbers = [(2, "two 2"), (3, "three 3"), (4, "four 4")];
+    numbers.into_iter().find(|(_, names)| is_among(names, word)).map(|(number, _)| number)
 }
 
 fn is_among(words: &str, word: &str) -> bool {
@@ -211,18 +183,13 @@ fn is_among(words: &str, word: &str) -> bool {
 fn place(words: &[String]) -> Option<usize> {
     (0..words.len()).find(|at| {
         let is_place = is_among(PLACES, &words[*at]);
-        is_place && governed(words.get(..*at).unwrap_or(&[])) && !is_of_something(words, *at)
+        // The words before it lead back to a rule word.
+        let rule = || words[..*at].iter().rev().find(|word| !is_among(LINKS, word));
+        is_place && rule().is_some_and(|word| is_among(RULES, word)) && !is_of_something(words, *at)
     })
 }
 
-/// Whether the words before a place lead back to a rule word.
-fn governed(before: &[String]) -> bool {
-    let rule = before.iter().rev().find(|word| !is_among(LINKS, word));
-    rule.is_some_and(|word| is_among(RULES, word))
-}
-
-/// Whether an "offset", "start" or "end" is none of the struct's, as in `must be the start of the page`, or no place
-/// at all, as in `should start`.
+/// Whether a place is none of the struct's, as in `must be the start of the page`, or no place, as in `should start`.
 fn is_of_something(words: &[String], at: usize) -> bool {
     let word = |at: usize| words.get(at).map(String::as_str);
     match word(at) {
@@ -274,7 +241,7 @@ mod tests {
     fn pinned(text: &str) -> Vec<String> {
         let source = SourceText::new(text.as_bytes());
         let definition = source.find(&crate::Query::named("s")).unwrap();
-        let body = Body::parse(&source, &definition).unwrap();
+        let body = crate::Body::parse(&source, &definition).unwrap();
         let pinned = body.statements().iter().filter(|statement| statement.pin.is_some());
         pinned.map(|statement| statement.label(&source)).collect()
     }

@@ -1,9 +1,66 @@
-//! The statements of a body, and the lines that belong to them.
+//! The statements of a body, what they declare, and the lines that belong to them.
 
-use super::member::{Declarator, Declares};
 use crate::definition::lossy;
 use crate::scan::SourceText;
 use std::ops::Range;
+
+/// What one statement of a body declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Declares {
+    /// These members, in order.
+    Members(Vec<Declarator>),
+    /// No member: a type, an assertion, a lone semicolon.
+    Nothing,
+    /// A macro or shape this crate doesn't know.
+    Unknown,
+}
+
+/// One member of a declaration, as far as its text tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declarator {
+    /// Its name, unless it has none.
+    pub name: Option<String>,
+    /// What it is.
+    pub shape: MemberShape,
+    /// Whether some configurations or language modes have no such member.
+    pub is_optional: bool,
+}
+
+/// What a member is, as far as its text tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberShape {
+    /// An ordinary member.
+    Field,
+    /// An array without length, or of length 0.
+    Flexible,
+    /// A bit-field.
+    BitField,
+    /// A bit-field without a name; debug info leaves it out.
+    UnnamedBits,
+    /// An unnamed struct or union.
+    Aggregate,
+    /// A member that only marks a place, such as a cacheline group's begin.
+    Marker,
+}
+
+impl Declarator {
+    pub(crate) fn named(name: &[u8], shape: MemberShape) -> Self {
+        Self { name: Some(lossy(name)), ..Self::unnamed(shape) }
+    }
+
+    pub(crate) fn unnamed(shape: MemberShape) -> Self {
+        Self { name: None, shape, is_optional: false }
+    }
+
+    pub(crate) fn optional(self) -> Self {
+        Self { is_optional: true, ..self }
+    }
+}
+
+/// A name for a message, quoted.
+pub(crate) fn quoted(name: Option<&str>) -> String {
+    name.map_or_else(|| "an unnamed member".to_owned(), |name| format!("`{name}`"))
+}
 
 /// One declaration, macro call or assertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,20 +100,15 @@ impl Statement {
         }
     }
 
-    /// Its names for a message, quoted.
+    /// Its names for a message.
     pub(crate) fn label(&self, source: &SourceText) -> String {
-        let names: Vec<String> = self
-            .declarators()
-            .iter()
-            .map(|member| match &member.name {
-                Some(name) => format!("`{name}`"),
-                None => "an unnamed member".to_owned(),
-            })
-            .collect();
-        match names.is_empty() {
-            false => names.join(", "),
-            true => format!("`{}`", first_line(source.slice(self.range.clone()))),
+        let names = self.declarators().iter().map(|member| quoted(member.name.as_deref()));
+        let names: Vec<String> = names.collect();
+        if names.is_empty() {
+            let first = source.slice(self.range.clone()).split(|byte| matches!(byte, b'\n' | b'\r')).next();
+            return format!("`{}`", lossy(first.unwrap_or_default()));
         }
+        names.join(", ")
     }
 }
 
@@ -83,9 +135,4 @@ pub(crate) enum PieceKind {
     Layout,
     /// A preprocessor line, by token.
     Directive(usize),
-}
-
-fn first_line(text: &[u8]) -> String {
-    let end = text.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-    lossy(text.get(..end.unwrap_or(text.len())).unwrap_or(text))
 }

@@ -2,7 +2,7 @@
 
 use super::statement::{Piece, PieceKind};
 use crate::refusal::Refusal;
-use crate::scan::{Directive, Literal, SourceText};
+use crate::scan::{Directive, Literal, SourceText, line_number};
 
 /// Deeper nests, and longer chains of `#elif`, are no real header's.
 const LIMIT: usize = 128;
@@ -44,15 +44,10 @@ pub(crate) struct Tree {
 pub(crate) fn grow(source: &SourceText, pieces: &mut [Piece]) -> Result<Tree, Refusal> {
     let mut grower = Grower { tree: Tree { blocks: Vec::new(), root: Vec::new() }, open: Vec::new() };
     for (index, piece) in pieces.iter_mut().enumerate() {
-        let directive = match piece.kind {
-            PieceKind::Directive(token) => source.directive(token),
-            _ => None,
-        };
-        let line = u32::try_from(piece.lines.start + 1).unwrap_or(u32::MAX);
-        grower.take(index, directive, piece, line)?;
+        grower.take(source, index, piece)?;
     }
     match grower.open.pop() {
-        Some((_, line)) => Err(Refusal::Unbalanced { line }),
+        Some((_, line)) => Err(Refusal::Unbalanced(line)),
         None => Ok(grower.tree),
     }
 }
@@ -64,23 +59,26 @@ struct Grower {
 }
 
 impl Grower {
-    fn take(
-        &mut self,
-        index: usize,
-        directive: Option<Directive>,
-        piece: &mut Piece,
-        line: u32,
-    ) -> Result<(), Refusal> {
+    fn take(&mut self, source: &SourceText, index: usize, piece: &mut Piece) -> Result<(), Refusal> {
+        let line = line_number(piece.lines.start);
+        let directive = match piece.kind {
+            PieceKind::Directive(token) => source.directive(token),
+            _ => None,
+        };
         match directive {
-            Some(Directive::If(_)) if self.open.len() >= LIMIT => return Err(Refusal::TooDeep { line }),
-            Some(Directive::If(literal)) => self.open_block(index, literal, line),
+            Some(Directive::If(_)) if self.open.len() >= LIMIT => return Err(Refusal::TooDeep(line)),
+            Some(Directive::If(literal)) => {
+                let block = self.tree.blocks.len();
+                self.push(Node::Block(block));
+                let arm = Arm { piece: index, literals: vec![literal], nodes: Vec::new() };
+                self.tree.blocks.push(Block { home: self.home(), arms: vec![arm], end: index });
+                self.open.push((block, line));
+            }
             Some(Directive::Elif(literal)) => self.open_arm(index, Some(literal), line)?,
             Some(Directive::Else) => self.open_arm(index, None, line)?,
             Some(Directive::Endif) => {
-                let (block, _) = self.open.pop().ok_or(Refusal::Unbalanced { line })?;
-                if let Some(block) = self.tree.blocks.get_mut(block) {
-                    block.end = index;
-                }
+                let (block, _) = self.open.pop().ok_or(Refusal::Unbalanced(line))?;
+                self.tree.blocks[block].end = index;
             }
             _ => {
                 piece.home = self.home();
@@ -91,41 +89,28 @@ impl Grower {
     }
 
     fn home(&self) -> Option<(usize, usize)> {
-        let (block, _) = self.open.last()?;
-        let arms = self.tree.blocks.get(*block).map_or(1, |block| block.arms.len());
-        Some((*block, arms.saturating_sub(1)))
+        self.open.last().map(|(block, _)| (*block, self.tree.blocks[*block].arms.len().saturating_sub(1)))
     }
 
     fn push(&mut self, node: Node) {
-        let innermost = self.open.last().map(|(block, _)| *block);
-        let block = innermost.and_then(|block| self.tree.blocks.get_mut(block));
-        match block.and_then(|block| block.arms.last_mut()) {
-            Some(arm) => arm.nodes.push(node),
+        match self.home() {
+            Some((block, arm)) => self.tree.blocks[block].arms[arm].nodes.push(node),
             None => self.tree.root.push(node),
         }
     }
 
-    fn open_block(&mut self, piece: usize, literal: Literal, line: u32) {
-        let index = self.tree.blocks.len();
-        self.push(Node::Block(index));
-        let arm = Arm { piece, literals: vec![literal], nodes: Vec::new() };
-        self.tree.blocks.push(Block { home: self.home(), arms: vec![arm], end: piece });
-        self.open.push((index, line));
-    }
-
     fn open_arm(&mut self, piece: usize, literal: Option<Literal>, line: u32) -> Result<(), Refusal> {
-        let innermost = self.open.last().map(|(block, _)| *block);
-        let block = innermost.and_then(|block| self.tree.blocks.get_mut(block));
-        let block = block.ok_or(Refusal::Unbalanced { line })?;
-        if block.arms.len() >= LIMIT {
-            return Err(Refusal::TooDeep { line });
+        let (block, _) = self.open.last().ok_or(Refusal::Unbalanced(line))?;
+        let arms = &mut self.tree.blocks[*block].arms;
+        if arms.len() >= LIMIT {
+            return Err(Refusal::TooDeep(line));
         }
-        let mut literals = block.arms.last().map_or_else(Vec::new, |arm| arm.literals.clone());
-        if let Some(last) = literals.pop() {
-            literals.push(last.negated());
+        let mut literals = arms.last().map_or_else(Vec::new, |arm| arm.literals.clone());
+        if let Some(last) = literals.last_mut() {
+            last.holds = !last.holds;
         }
         literals.extend(literal);
-        block.arms.push(Arm { piece, literals, nodes: Vec::new() });
+        arms.push(Arm { piece, literals, nodes: Vec::new() });
         Ok(())
     }
 }

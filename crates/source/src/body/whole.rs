@@ -2,7 +2,9 @@
 
 use super::statement::{Piece, PieceKind, Statement};
 use super::tree::{Arm, Block, Node};
+use super::{element, own, pin, tree};
 use crate::definition::Definition;
+use crate::refusal::Refusal;
 use crate::scan::{Literal, SourceText};
 use std::ops::Range;
 
@@ -22,6 +24,26 @@ pub struct Body<'s, 't> {
 }
 
 impl<'s, 't> Body<'s, 't> {
+    /// Splits a definition's body.
+    /// Fails if brackets or `#if` lines don't pair up, or a preprocessor line shares a line with a declaration.
+    pub fn parse(source: &'s SourceText<'t>, definition: &Definition) -> Result<Self, Refusal> {
+        let elements = element::split(source, definition.open + 1..definition.close)?;
+        let own::Owned { mut statements, mut pieces, lines, is_inline } =
+            own::own(source, definition, &elements)?;
+        let tree::Tree { blocks, root } = tree::grow(source, &mut pieces)?;
+        pin::find_pins(source, &mut statements, &pieces);
+        Ok(Self {
+            source,
+            definition: definition.clone(),
+            statements,
+            pieces,
+            blocks,
+            root,
+            lines,
+            is_inline,
+        })
+    }
+
     /// The definition whose body it is.
     pub fn definition(&self) -> &Definition {
         &self.definition
@@ -39,25 +61,14 @@ impl<'s, 't> Body<'s, 't> {
 
     /// The conditions around a statement, outermost first. In an `#else` arm those of the arms before it, negated.
     pub fn conditions(&self, statement: &Statement) -> Vec<Literal> {
-        self.path(statement.piece)
-            .into_iter()
-            .flat_map(|(block, arm)| self.arm_literals(block, arm))
-            .collect()
-    }
-
-    /// The body of a nested struct or union that a statement declares, to be parsed on its own.
-    pub fn nested(&self, statement: &Statement) -> Option<Definition> {
-        let is_keyword = |at: &usize| matches!(self.source.word(*at), Some(b"struct" | b"union"));
-        let keyword = statement.tokens.clone().find(is_keyword)?;
-        let nested = crate::definition::definition_at(self.source, keyword)?;
-        (nested.close < statement.tokens.end).then_some(nested)
+        let path = self.path(statement.piece).into_iter();
+        path.flat_map(|(block, arm)| self.arm_literals(block, arm)).collect()
     }
 
     /// The definition in an edited text: as many structs and unions are named before it.
     pub(crate) fn found_again(&self, source: &SourceText) -> Option<Definition> {
         let count = |source: &SourceText, end: usize| {
-            let words = (0..end).filter(|index| matches!(source.word(*index), Some(b"struct" | b"union")));
-            words.count()
+            (0..end).filter(|index| matches!(source.word(*index), Some(b"struct" | b"union"))).count()
         };
         let number = count(self.source, self.definition.keyword);
         let mut all = source.definitions().into_iter();
@@ -86,16 +97,10 @@ impl<'s, 't> Body<'s, 't> {
 
     /// 0-based line on which a preprocessor line itself begins, comments above it apart.
     pub(crate) fn directive_line(&self, piece: &Piece) -> usize {
-        let token = match piece.kind {
-            PieceKind::Directive(token) => self.source.token(token),
-            _ => None,
-        };
-        token.map_or(piece.lines.start, |token| self.source.lines().index(token.start))
-    }
-
-    /// 1-based line of a 0-based one.
-    pub(crate) fn number(line: usize) -> u32 {
-        u32::try_from(line + 1).unwrap_or(u32::MAX)
+        match piece.kind {
+            PieceKind::Directive(token) => self.source.lines().index(self.source.start(token)),
+            _ => piece.lines.start,
+        }
     }
 
     pub(crate) fn lines_text(&self, lines: &Range<usize>) -> &'t [u8] {

@@ -1,5 +1,7 @@
 //! Members as debug info has them.
 
+use crate::body::quoted;
+
 /// A top-level member as debug info declares it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedMember {
@@ -26,9 +28,6 @@ impl ExpectedMember {
     }
 
     pub(crate) fn label(&self) -> String {
-        match &self.name {
-            Some(name) => format!("`{name}`"),
-            None => "an unnamed member".to_owned(),
-        }
+        quoted(self.name.as_deref())
     }
 }

@@ -1,7 +1,7 @@
 //! Conditions that the members prove to hold or to fail.
 
 use super::expected::ExpectedMember;
-use crate::body::{Body, MemberShape, Statement};
+use crate::body::{Body, Declarator, MemberShape, Statement};
 use crate::refusal::Refusal;
 use crate::scan::Literal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,8 +13,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Reads facts off names: one declared in a single place and present proves the conditions around it, one that is
-    /// absent disproves them.
+    /// Reads facts off names: a present one with a single place proves the conditions around it.
     pub(super) fn derive(body: &Body, expected: &[ExpectedMember]) -> Result<Self, Refusal> {
         let present: BTreeSet<&str> = expected.iter().filter_map(|member| member.name.as_deref()).collect();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -34,16 +33,10 @@ impl Facts {
         Ok(facts)
     }
 
-    /// A path with an absent member fails; if all its conditions but one are known to hold, that one fails. Repeated
-    /// until nothing new comes.
+    /// A path with an absent member fails: if all conditions but one hold, that fails. Until nothing new comes.
     fn learn_from_absent(&mut self, body: &Body, present: &BTreeSet<&str>) -> Result<(), Refusal> {
-        let is_absent = |statement: &&Statement| names(statement).any(|name| !present.contains(name));
-        let mut failing: Vec<(Vec<Literal>, u32)> = body
-            .statements()
-            .iter()
-            .filter(is_absent)
-            .map(|statement| (body.conditions(statement), statement.line))
-            .collect();
+        let absent = body.statements().iter().filter(|of| names(of).any(|name| !present.contains(name)));
+        let mut failing: Vec<(Vec<Literal>, u32)> = absent.map(|of| (body.conditions(of), of.line)).collect();
         failing.dedup_by(|one, other| one.0 == other.0);
         loop {
             let known = self.known.len();
@@ -60,28 +53,17 @@ impl Facts {
     }
 
     fn learn(&mut self, literal: &Literal, line: u32) -> Result<(), Refusal> {
-        match self.known.get(&literal.atom) {
-            Some((holds, _)) if *holds == literal.holds => Ok(()),
-            Some((_, other)) => Err(Refusal::Contradiction {
-                condition: literal.atom.clone(),
-                holds: if literal.holds { line } else { *other },
-                fails: if literal.holds { *other } else { line },
-            }),
-            None => {
-                self.known.insert(literal.atom.clone(), (literal.holds, line));
-                Ok(())
-            }
+        let (holds, other) = *self.known.entry(literal.atom.clone()).or_insert((literal.holds, line));
+        if holds == literal.holds {
+            return Ok(());
         }
+        let (holds, fails) = if literal.holds { (line, other) } else { (other, line) };
+        Err(Refusal::Contradiction { condition: literal.atom.clone(), holds, fails })
     }
 
     /// Whether a literal is known to hold.
     pub(super) fn proves(&self, literal: &Literal) -> bool {
         self.known.get(&literal.atom).is_some_and(|(holds, _)| *holds == literal.holds)
-    }
-
-    /// Whether one of these literals is known to fail.
-    pub(super) fn exclude(&self, literals: &[Literal]) -> bool {
-        literals.iter().any(|literal| self.proves(&literal.negated()))
     }
 
     /// Whether all of these literals are known to hold.
@@ -92,9 +74,6 @@ impl Facts {
 
 /// Names a statement declares in every language mode.
 fn names(statement: &Statement) -> impl Iterator<Item = &str> {
-    let sure = statement
-        .declarators()
-        .iter()
-        .filter(|member| !member.is_optional && member.shape != MemberShape::UnnamedBits);
-    sure.filter_map(|member| member.name.as_deref())
+    let is_sure = |member: &&Declarator| !member.is_optional && member.shape != MemberShape::UnnamedBits;
+    statement.declarators().iter().filter(is_sure).filter_map(|member| member.name.as_deref())
 }

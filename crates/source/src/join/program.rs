@@ -1,7 +1,8 @@
 //! A body as a program that takes members: statements in order, with a choice at each `#if`.
 
 use super::facts::Facts;
-use crate::body::{Block, Body, Node, PieceKind};
+use crate::body::{Body, Node, PieceKind};
+use crate::scan::Literal;
 
 /// One step. Targets lie ahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +20,8 @@ pub(super) struct Program {
 }
 
 /// A node to compile, or what follows a block's arm.
-#[derive(Clone, Copy)]
-enum Work<'b> {
-    Node(&'b Node),
+enum Work {
+    Node(Node),
     /// Remember a jump to the block's end.
     Leave(usize),
     /// Begin an arm.
@@ -31,8 +31,7 @@ enum Work<'b> {
 }
 
 impl Program {
-    /// Compiles a body. Arms whose conditions are known to fail are left out; a block can be passed over only if
-    /// nothing forces one of its arms.
+    /// Compiles a body without arms known to fail; a block can be passed over only if nothing forces an arm.
     pub(super) fn compile(body: &Body, facts: &Facts) -> Self {
         let mut compiler = Compiler {
             body,
@@ -42,7 +41,7 @@ impl Program {
             entry: vec![0; body.blocks.len()],
         };
         // An own stack: nesting depth is the input's choice.
-        let mut work: Vec<Work> = body.root.iter().rev().map(Work::Node).collect();
+        let mut work: Vec<Work> = body.root.iter().rev().map(|node| Work::Node(*node)).collect();
         while let Some(next) = work.pop() {
             compiler.step(next, &mut work);
         }
@@ -60,82 +59,61 @@ struct Compiler<'b, 's, 't> {
     entry: Vec<usize>,
 }
 
-impl<'b> Compiler<'b, '_, '_> {
+impl Compiler<'_, '_, '_> {
     fn here(&self) -> usize {
         self.program.steps.len()
     }
 
-    fn step(&mut self, next: Work<'b>, work: &mut Vec<Work<'b>>) {
-        match next {
-            Work::Node(Node::Piece(piece)) => self.piece(*piece),
-            Work::Node(Node::Block(block)) => self.enter(*block, work),
-            Work::Arm(block, arm) => self.arm(block, arm, work),
-            Work::Leave(block) => {
-                let here = self.here();
-                self.program.steps.push(Step::Choose(Vec::new()));
-                if let Some(jumps) = self.jumps.get_mut(block) {
-                    jumps.push(here);
-                }
-            }
-            Work::End(block) => self.end(block),
-        }
-    }
-
-    fn piece(&mut self, piece: usize) {
-        if let Some(PieceKind::Statements(statements)) = self.body.pieces.get(piece).map(|piece| &piece.kind)
-        {
-            self.program.steps.extend(statements.iter().copied().map(Step::Take));
-        }
-    }
-
-    fn enter(&mut self, block: usize, work: &mut Vec<Work<'b>>) {
-        let here = self.here();
+    /// Adds a choice whose targets are still to come.
+    fn choice(&mut self) -> usize {
         self.program.steps.push(Step::Choose(Vec::new()));
-        if let Some(entry) = self.entry.get_mut(block) {
-            *entry = here;
-        }
-        work.push(Work::End(block));
-        let arms = self.body.arms(block).len();
-        let allowed = |arm: &usize| !self.facts.exclude(&self.body.arm_literals(block, *arm));
-        work.extend((0..arms).filter(allowed).rev().map(|arm| Work::Arm(block, arm)));
+        self.here() - 1
     }
 
-    fn arm(&mut self, block: usize, arm: usize, work: &mut Vec<Work<'b>>) {
+    /// Lets a choice go on at the next step.
+    fn target(&mut self, choice: usize) {
         let here = self.here();
-        let entry = self.entry.get(block).copied().unwrap_or(0);
-        if let Some(Step::Choose(targets)) = self.program.steps.get_mut(entry) {
+        if let Some(Step::Choose(targets)) = self.program.steps.get_mut(choice) {
             targets.push(here);
         }
-        work.push(Work::Leave(block));
-        let arm = self.body.arms(block).get(arm);
-        work.extend(arm.into_iter().flat_map(|arm| arm.nodes.iter().rev()).map(Work::Node));
     }
 
-    fn end(&mut self, block: usize) {
-        let here = self.here();
-        let mut jumps = self.jumps.get_mut(block).map(std::mem::take).unwrap_or_default();
-        if self.may_pass(block) {
-            jumps.extend(self.entry.get(block));
-        }
-        for jump in jumps {
-            if let Some(Step::Choose(targets)) = self.program.steps.get_mut(jump) {
-                targets.push(here);
+    fn step(&mut self, next: Work, work: &mut Vec<Work>) {
+        match next {
+            Work::Node(Node::Piece(piece)) => {
+                if let PieceKind::Statements(statements) = &self.body.pieces[piece].kind {
+                    self.program.steps.extend(statements.iter().copied().map(Step::Take));
+                }
+            }
+            Work::Node(Node::Block(block)) => {
+                self.entry[block] = self.choice();
+                work.push(Work::End(block));
+                let arms = self.body.arms(block).iter().enumerate().rev();
+                let fails = |literal: &Literal| self.facts.proves(&literal.negated());
+                let allowed = arms.filter(|(_, arm)| !arm.literals.iter().any(fails));
+                work.extend(allowed.map(|(arm, _)| Work::Arm(block, arm)));
+            }
+            Work::Arm(block, arm) => {
+                self.target(self.entry[block]);
+                work.push(Work::Leave(block));
+                work.extend(self.body.arms(block)[arm].nodes.iter().rev().map(|node| Work::Node(*node)));
+            }
+            Work::Leave(block) => {
+                let here = self.choice();
+                self.jumps[block].push(here);
+            }
+            Work::End(block) => {
+                let mut jumps = std::mem::take(&mut self.jumps[block]);
+                // An `#else` has only the negated conditions of the arms before it.
+                let arms = self.body.arms(block);
+                let has_else =
+                    matches!(arms, [.., before, last] if last.literals.len() == before.literals.len());
+                // All arms can be inactive at once.
+                if !has_else && !arms.iter().any(|arm| self.facts.demand(&arm.literals)) {
+                    jumps.push(self.entry[block]);
+                }
+                jumps.into_iter().for_each(|jump| self.target(jump));
             }
         }
-    }
-
-    /// Whether all arms can be inactive at once.
-    fn may_pass(&self, block: usize) -> bool {
-        let Some(found) = self.body.blocks.get(block) else { return true };
-        let forced = |arm: usize| self.facts.demand(&self.body.arm_literals(block, arm));
-        !found.has_else() && !(0..found.arms.len()).any(forced)
-    }
-}
-
-impl Block {
-    /// Whether its last arm is an `#else`: its conditions are all negations of the arms before.
-    pub(crate) fn has_else(&self) -> bool {
-        let [.., before, last] = self.arms.as_slice() else { return false };
-        last.literals.len() == before.literals.len()
     }
 }

@@ -5,7 +5,8 @@ use super::facts::Facts;
 use super::program::{Program, Step};
 use crate::body::{Body, Declarator, Declares, MemberShape, Statement};
 use crate::refusal::Refusal;
-use crate::scan::{SourceText, TokenKind};
+use crate::scan::TokenKind;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -82,16 +83,11 @@ impl<'p, 't> Solver<'p, 't> {
         program: &'p Program,
         facts: &Facts,
     ) -> Self {
-        let declared: BTreeSet<&str> = body
-            .statements()
-            .iter()
-            .flat_map(Statement::declarators)
-            .filter_map(|member| member.name.as_deref())
-            .collect();
-        let is_stray = |member: &ExpectedMember| {
-            let name = member.name.as_deref();
-            name.is_none_or(|name| !declared.contains(name))
-        };
+        let declarators = body.statements().iter().flat_map(Statement::declarators);
+        let declared: BTreeSet<&str> = declarators.filter_map(|member| member.name.as_deref()).collect();
+        let is_stray =
+            |member: &ExpectedMember| member.name.as_deref().is_none_or(|name| !declared.contains(name));
+        let takers = body.statements().iter().enumerate();
         let mut ways = vec![BTreeMap::new(); program.steps.len() + 1];
         let start = Way { cost: 0, history: 0, back: (0, 0), rival: None };
         ways.first_mut().and_then(|first| first.insert(0, start));
@@ -99,7 +95,7 @@ impl<'p, 't> Solver<'p, 't> {
             body,
             expected,
             program,
-            statements: (0..body.statements().len()).filter_map(|at| taker(body, at, facts)).collect(),
+            statements: takers.map(|(at, statement)| taker(body, at, statement, facts)).collect(),
             is_stray: expected.iter().map(is_stray).collect(),
             present: expected.iter().filter_map(|member| member.name.as_deref()).collect(),
             ways,
@@ -108,51 +104,51 @@ impl<'p, 't> Solver<'p, 't> {
 
     fn run(&mut self) {
         for at in 0..self.program.steps.len() {
-            let ways = self.ways.get(at).cloned().unwrap_or_default();
-            for (taken, way) in ways {
+            for (taken, way) in self.ways[at].clone() {
                 self.advance(at, taken, &way);
             }
         }
     }
 
     fn advance(&mut self, at: usize, taken: usize, way: &Way) {
-        match self.program.steps.get(at) {
-            Some(Step::Choose(targets)) => {
+        let back = (at, taken);
+        match &self.program.steps[at] {
+            Step::Choose(targets) => {
                 for target in targets {
-                    self.arrive(*target, taken, way.cost, way.history, (at, taken));
+                    self.arrive(*target, taken, Way { back, rival: None, ..*way });
                 }
             }
-            Some(Step::Take(statement)) => {
+            Step::Take(statement) => {
                 for (count, cost) in self.options(*statement, taken) {
                     let history = self.history(way.history, *statement, taken, count);
-                    self.arrive(at + 1, taken + count, way.cost + cost, history, (at, taken));
+                    let way = Way { cost: way.cost + cost, history, back, rival: None };
+                    self.arrive(at + 1, taken + count, way);
                 }
             }
-            None => {}
         }
     }
 
-    fn arrive(&mut self, at: usize, taken: usize, cost: u32, history: u64, back: State) {
-        let new = Way { cost, history, back, rival: None };
-        let Some(ways) = self.ways.get_mut(at) else { return };
-        match ways.get_mut(&taken) {
-            None => {
-                ways.insert(taken, new);
+    fn arrive(&mut self, at: usize, taken: usize, new: Way) {
+        match self.ways[at].entry(taken) {
+            Entry::Vacant(place) => {
+                place.insert(new);
             }
-            Some(old) if cost < old.cost => *old = new,
-            Some(old) if cost == old.cost && history != old.history => old.rival = Some(back),
-            Some(_) => {}
+            Entry::Occupied(mut old) if new.cost < old.get().cost => *old.get_mut() = new,
+            Entry::Occupied(mut old) if new.cost == old.get().cost && new.history != old.get().history => {
+                old.get_mut().rival = Some(new.back);
+            }
+            Entry::Occupied(_) => {}
         }
     }
 
     fn history(&self, before: u64, statement: usize, taken: usize, count: usize) -> u64 {
-        let identity = self.statements.get(statement).map_or(0, |taker| taker.identity);
+        let identity = self.statements[statement].identity;
         (0..count).fold(before, |hash, member| mix(mix(hash, identity), (taken + member) as u64))
     }
 
     /// How many members a statement can take from here, and at what cost.
     fn options(&self, statement: usize, taken: usize) -> Vec<(usize, u32)> {
-        let Some(taker) = self.statements.get(statement) else { return Vec::new() };
+        let taker = &self.statements[statement];
         match &taker.statement.declares {
             Declares::Nothing => vec![(0, 0)],
             Declares::Members(_) => self.known_options(taker, taken),
@@ -162,18 +158,12 @@ impl<'p, 't> Solver<'p, 't> {
 
     fn known_options(&self, taker: &Taker, taken: usize) -> Vec<(usize, u32)> {
         let mut options = vec![(0usize, 0u32)];
-        for member in taker.statement.declarators() {
-            if member.shape == MemberShape::UnnamedBits {
-                continue;
-            }
+        let named = |member: &&Declarator| member.shape != MemberShape::UnnamedBits;
+        for member in taker.statement.declarators().iter().filter(named) {
             let mut next = Vec::new();
             for (count, cost) in options {
-                let expected = self.expected.get(taken + count);
-                if let Some(extra) =
-                    expected.and_then(|expected| self.name_cost(taker, member, expected, taken + count))
-                {
-                    let extra = extra + self.line_cost(taker, taken + count);
-                    next.push((count + 1, cost + extra));
+                if let Some(extra) = self.name_cost(taker, member, taken + count) {
+                    next.push((count + 1, cost + extra + self.line_cost(taker, taken + count)));
                 }
                 if member.is_optional {
                     next.push((count, cost));
@@ -185,22 +175,16 @@ impl<'p, 't> Solver<'p, 't> {
     }
 
     /// What it costs to take a member for a declarator, if that can be.
-    fn name_cost(
-        &self,
-        taker: &Taker,
-        declared: &Declarator,
-        expected: &ExpectedMember,
-        at: usize,
-    ) -> Option<u32> {
+    fn name_cost(&self, taker: &Taker, declared: &Declarator, at: usize) -> Option<u32> {
+        let expected = self.expected.get(at)?;
         if expected.name == declared.name {
             return Some(u32::from(declared.is_optional) * TAKES_OPTIONAL);
         }
-        let is_gone = |name: &str| !self.present.contains(name);
         let is_renamed = taker.is_certain
             && !declared.is_optional
             && expected.name.is_some()
-            && self.is_stray.get(at) == Some(&true)
-            && declared.name.as_deref().is_some_and(is_gone);
+            && self.is_stray[at]
+            && declared.name.as_deref().is_some_and(|name| !self.present.contains(name));
         is_renamed.then_some(RENAMED)
     }
 
@@ -209,7 +193,7 @@ impl<'p, 't> Solver<'p, 't> {
         let mut cost = 0;
         let mut count = 0;
         while let Some(member) = self.expected.get(taken + count) {
-            let is_open = self.is_stray.get(taken + count) == Some(&true) || taker.statement.is_tangled;
+            let is_open = self.is_stray[taken + count] || taker.statement.is_tangled;
             let is_related = taker.is_related(member);
             if !is_open || (taker.statement.is_tangled && member.name.is_some() && !is_related) {
                 break;
@@ -243,8 +227,7 @@ impl<'p, 't> Solver<'p, 't> {
         }
     }
 
-    /// The takes of the way that ends at a state, and the last state that has a rival. At `detour` the rival is
-    /// followed instead.
+    /// The takes of the way that ends at a state, and the last state with a rival. At `detour` the rival is followed.
     fn walk_back(&self, end: State, detour: Option<State>) -> (Takes, Option<State>) {
         let mut takes = Vec::new();
         let mut rival = None;
@@ -269,29 +252,14 @@ impl<'p, 't> Solver<'p, 't> {
     fn ambiguity(&self, one: &Takes, other: &Takes) -> Refusal {
         let owner = |takes: &Takes, member: usize| {
             let found = takes.iter().find(|(_, members)| members.contains(&member));
-            found.map_or(0, |(statement, _)| self.line(*statement))
+            found.map_or(0, |(statement, _)| self.statements[*statement].statement.line)
         };
-        let differing = (0..self.expected.len()).find(|at| owner(one, *at) != owner(other, *at));
-        let member = differing.unwrap_or(0);
-        Refusal::AmbiguousBranches {
-            member: self.label(member),
-            one: owner(one, member),
-            other: owner(other, member),
-        }
-    }
-
-    fn line(&self, statement: usize) -> u32 {
-        self.statements.get(statement).map_or(0, |taker| taker.statement.line)
-    }
-
-    fn label_of(&self, statement: usize) -> String {
-        let found = self.body.statements().get(statement);
-        found.map_or_else(String::new, |found| found.label(self.body.source))
+        let member = (0..self.expected.len()).find(|at| owner(one, *at) != owner(other, *at)).unwrap_or(0);
+        Refusal::AmbiguousBranches(self.label(member), owner(one, member), owner(other, member))
     }
 
     fn label(&self, member: usize) -> String {
-        let member = self.expected.get(member);
-        member.map_or_else(|| "no more members".to_owned(), ExpectedMember::label)
+        self.expected.get(member).map_or_else(|| "no more members".to_owned(), ExpectedMember::label)
     }
 
     /// Why no way reaches the end: where the one that got furthest stopped.
@@ -300,27 +268,23 @@ impl<'p, 't> Solver<'p, 't> {
         let states = states.flat_map(|(at, ways)| ways.keys().map(move |taken| (*taken, at)));
         let (taken, at) = states.max().unwrap_or((0, 0));
         let wanted = self.expected.get(taken);
-        if let Some(wanted) = wanted
-            && wanted.name.is_some()
-            && self.is_stray.get(taken) == Some(&true)
-        {
+        if let Some(wanted) = wanted.filter(|wanted| wanted.name.is_some() && self.is_stray[taken]) {
             let definition = &self.body.definition;
-            let to = self.body.source.line_of(definition.close);
-            return Refusal::NotDeclared { member: wanted.label(), from: definition.line, to };
+            let last = self.body.source.line_of(definition.close);
+            return Refusal::NotDeclared(wanted.label(), definition.line, last);
         }
         match self.program.steps.get(at) {
-            Some(Step::Take(statement)) => Refusal::Differs {
-                line: self.line(*statement),
-                found: self.label_of(*statement),
-                wanted: self.label(taken),
-            },
-            _ => Refusal::NoBranches { member: self.label(taken) },
+            Some(Step::Take(statement)) => {
+                let statement = self.statements[*statement].statement;
+                let found = statement.label(self.body.source);
+                Refusal::Differs(statement.line, found, self.label(taken))
+            }
+            _ => Refusal::NoBranches(self.label(taken)),
         }
     }
 }
 
-fn taker<'p>(body: &'p Body, index: usize, facts: &Facts) -> Option<Taker<'p>> {
-    let statement = body.statements().get(index)?;
+fn taker<'p>(body: &'p Body, index: usize, statement: &'p Statement, facts: &Facts) -> Taker<'p> {
     let outermost = body.path(statement.piece).into_iter().find(|(block, _)| body.arms(*block).len() > 1);
     let identity = match outermost {
         Some((block, _)) => 1 << 32 | block as u64,
@@ -329,32 +293,24 @@ fn taker<'p>(body: &'p Body, index: usize, facts: &Facts) -> Option<Taker<'p>> {
         None => index as u64,
     };
     let last = body.source.lines().number(statement.range.end.saturating_sub(1));
-    Some(Taker {
+    Taker {
         statement,
         words: words(body, statement),
         lines: statement.line..=last,
         is_certain: facts.demand(&body.conditions(statement)),
         identity,
-    })
+    }
 }
 
 /// The words of a statement that isn't understood.
-fn words<'p>(body: &'p Body, statement: &Statement) -> BTreeSet<&'p [u8]> {
+pub(super) fn words<'p>(body: &'p Body, statement: &Statement) -> BTreeSet<&'p [u8]> {
     if statement.declares != Declares::Unknown {
         return BTreeSet::new();
     }
-    let source: &SourceText = body.source;
     let arguments = statement.tokens.clone().skip(usize::from(!statement.is_tangled));
-    let is_word = |index: &usize| {
-        let kind = source.token(*index).map(|token| token.kind);
-        matches!(kind, Some(TokenKind::Word | TokenKind::Number))
-    };
-    arguments.filter(is_word).map(|index| source.text(index)).collect()
-}
-
-/// Whether a name is a word of an unknown macro's arguments.
-pub(super) fn is_argument(body: &Body, statement: &Statement, name: Option<&str>) -> bool {
-    name.is_some_and(|name| words(body, statement).contains(name.as_bytes()))
+    let is_word =
+        |index: &usize| matches!(body.source.kind(*index), Some(TokenKind::Word | TokenKind::Number));
+    arguments.filter(is_word).map(|index| body.source.text(index)).collect()
 }
 
 impl Taker<'_> {
@@ -362,15 +318,12 @@ impl Taker<'_> {
     fn is_related(&self, member: &ExpectedMember) -> bool {
         let Some(name) = member.name.as_deref() else { return !self.statement.is_tangled };
         let name = name.as_bytes();
+        let is_part = |word: &&[u8]| !word.is_empty() && memchr::memmem::find(name, word).is_some();
         match self.statement.is_tangled {
             true => self.words.contains(name),
-            false => self.words.iter().any(|word| is_part(name, word)),
+            false => self.words.iter().any(is_part),
         }
     }
-}
-
-fn is_part(name: &[u8], word: &[u8]) -> bool {
-    !word.is_empty() && name.windows(word.len()).any(|window| window == word)
 }
 
 /// FNV-1a over words.

@@ -36,3 +36,8 @@ pub(super) fn marker(statement: &Statement) -> Option<&str> {
     let mut markers = statement.declarators().iter().filter(|member| member.shape == MemberShape::Marker);
     markers.find_map(|member| member.name.as_deref()?.strip_prefix(MARKER))
 }
+
+/// The group that a marker is of.
+pub(super) fn group(statement: &Statement) -> Option<&str> {
+    marker(statement).and_then(|name| name.split_once("__")).map(|(_, group)| group)
+}

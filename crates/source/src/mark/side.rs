@@ -3,6 +3,7 @@
 use crate::body::{Body, Node, PieceKind};
 use crate::join::Join;
 use crate::scan::Literal;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Which end of a group.
@@ -23,22 +24,21 @@ pub(super) struct Side {
     pub(super) level: usize,
     /// How many are cut so.
     pub(super) splits: usize,
-    /// The conditions it stands under, sorted.
-    pub(super) conditions: Vec<Literal>,
+    /// The conditions it stands under.
+    pub(super) conditions: BTreeSet<Literal>,
 }
 
 /// All places at one end of a group of members, by the index of the declaration there.
 pub(super) fn places(join: &Join, statement: usize, members: &Range<usize>, edge: Edge) -> Vec<Side> {
-    let body = join.body();
+    let body = join.body;
     let Some(piece) = body.statements().get(statement).map(|statement| statement.piece) else {
         return Vec::new();
     };
     let climber = Climber { body, path: body.path(piece), edge };
     // What has several arms moves as one, and its arms are alternatives: markers stand around all of it.
     let is_forked = |(block, _): &(usize, usize)| body.arms(*block).len() != 1;
-    let fork = climber.path.iter().position(is_forked);
-    let (node, depth) = match fork.and_then(|at| Some((Node::Block(climber.path.get(at)?.0), at))) {
-        Some(found) => found,
+    let (node, depth) = match climber.path.iter().position(is_forked) {
+        Some(at) => (Node::Block(climber.path[at].0), at),
         None => (Node::Piece(piece), climber.path.len()),
     };
     let lines = climber.lines(node);
@@ -47,13 +47,13 @@ pub(super) fn places(join: &Join, statement: usize, members: &Range<usize>, edge
 
 /// Whether lines declare members of no such group too.
 fn is_shared(join: &Join, lines: &Range<usize>, members: &Range<usize>) -> bool {
-    let source = join.body().source;
-    let on_lines = |statement: usize| {
-        let found = join.body().statements().get(statement);
-        found.is_some_and(|found| lines.contains(&source.lines().index(found.range.start)))
-    };
-    let statements = (0..join.body().statements().len()).filter(|at| on_lines(*at));
-    statements.flat_map(|at| join.members_of(at)).any(|member| !members.contains(&member))
+    let mut own = join
+        .body
+        .statements()
+        .iter()
+        .enumerate()
+        .filter(|(_, statement)| lines.contains(&join.body.source.lines().index(statement.range.start)));
+    own.any(|(at, _)| join.members_of(at).any(|member| !members.contains(&member)))
 }
 
 struct Climber<'b, 's, 't> {
@@ -67,11 +67,11 @@ impl Climber<'_, '_, '_> {
     /// From inside out: out of blocks that begin (end) with the group, then through cuts of those that don't.
     fn climb(&self, mut node: Node, mut depth: usize) -> Vec<Side> {
         let mut found = vec![self.side(node, depth, depth)];
-        while let Some((block, arm)) = depth.checked_sub(1).and_then(|above| self.path.get(above)) {
-            if !self.is_outermost(*block, *arm, node) {
+        while let Some((block, arm)) = depth.checked_sub(1).map(|above| self.path[above]) {
+            if !self.is_outermost(block, arm, node) {
                 break;
             }
-            node = Node::Block(*block);
+            node = Node::Block(block);
             depth -= 1;
             found.push(self.side(node, depth, depth));
         }
@@ -81,11 +81,8 @@ impl Climber<'_, '_, '_> {
 
     fn side(&self, node: Node, depth: usize, level: usize) -> Side {
         let lines = self.lines(node);
-        let above = self.path.get(..level).unwrap_or_default();
-        let literals = above.iter().flat_map(|(block, arm)| self.body.arm_literals(*block, *arm));
-        let mut conditions: Vec<Literal> = literals.collect();
-        conditions.sort();
-        conditions.dedup();
+        let above = self.path[..level].iter();
+        let conditions = above.flat_map(|(block, arm)| self.body.arm_literals(*block, *arm)).collect();
         Side {
             line: if self.edge == Edge::Begin { lines.start } else { lines.end },
             blocks: self.path.iter().take(depth).map(|(block, _)| *block).collect(),
@@ -100,11 +97,9 @@ impl Climber<'_, '_, '_> {
         let nodes = self.body.arms(block).get(arm).map_or(&[][..], |arm| &arm.nodes);
         let is_member = |node: &&Node| match node {
             // Comments on their own belong to nothing.
-            Node::Piece(piece) => self
-                .body
-                .pieces
-                .get(*piece)
-                .is_some_and(|piece| !matches!(piece.kind, PieceKind::Comment | PieceKind::Layout)),
+            Node::Piece(piece) => {
+                !matches!(self.body.pieces[*piece].kind, PieceKind::Comment | PieceKind::Layout)
+            }
             Node::Block(_) => true,
         };
         let mut nodes = nodes.iter().filter(is_member);
@@ -114,13 +109,13 @@ impl Climber<'_, '_, '_> {
 
     /// 0-based lines of a node.
     fn lines(&self, node: Node) -> Range<usize> {
-        let lines = |piece: usize| self.body.pieces.get(piece).map_or(0..0, |piece| piece.lines.clone());
+        let lines = |piece: usize| &self.body.pieces[piece].lines;
         match node {
-            Node::Piece(piece) => lines(piece),
-            Node::Block(block) => self.body.blocks.get(block).map_or(0..0, |block| {
-                let first = block.arms.first().map_or(0, |arm| lines(arm.piece).start);
-                first..lines(block.end).end
-            }),
+            Node::Piece(piece) => lines(piece).clone(),
+            Node::Block(block) => {
+                let block = &self.body.blocks[block];
+                block.arms.first().map_or(0, |arm| lines(arm.piece).start)..lines(block.end).end
+            }
         }
     }
 }

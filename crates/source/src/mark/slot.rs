@@ -1,8 +1,7 @@
 //! The markers that go between the same two lines, and the `#if` lines they need around them.
 
-use super::marking::Marking;
 use super::side::Side;
-use crate::body::{Body, PieceKind};
+use crate::body::Body;
 use crate::definition::lossy;
 use crate::edits::{Edit, Edits};
 use crate::refusal::Refusal;
@@ -30,7 +29,6 @@ struct Item {
     /// How many of the blocks are around it.
     level: usize,
     begins: bool,
-    /// Whole lines without their ends.
     lines: Vec<String>,
 }
 
@@ -39,54 +37,25 @@ impl<'b, 's, 't> Slots<'b, 's, 't> {
         Self { body, slots: BTreeMap::new() }
     }
 
-    /// What stands before a declaration on its line.
-    pub(super) fn indent_of(&self, statement: usize) -> String {
-        let lines = self.body.source.lines();
-        let start = self.body.statements().get(statement).map_or(0, |statement| statement.range.start);
-        let own = self.body.source.slice(lines.bytes(lines.index(start)));
-        lossy(&own.iter().copied().take_while(|byte| matches!(byte, b' ' | b'\t')).collect::<Vec<u8>>())
-    }
-
-    /// Puts a group's first marker with its comment.
-    pub(super) fn begin(&mut self, side: Side, indent: &str, marking: &Marking) {
-        let comment = format!("{indent}/* {} */", marking.comment);
-        self.put(side, true, vec![comment, format!("{indent}{}", marking.begin)]);
-    }
-
-    /// Puts a group's last marker.
-    pub(super) fn end(&mut self, side: Side, indent: &str, marking: &Marking) {
-        self.put(side, false, vec![format!("{indent}{}", marking.end)]);
-    }
-
-    fn put(&mut self, side: Side, begins: bool, lines: Vec<String>) {
+    /// Puts a marker; `lines` are without their ends.
+    pub(super) fn put(&mut self, side: Side, begins: bool, lines: Vec<String>) {
         let blanks = self.blanks_at(side.line);
-        let slot = self.slots.entry(blanks.start).or_insert_with(|| Slot {
-            blanks,
-            blocks: side.blocks,
-            items: Vec::new(),
-        });
+        let (blocks, items) = (side.blocks, Vec::new());
+        let slot = self.slots.entry(blanks.start).or_insert(Slot { blanks, blocks, items });
         slot.items.push(Item { level: side.level, begins, lines });
     }
 
     /// Blank lines around the place before a line.
     fn blanks_at(&self, line: usize) -> Range<usize> {
         let all = self.body.lines.clone();
-        let (mut start, mut end) = (line, line);
-        while start > all.start && self.is_blank(start - 1) {
-            start -= 1;
-        }
-        while end < all.end && self.is_blank(end) {
-            end += 1;
-        }
-        start..end
+        let is_blank = |line: &usize| self.body.source.is_blank(*line);
+        let above = (all.start..line).rev().take_while(is_blank).count();
+        let below = (line..all.end).take_while(is_blank).count();
+        line - above..line + below
     }
 
     fn text(&self, line: usize) -> &'t [u8] {
-        self.body.source.slice(self.body.source.lines().bytes(line))
-    }
-
-    fn is_blank(&self, line: usize) -> bool {
-        self.text(line).trim_ascii().is_empty()
+        self.body.source.line(line)
     }
 
     /// All edits; no two touch the same lines.
@@ -94,8 +63,7 @@ impl<'b, 's, 't> Slots<'b, 's, 't> {
         let mut edits = Edits::default();
         for slot in self.slots.values() {
             let range = self.body.source.lines().span(&slot.blanks);
-            let edit = Edit { range, replacement: self.written(slot) };
-            edits.insert(edit)?;
+            edits.insert(Edit { range, replacement: self.written(slot) })?;
         }
         Ok(edits)
     }
@@ -123,14 +91,14 @@ impl<'b, 's, 't> Slots<'b, 's, 't> {
     fn close(&self, page: &mut Page, slot: &Slot, level: usize) {
         while page.depth > level {
             page.depth -= 1;
-            let block = slot.blocks.get(page.depth).and_then(|block| self.body.blocks.get(*block));
-            page.lines.extend(block.map(|block| self.directive(block.end)));
+            let block = &self.body.blocks[slot.blocks[page.depth]];
+            page.lines.push(self.directive(block.end));
         }
     }
 
     fn open(&self, page: &mut Page, slot: &Slot, level: usize) {
         while page.depth < level {
-            let arm = slot.blocks.get(page.depth).and_then(|block| self.body.arms(*block).first());
+            let arm = self.body.arms(slot.blocks[page.depth]).first();
             page.lines.extend(arm.map(|arm| self.directive(arm.piece)));
             page.depth += 1;
         }
@@ -138,11 +106,9 @@ impl<'b, 's, 't> Slots<'b, 's, 't> {
 
     /// The text of a preprocessor line, with a comment behind it.
     fn directive(&self, piece: usize) -> String {
-        let Some(piece) = self.body.pieces.get(piece) else { return String::new() };
-        let PieceKind::Directive(token) = piece.kind else { return String::new() };
-        let Some(token) = self.body.source.token(token) else { return String::new() };
+        let piece = &self.body.pieces[piece];
         let lines = self.body.source.lines();
-        let start = lines.start(lines.index(token.start));
+        let start = lines.start(self.body.directive_line(piece));
         lossy(self.body.source.slice(start..lines.start(piece.lines.end)).trim_ascii_end())
     }
 

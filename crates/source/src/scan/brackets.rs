@@ -9,14 +9,13 @@ use super::token::{Token, TokenKind};
 /// Each arm of an `#if` starts from the same open brackets; what follows `#endif` continues from the first arm.
 /// Text under `#if 0` and `#ifdef __cplusplus` opens nothing.
 pub(super) fn partners(bytes: &[u8], tokens: &[Token]) -> Vec<Option<usize>> {
-    let mut pairing = Pairing::new(tokens.len());
+    let mut pairing = Pairing { partners: vec![None; tokens.len()], ..Pairing::default() };
     for (index, token) in tokens.iter().enumerate() {
         match token.kind {
             TokenKind::Punct(b'{' | b'(' | b'[') => pairing.open(index, token.kind),
             TokenKind::Punct(close @ (b'}' | b')' | b']')) => pairing.close(index, close),
             TokenKind::Directive => {
-                let text = bytes.get(token.range()).unwrap_or_default();
-                pairing.directive(&Directive::parse(text));
+                pairing.directive(&Directive::parse(bytes.get(token.range()).unwrap_or_default()));
             }
             _ => {}
         }
@@ -39,6 +38,7 @@ struct Arms {
     is_dead: bool,
 }
 
+#[derive(Default)]
 struct Pairing {
     partners: Vec<Option<usize>>,
     opens: Vec<Open>,
@@ -47,10 +47,6 @@ struct Pairing {
 }
 
 impl Pairing {
-    fn new(count: usize) -> Self {
-        Self { partners: vec![None; count], opens: Vec::new(), top: None, arms: Vec::new() }
-    }
-
     fn open(&mut self, index: usize, kind: TokenKind) {
         let here = self.opens.len();
         let outer = self.top.and_then(|top| self.opens.get(top));
@@ -65,57 +61,40 @@ impl Pairing {
     /// Pairs a closing bracket. A brace closes parentheses left open inside it; other stray brackets stay unpaired.
     fn close(&mut self, index: usize, close: u8) {
         let top = self.top.and_then(|top| self.opens.get(top));
-        let at = match close {
-            b'}' => top.and_then(|top| top.brace),
-            _ => self.top,
+        let (at, opener) = match close {
+            b'}' => (top.and_then(|top| top.brace), b'{'),
+            b')' => (self.top, b'('),
+            _ => (self.top, b'['),
         };
         let Some(open) = at.and_then(|at| self.opens.get(at)) else { return };
-        if open.kind == TokenKind::Punct(opener(close)) {
+        if open.kind == TokenKind::Punct(opener) {
             self.top = open.outer;
-            self.pair(open.index, index);
-        }
-    }
-
-    fn pair(&mut self, open: usize, close: usize) {
-        if let Some(slot) = self.partners.get_mut(open) {
             // Closed in several arms: the first counts.
-            slot.get_or_insert(close);
-        }
-        if let Some(slot) = self.partners.get_mut(close) {
-            *slot = Some(open);
+            self.partners[open.index].get_or_insert(index);
+            self.partners[index] = Some(open.index);
         }
     }
 
     fn directive(&mut self, directive: &Directive) {
         match directive {
             Directive::If(condition) => {
-                self.arms.push(Arms { before: self.top, after_first: None, is_dead: condition.is_never() })
+                let is_dead =
+                    condition.holds && matches!(condition.atom.as_str(), "0" | "defined(__cplusplus)");
+                self.arms.push(Arms { before: self.top, after_first: None, is_dead });
             }
-            Directive::Elif(_) | Directive::Else => {
-                if let Some(arms) = self.arms.last_mut() {
-                    let end = if arms.is_dead { arms.before } else { self.top };
-                    if !arms.is_dead {
-                        arms.after_first.get_or_insert(end);
-                    }
-                    arms.is_dead = false;
-                    self.top = arms.before;
+            Directive::Elif(_) | Directive::Else | Directive::Endif => {
+                let Some(arms) = self.arms.last_mut() else { return };
+                if !arms.is_dead {
+                    arms.after_first.get_or_insert(self.top);
                 }
-            }
-            Directive::Endif => {
-                if let Some(arms) = self.arms.pop() {
-                    let end = if arms.is_dead { arms.before } else { self.top };
-                    self.top = arms.after_first.unwrap_or(end);
+                arms.is_dead = false;
+                self.top = arms.before;
+                if *directive == Directive::Endif {
+                    self.top = arms.after_first.unwrap_or(arms.before);
+                    self.arms.pop();
                 }
             }
             Directive::Define(_) | Directive::Other => {}
         }
-    }
-}
-
-fn opener(close: u8) -> u8 {
-    match close {
-        b'}' => b'{',
-        b')' => b'(',
-        _ => b'[',
     }
 }

@@ -48,11 +48,6 @@ impl Literal {
         name.is_some_and(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))
     }
 
-    /// Whether no C compilation of it can hold.
-    pub(super) fn is_never(&self) -> bool {
-        self.holds && matches!(self.atom.as_str(), "0" | "defined(__cplusplus)")
-    }
-
     /// Reads a condition's tokens; a negation of the whole is taken off. No recursion: depth is the input's choice.
     fn parse(mut tokens: &[&[u8]]) -> Self {
         let mut holds = true;

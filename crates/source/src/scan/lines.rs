@@ -2,6 +2,11 @@
 
 use std::ops::Range;
 
+/// The 1-based number of a 0-based line.
+pub(crate) fn line_number(line: usize) -> u32 {
+    u32::try_from(line + 1).unwrap_or(u32::MAX)
+}
+
 /// Tab stops of kernel source (Documentation/process/coding-style.rst, section 1).
 const TAB: usize = 8;
 
@@ -27,7 +32,7 @@ impl Lines {
 
     /// The 1-based line of a byte offset.
     pub fn number(&self, offset: usize) -> u32 {
-        u32::try_from(self.index(offset) + 1).unwrap_or(u32::MAX)
+        line_number(self.index(offset))
     }
 
     /// Byte range of a line with its end.
@@ -54,8 +59,7 @@ impl Lines {
     /// The 0-based column of an offset as an editor shows it, with tab stops every eight columns.
     pub fn column(&self, bytes: &[u8], offset: usize) -> usize {
         let line = self.start(self.index(offset))..offset;
-        let before = bytes.get(line).unwrap_or_default();
-        before.iter().fold(0, |column, byte| match byte {
+        bytes.get(line).unwrap_or_default().iter().fold(0, |column, byte| match byte {
             b'\t' => column - column % TAB + TAB,
             _ => column + 1,
         })

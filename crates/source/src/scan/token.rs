@@ -7,10 +7,8 @@ use std::ops::Range;
 pub enum TokenKind {
     /// A block comment, or a line comment without its line end.
     Comment,
-    /// A string literal; one that isn't closed ends with its line.
-    String,
-    /// A character literal; one that isn't closed ends with its line.
-    Char,
+    /// A string or character literal; one that isn't closed ends with its line.
+    Quoted,
     /// A preprocessor line with its continuation lines and comments, without the last line end.
     Directive,
     /// An identifier or keyword.
@@ -36,11 +34,6 @@ impl Token {
     /// Its bytes' range.
     pub fn range(&self) -> Range<usize> {
         self.start..self.end
-    }
-
-    /// Whether it is none of the declaration's own text.
-    pub(crate) fn is_silent(&self) -> bool {
-        matches!(self.kind, TokenKind::Comment | TokenKind::Directive)
     }
 }
 
@@ -104,32 +97,24 @@ impl Cursor<'_> {
                 self.directive();
                 TokenKind::Directive
             }
-            b'"' => {
-                self.literal(b'"');
-                TokenKind::String
-            }
-            b'\'' => {
-                self.literal(b'\'');
-                TokenKind::Char
+            b'"' | b'\'' => {
+                self.literal(first);
+                TokenKind::Quoted
             }
             b'0'..=b'9' => {
                 self.number();
                 TokenKind::Number
             }
             _ if is_word(first) => {
-                self.skip_while(is_word);
+                while self.peek(0).is_some_and(is_word) {
+                    self.at += 1;
+                }
                 TokenKind::Word
             }
             _ => {
                 self.at += 1;
                 TokenKind::Punct(first)
             }
-        }
-    }
-
-    fn skip_while(&mut self, wanted: fn(u8) -> bool) {
-        while self.peek(0).is_some_and(wanted) {
-            self.at += 1;
         }
     }
 
@@ -150,61 +135,46 @@ impl Cursor<'_> {
     /// Passes a comment, if one begins here.
     fn comment(&mut self) -> bool {
         match self.peek(1) {
-            Some(b'*') => self.block_comment(),
-            Some(b'/') => self.line_rest(),
+            Some(b'*') => {
+                let rest = self.bytes.get(self.at + 2..).unwrap_or_default();
+                let end = memchr::memmem::find(rest, b"*/").map_or(rest.len(), |at| at + 2);
+                self.at += 2 + end;
+            }
+            Some(b'/') => {
+                while self.on_line().is_some() {
+                    self.at += self.splice().max(1);
+                }
+            }
             _ => return false,
         }
         true
     }
 
-    fn block_comment(&mut self) {
-        self.at += 2;
-        while let Some(byte) = self.peek(0) {
-            if byte == b'*' && self.peek(1) == Some(b'/') {
-                self.at += 2;
-                return;
-            }
-            self.at += 1;
-        }
-    }
-
-    /// Passes everything up to the line's end, spliced lines included.
-    fn line_rest(&mut self) {
-        while let Some(byte) = self.peek(0) {
-            match self.splice() {
-                0 if byte == b'\n' || (byte == b'\r' && self.peek(1) == Some(b'\n')) => return,
-                0 => self.at += 1,
-                splice => self.at += splice,
-            }
+    /// The byte here unless the line ends, which a spliced one doesn't.
+    fn on_line(&self) -> Option<u8> {
+        match (self.peek(0)?, self.peek(1)) {
+            (b'\n', _) | (b'\r', Some(b'\n')) => None,
+            (byte, _) => Some(byte),
         }
     }
 
     fn literal(&mut self, quote: u8) {
         self.at += 1;
-        while let Some(byte) = self.peek(0) {
-            match byte {
-                b'\n' => return,
-                b'\r' if self.peek(1) == Some(b'\n') => return,
-                b'\\' => self.at += self.splice().max(2).min(self.bytes.len() - self.at),
-                _ => {
-                    self.at += 1;
-                    if byte == quote {
-                        return;
-                    }
-                }
+        while let Some(byte) = self.on_line() {
+            let length = if byte == b'\\' { self.splice().max(2) } else { 1 };
+            self.at += length.min(self.bytes.len() - self.at);
+            if byte == quote {
+                return;
             }
         }
     }
 
     fn directive(&mut self) {
-        while let Some(byte) = self.peek(0) {
+        while let Some(byte) = self.on_line() {
             match byte {
-                b'\n' => return,
-                b'\r' if self.peek(1) == Some(b'\n') => return,
-                b'\\' if self.splice() > 0 => self.at += self.splice(),
                 b'/' if self.comment() => {}
                 b'"' => self.literal(b'"'),
-                _ => self.at += 1,
+                _ => self.at += self.splice().max(1),
             }
         }
     }

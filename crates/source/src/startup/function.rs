@@ -106,7 +106,7 @@ fn startup(source: &SourceText, head: Range<usize>, close: usize, is_conditional
 
 /// 0-based line of a token, or of the first of the comments right above it.
 fn comment_above(source: &SourceText, mut at: usize) -> usize {
-    let line = |at: usize| source.token(at).map_or(0, |token| source.lines().index(token.start));
+    let line = |at: usize| source.lines().index(source.start(at));
     let mut first = line(at);
     while let Some(before) = at.checked_sub(1).and_then(|at| source.token(at)) {
         let ends = source.lines().index(before.end.saturating_sub(1));
@@ -122,20 +122,17 @@ fn comment_above(source: &SourceText, mut at: usize) -> usize {
 
 /// Where a function's statements begin, behind its declarations and calls of checks.
 fn place(source: &SourceText, open: usize, close: usize) -> Option<Place> {
-    let behind = |at: usize| {
-        let token = source.token(at)?;
-        Some(source.lines().index(token.end.saturating_sub(1)) + 1)
-    };
+    let behind = |at: usize| Some(source.lines().index(source.token(at)?.end.saturating_sub(1)) + 1);
     let mut place = Place { line: behind(open)?, follows: Follows::Brace };
     let (mut depth, mut is_open, mut at) = (0usize, false, open + 1);
     while at < close {
-        match (source.token(at)?.kind, source.directive(at)) {
+        match (source.kind(at)?, source.directive(at)) {
             (TokenKind::Comment, _) => {}
             (_, Some(Directive::If(_))) => depth += 1,
             (_, Some(Directive::Endif)) => {
                 depth = depth.checked_sub(1)?;
                 if depth == 0 && std::mem::take(&mut is_open) {
-                    place = Place { line: behind(at)?, follows: Follows::Declaration };
+                    (place.line, place.follows) = (behind(at)?, Follows::Declaration);
                 }
             }
             (TokenKind::Directive, _) => {}
@@ -177,15 +174,11 @@ fn kind(source: &SourceText, at: usize, depth: usize) -> Option<Follows> {
 }
 
 /// The token of a statement's semicolon.
-fn end(source: &SourceText, at: usize, close: usize) -> Option<usize> {
-    let mut at = at;
-    while at < close {
-        if source.is_punct(at, b';') {
-            return Some(at);
-        }
+fn end(source: &SourceText, mut at: usize, close: usize) -> Option<usize> {
+    while at < close && !source.is_punct(at, b';') {
         at = source.partner(at).filter(|end| *end > at).unwrap_or(at) + 1;
     }
-    None
+    (at < close).then_some(at)
 }
 
 #[cfg(test)]

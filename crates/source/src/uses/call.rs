@@ -3,6 +3,11 @@
 use crate::scan::{SourceText, TokenKind};
 
 impl<'t> SourceText<'t> {
+    /// Indices of all tokens.
+    pub(super) fn all(&self) -> std::ops::Range<usize> {
+        0..self.tokens().len()
+    }
+
     /// Whether `struct tag` begins at a token.
     pub(super) fn names_struct(&self, at: usize, tag: &str) -> bool {
         self.word(at) == Some(b"struct") && self.word(at + 1) == Some(tag.as_bytes())
@@ -38,20 +43,16 @@ impl<'t> SourceText<'t> {
         let mut found = Vec::new();
         let mut at = at;
         while let Some(before) = at.checked_sub(1) {
-            at = match self.token(before).map(|token| token.kind) {
-                Some(TokenKind::Punct(b')' | b']' | b'}')) => {
-                    match self.partner(before).filter(|open| *open < before) {
-                        Some(open) if !self.is_punct(before, b'}') => open,
-                        _ => return found,
-                    }
-                }
-                Some(TokenKind::Punct(b';' | b'{')) | None => return found,
-                Some(TokenKind::Punct(b'(')) => {
-                    found.push(before);
-                    before
-                }
-                _ => before,
-            };
+            at = before;
+            match self.kind(before) {
+                Some(TokenKind::Punct(b')' | b']')) => match self.partner(before) {
+                    Some(open) if open < before => at = open,
+                    _ => break,
+                },
+                Some(TokenKind::Punct(b';' | b'{' | b'}')) | None => break,
+                Some(TokenKind::Punct(b'(')) => found.push(before),
+                _ => {}
+            }
         }
         found
     }

@@ -5,8 +5,7 @@
 pub struct UsedStruct {
     /// Its tag.
     pub tag: String,
-    /// Names that code can use for its members, each with the number of the declared member: of unnamed structs and
-    /// unions the names inside.
+    /// Names that code can use for members (of unnamed structs and unions those inside), with the declared member's number.
     pub members: Vec<(String, usize)>,
     /// Tags of the structs that begin where it begins: its first member, that one's first member and so on.
     pub leads: Vec<String>,
@@ -62,6 +61,4 @@ impl UsedStruct {
 }
 
 /// Text for messages.
-pub(super) fn text(bytes: &[u8]) -> String {
-    crate::definition::lossy(bytes)
-}
+pub(super) use crate::definition::lossy as text;

@@ -4,11 +4,35 @@
 //! The macro may be the same file's, or any other's: then it is awaited ([`Awaited`]), and [`definitions`] looks for it in
 //! another text. A macro that is another macro's call goes on there.
 
-use super::define::{Macro, contains, parse};
 use super::demand::{Use, UsedStruct, text};
 use super::initial;
 use crate::body::attribute::is_shouted;
 use crate::scan::{SourceText, TokenKind};
+
+/// A `#define`.
+pub(super) struct Macro<'t> {
+    pub(super) name: &'t [u8],
+    /// Empty for one without.
+    pub(super) parameters: Vec<&'t [u8]>,
+    pub(super) body: SourceText<'t>,
+}
+
+/// Reads a preprocessor line.
+pub(super) fn parse(text: &[u8]) -> Option<Macro<'_>> {
+    let rest = text.strip_prefix(b"#")?.trim_ascii_start().strip_prefix(b"define")?;
+    let line = SourceText::new(rest);
+    let (name, mut end) = (line.word(0)?, line.token(0)?.end);
+    let mut parameters = Vec::new();
+    if line.is_punct(1, b'(') && line.start(1) == end {
+        parameters = line.arguments(1).into_iter().filter_map(|tokens| line.first_word(tokens)).collect();
+        end = line.token(line.partner(1)?)?.end;
+    }
+    Some(Macro { name, parameters, body: SourceText::new(rest.get(end..)?) })
+}
+
+pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
+    memchr::memmem::find(text, part).is_some()
+}
 
 /// So many macros may stand for one another.
 pub const MACROS: usize = 4;
@@ -46,16 +70,10 @@ pub enum Gives {
 
 /// Definitions of a macro in a file's text: alternatives under conditions may be several.
 pub fn definitions(file: &[u8], awaited: &Awaited, subject: &UsedStruct) -> Vec<MacroDefinition> {
-    let name = awaited.name.as_bytes();
-    if !contains(file, name) {
-        return Vec::new();
+    match contains(file, awaited.name.as_bytes()) {
+        true => defined(&SourceText::new(file), awaited, subject).collect(),
+        false => Vec::new(),
     }
-    let source = SourceText::new(file);
-    let found = defined(&source, name).map(|(line, macro_)| MacroDefinition {
-        line,
-        gives: gives(&macro_, line, awaited.is_array, subject),
-    });
-    found.collect()
 }
 
 /// Variables in a text, which may be a macro's body that stands on a line of the file, whose values macros give.
@@ -66,10 +84,7 @@ pub(super) fn find(
     subject: &UsedStruct,
     (found, awaited): (&mut Vec<Use>, &mut Vec<Awaited>),
 ) {
-    for at in 0..text.tokens().len() {
-        if !text.names_struct(at, &subject.tag) {
-            continue;
-        }
+    for at in text.all().filter(|at| text.names_struct(*at, &subject.tag)) {
         let Some((place, is_array)) = value(text, at) else { continue };
         let Some(name) = text.word(place).filter(|name| is_shouted(name) && ends(text, place)) else {
             continue;
@@ -84,17 +99,14 @@ pub(super) fn find(
 }
 
 /// What a macro of the file gives; the macro that it ends with if the file doesn't define that.
-fn resolved(file: &SourceText, of: Awaited, subject: &UsedStruct) -> Result<Vec<Use>, Awaited> {
-    let mut of = of;
+fn resolved(file: &SourceText, mut of: Awaited, subject: &UsedStruct) -> Result<Vec<Use>, Awaited> {
     for _ in 0..MACROS {
-        let definitions: Vec<_> = defined(file, of.name.as_bytes())
-            .map(|(line, macro_)| gives(&macro_, line, of.is_array, subject))
-            .collect();
-        let Some(first) = definitions.first() else { return Err(of) };
-        match first {
-            Gives::Macro(name) => of.name.clone_from(name),
-            _ => {
-                let values = definitions.into_iter().filter_map(|of| match of {
+        let all: Vec<Gives> = defined(file, &of, subject).map(|definition| definition.gives).collect();
+        match all.first() {
+            None => return Err(of),
+            Some(Gives::Macro(name)) => of.name.clone_from(name),
+            Some(_) => {
+                let values = all.into_iter().filter_map(|gives| match gives {
                     Gives::Values(uses) => Some(uses),
                     _ => None,
                 });
@@ -105,8 +117,7 @@ fn resolved(file: &SourceText, of: Awaited, subject: &UsedStruct) -> Result<Vec<
     Ok(Vec::new())
 }
 
-/// The token where a variable's value begins, and whether it is all of an array: behind `struct s name =`,
-/// `struct s names[] = {` or `(struct s)`.
+/// Where a value begins, and whether it is all of an array: behind `struct s name =`, `struct s names[] = {`, `(struct s)`.
 fn value(text: &SourceText, keyword: usize) -> Option<(usize, bool)> {
     if text.is_punct(keyword + 2, b')') {
         let is_sizeof =
@@ -125,25 +136,28 @@ fn value(text: &SourceText, keyword: usize) -> Option<(usize, bool)> {
 /// Whether a macro's name, and what it is called with, are all of a value.
 fn ends(text: &SourceText, at: usize) -> bool {
     let next = if text.is_punct(at + 1, b'(') { text.past(at + 1) } else { at + 1 };
-    let next = text.skip_silent(next, text.tokens().len());
-    next >= text.tokens().len() || [b';', b',', b'}', b')'].iter().any(|end| text.is_punct(next, *end))
+    let next = text.skip_silent(next, text.all().end);
+    next >= text.all().end || [b';', b',', b'}', b')'].iter().any(|end| text.is_punct(next, *end))
 }
 
-/// The definitions of a macro in a file, with their lines.
-fn defined<'t, 's>(
-    source: &'s SourceText<'t>,
-    name: &'s [u8],
-) -> impl Iterator<Item = (u32, Macro<'t>)> + use<'t, 's> {
-    let directives = (0..source.tokens().len())
-        .filter(|at| source.token(*at).is_some_and(|token| token.kind == TokenKind::Directive));
+/// The definitions of a macro in a file.
+fn defined<'s>(
+    source: &'s SourceText,
+    of: &'s Awaited,
+    subject: &'s UsedStruct,
+) -> impl Iterator<Item = MacroDefinition> {
+    let name = of.name.as_bytes();
+    let directives = source.all().filter(|at| source.kind(*at) == Some(TokenKind::Directive));
     let named = directives.filter(move |at| contains(source.text(*at), name));
     let parsed = named.filter_map(|at| Some((source.line_of(at), parse(source.text(at))?)));
-    parsed.filter(move |(_, macro_)| macro_.name == name)
+    parsed
+        .filter(move |(_, macro_)| macro_.name == name)
+        .map(|(line, macro_)| MacroDefinition { line, gives: gives(&macro_, line, of.is_array, subject) })
 }
 
 fn gives(macro_: &Macro, line: u32, is_array: bool, subject: &UsedStruct) -> Gives {
     let body = &macro_.body;
-    let first = body.skip_silent(0, body.tokens().len());
+    let first = body.skip_silent(0, body.all().end);
     let open = if is_array { initial::element(body, first) } else { Some(first) };
     match open.filter(|open| body.is_punct(*open, b'{')) {
         Some(open) => {

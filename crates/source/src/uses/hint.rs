@@ -25,15 +25,15 @@ pub(super) fn may_use(text: &[u8], subject: &UsedStruct, is_assembler: bool) -> 
         return true;
     }
     let has_lead = || {
-        let lead = |lead: &String| memmem::find(text, &[b"struct ", lead.as_bytes()].concat()).is_some();
-        subject.leads.iter().any(lead)
+        let mut leads = subject.leads.iter().map(|lead| [b"struct ", lead.as_bytes()].concat());
+        leads.any(|lead| memmem::find(text, &lead).is_some())
     };
     let mut leads = None;
     places.any(|at| {
         let (before, behind) = (&text[..at], &text[at + wanted.len()..]);
         is_offset(before, behind)
             || is_initialised(before, behind)
-            || (is_cast(before, behind) || is_reverse(behind)) && *leads.get_or_insert_with(has_lead)
+            || may_be_cast(before, behind) && *leads.get_or_insert_with(has_lead)
     })
 }
 
@@ -41,6 +41,15 @@ fn is_whole(text: &[u8], at: usize, length: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| text.get(before));
     let behind = text.get(at + length);
     !before.is_some_and(|byte| is_word(*byte)) && !behind.is_some_and(|byte| is_word(*byte))
+}
+
+/// `(struct s *)`, or `struct s *name`: what may be cast to its first member.
+fn may_be_cast(before: &[u8], behind: &[u8]) -> bool {
+    let Some(pointer) = behind.trim_ascii_start().strip_prefix(b"*") else { return false };
+    match pointer.trim_ascii_start().first() {
+        Some(b')') => before.trim_ascii_end().ends_with(b"("),
+        next => next.is_some_and(|byte| is_word(*byte)),
+    }
 }
 
 /// `offsetof(struct s, …`, `offsetofend(…`, or a `sizeof` in an assertion.
@@ -92,17 +101,4 @@ fn is_opened(behind: &[u8]) -> bool {
         }
     }
     false
-}
-
-/// `(struct s *)`.
-fn is_cast(before: &[u8], behind: &[u8]) -> bool {
-    let pointer = behind.trim_ascii_start().strip_prefix(b"*");
-    let closes = pointer.is_some_and(|rest| rest.trim_ascii_start().starts_with(b")"));
-    closes && before.trim_ascii_end().ends_with(b"(")
-}
-
-/// `struct s *name`: what may be cast to its first member.
-fn is_reverse(behind: &[u8]) -> bool {
-    let pointer = behind.trim_ascii_start().strip_prefix(b"*");
-    pointer.is_some_and(|rest| rest.trim_ascii_start().first().is_some_and(|byte| is_word(*byte)))
 }

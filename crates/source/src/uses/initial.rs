@@ -4,10 +4,7 @@ use super::demand::{Demand, Use, UsedStruct};
 use crate::scan::{SourceText, TokenKind};
 
 pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
-    for at in 0..source.tokens().len() {
-        if !source.names_struct(at, &subject.tag) {
-            continue;
-        }
+    for at in source.all().filter(|at| source.names_struct(*at, &subject.tag)) {
         let Some((open, dimensions)) = initialiser(source, at) else { continue };
         let open = (0..dimensions).try_fold(open, |open, _| element(source, open));
         if let Some(open) = open {
@@ -48,8 +45,7 @@ fn behind_names(source: &SourceText, open: usize, subject: &UsedStruct) -> Vec<S
         if source.is_punct(first, b'.') {
             last = source.word(first + 1).and_then(|name| subject.number(name));
         } else if let Some(number) = last.filter(|_| !is_macro(source, first)) {
-            let numbers = [number, number + 1];
-            members.extend(numbers.iter().filter_map(|number| subject.name(*number)).cloned());
+            members.extend([number, number + 1].iter().filter_map(|number| subject.name(*number)).cloned());
             last = Some(number + 1);
         } else {
             last = None;
@@ -100,7 +96,7 @@ pub(super) fn element(source: &SourceText, open: usize) -> Option<usize> {
 
 /// Where an array's first element begins.
 pub(super) fn first_element(source: &SourceText, open: usize) -> usize {
-    let mut at = source.skip_silent(open + 1, source.tokens().len());
+    let mut at = source.skip_silent(open + 1, source.all().end);
     if source.is_punct(at, b'[') {
         at = source.past(at);
         at = if source.is_punct(at, b'=') { at + 1 } else { at };
@@ -139,7 +135,7 @@ fn is_macro(source: &SourceText, first: usize) -> bool {
 /// `{ 0 }`, `{ NULL }`, `{ {} }` and the like.
 fn is_zero(source: &SourceText, open: usize) -> bool {
     let close = source.partner(open).unwrap_or(open);
-    (open + 1..close).all(|at| match source.token(at).map(|token| token.kind) {
+    (open + 1..close).all(|at| match source.kind(at) {
         Some(TokenKind::Punct(b'{' | b'}' | b',') | TokenKind::Comment) => true,
         Some(TokenKind::Number) => {
             source.text(at).iter().all(|byte| matches!(byte, b'0' | b'x' | b'U' | b'L'))

@@ -1,10 +1,9 @@
 //! Macros of the file: their bodies are read like code, and a member that is a parameter is what each call gives.
 
-use super::define::{Macro, contains, parse};
 use super::demand::{Use, UsedStruct};
-use super::given::{self, Awaited};
+use super::given::{self, Awaited, Macro, contains, parse};
 use super::initial;
-use super::offset::{Offset, context, follow, offsets};
+use super::offset::{context, follow, offsets};
 use crate::scan::{SourceText, TokenKind};
 
 pub(super) fn find(
@@ -13,9 +12,8 @@ pub(super) fn find(
     found: &mut Vec<Use>,
     awaited: &mut Vec<Awaited>,
 ) {
-    for at in 0..source.tokens().len() {
-        let is_directive = source.token(at).is_some_and(|token| token.kind == TokenKind::Directive);
-        if is_directive
+    for at in source.all() {
+        if source.kind(at) == Some(TokenKind::Directive)
             && contains(source.text(at), subject.tag.as_bytes())
             && let Some(macro_) = parse(source.text(at))
         {
@@ -32,15 +30,14 @@ pub(super) fn find(
 
 fn read(source: &SourceText, at: usize, macro_: &Macro, subject: &UsedStruct, found: &mut Vec<Use>) {
     let body = &macro_.body;
-    let all: Vec<Offset> = offsets(body, &subject.tag).collect();
+    let all = offsets(body, &subject.tag);
     let by_call = all.iter().any(|offset| macro_.parameters.contains(&offset.member));
     for offset in all {
         if by_call {
             for call in calls(source, macro_) {
                 let number = |word: &[u8]| subject.number(call.given(macro_, word));
-                let context = || context(body, &offset, &subject.tag, &number);
-                if let (Some(member), Some(context)) =
-                    (subject.member(call.given(macro_, offset.member)), context())
+                if let Some(member) = subject.member(call.given(macro_, offset.member))
+                    && let Some(context) = context(body, &offset, &subject.tag, &number)
                 {
                     found.push(context.into_use(call.line, member));
                 }
@@ -61,7 +58,7 @@ fn read(source: &SourceText, at: usize, macro_: &Macro, subject: &UsedStruct, fo
 
 /// Whether tokens are all of a macro's body, brackets around it apart.
 fn is_all(body: &SourceText, first: usize, end: usize) -> bool {
-    let mut others = (0..first).chain(end..body.tokens().len());
+    let mut others = (0..first).chain(end..body.all().end);
     others.all(|at| body.is_punct(at, b'(') || body.is_punct(at, b')'))
 }
 
@@ -83,7 +80,7 @@ impl Call<'_> {
 }
 
 fn calls<'t>(source: &SourceText<'t>, macro_: &Macro) -> Vec<Call<'t>> {
-    let places = (0..source.tokens().len()).filter(|at| source.word(*at) == Some(macro_.name));
+    let places = source.all().filter(|at| source.word(*at) == Some(macro_.name));
     let places = places.filter(|at| source.is_punct(at + 1, b'('));
     let call = |at: usize| {
         let arguments = source.arguments(at + 1).into_iter();

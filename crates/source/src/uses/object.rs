@@ -1,17 +1,45 @@
 //! Ranges of bytes of an object whose type its declaration tells: `memset_after`, `memset_startat`
-//! (include/linux/string.h), and differences of members' addresses.
+//! (include/linux/string.h), and differences of members' addresses. Casts between a pointer to a struct and a pointer to
+//! what it begins with, which are right only while that is first.
 
 use super::demand::{Demand, Use, UsedStruct, text};
-use crate::scan::{SourceText, TokenKind};
+use crate::scan::SourceText;
 
 pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
-    for at in 0..source.tokens().len() {
+    for at in source.all() {
         match source.word(at) {
             Some(name @ (b"memset_after" | b"memset_startat")) => cleared(source, subject, at, name, found),
             Some(_) => distance(source, subject, at, found),
             None => {}
         }
     }
+}
+
+pub(super) fn casts(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
+    if subject.leads.is_empty() {
+        return;
+    }
+    for at in source.all() {
+        let Some((target, name)) = cast(source, at) else { continue };
+        let Some(declared) = declared_struct(source, name, at) else { continue };
+        let is_lead = |tag: &[u8]| subject.leads.iter().any(|lead| lead.as_bytes() == tag);
+        let own = subject.tag.as_bytes();
+        if (target == own && is_lead(declared)) || (declared == own && is_lead(target)) {
+            let what = format!("a pointer to struct {} is cast to struct {}", text(declared), text(target));
+            found.push(Use { line: source.line_of(at), demand: Demand::First, members: Vec::new(), what });
+        }
+    }
+}
+
+/// `(struct tag *)name`, by its opening bracket: the tag and the name's token, if it is the name that is cast.
+fn cast<'t>(source: &SourceText<'t>, at: usize) -> Option<(&'t [u8], usize)> {
+    let opens = source.is_punct(at, b'(') && source.word(at + 1) == Some(b"struct");
+    let closes = source.is_punct(at + 3, b'*') && source.is_punct(at + 4, b')');
+    let name = at + 5;
+    source.word(name).filter(|_| opens && closes)?;
+    let goes_on = [b'-', b'.', b'[', b'('].iter().any(|punct| source.is_punct(name + 1, *punct));
+    let is_minus = source.is_punct(name + 1, b'-') && !source.is_punct(name + 2, b'>');
+    (!goes_on || is_minus).then_some((source.word(at + 2)?, name))
 }
 
 fn cleared(source: &SourceText, subject: &UsedStruct, at: usize, name: &[u8], found: &mut Vec<Use>) {
@@ -21,8 +49,7 @@ fn cleared(source: &SourceText, subject: &UsedStruct, at: usize, name: &[u8], fo
         return;
     };
     let is_plain = object.len() == 1;
-    let owner = declared_struct(source, object.start, at);
-    let (demand, what) = match owner {
+    let (demand, what) = match declared_struct(source, object.start, at) {
         Some(tag) if is_plain && tag == subject.tag.as_bytes() => {
             (Demand::Boundary, format!("{} clears from there to the end", text(name)))
         }
@@ -36,20 +63,17 @@ fn cleared(source: &SourceText, subject: &UsedStruct, at: usize, name: &[u8], fo
 
 /// `(char *)&p->b - (char *)&p->a`, by the `&` of the first.
 fn distance(source: &SourceText, subject: &UsedStruct, at: usize, found: &mut Vec<Use>) {
-    let Some(first) = address(source, at) else { return };
-    let minus = first.1;
+    let Some((member, minus)) = address(source, at) else { return };
     if !source.is_punct(minus, b'-') || source.is_punct(minus + 1, b'-') || source.is_punct(minus + 1, b'>') {
         return;
     }
     let second = (minus + 1..minus + 8).find_map(|at| address(source, at));
-    let Some(second) = second.filter(|(member, _)| source.word(at) == source.word(member.wrapping_sub(3)))
-    else {
-        return;
-    };
+    let is_same = |(other, _): &(usize, usize)| source.word(at) == source.word(other.wrapping_sub(3));
+    let Some((other, _)) = second.filter(is_same) else { return };
     if declared_struct(source, at, at) != Some(subject.tag.as_bytes()) {
         return;
     }
-    let members = [first.0, second.0].map(|at| source.word(at).and_then(|word| subject.member(word)));
+    let members = [member, other].map(|at| source.word(at).and_then(|word| subject.member(word)));
     let members: Vec<String> = members.into_iter().flatten().cloned().collect();
     let what = "a length is counted between addresses there".to_owned();
     found.push(Use { line: source.line_of(at), demand: Demand::Boundary, members, what });
@@ -69,8 +93,7 @@ fn address(source: &SourceText, at: usize) -> Option<(usize, usize)> {
     Some((member, end))
 }
 
-/// The tag of the struct that a name was declared with in the function around a token: `struct tag *name`,
-/// `struct tag name`.
+/// The struct that a name has in the function around a token: the tag of `struct tag *name` or `struct tag name`.
 pub(super) fn declared_struct<'t>(source: &SourceText<'t>, name: usize, from: usize) -> Option<&'t [u8]> {
     let wanted = source.word(name)?;
     let mut at = from;
@@ -89,17 +112,12 @@ pub(super) fn declared_struct<'t>(source: &SourceText<'t>, name: usize, from: us
         {
             before -= 1;
         }
-        let is_declared = before > 0 && source.word(before - 1) == Some(b"struct");
-        if is_declared {
+        if before > 0 && source.word(before - 1) == Some(b"struct") {
             return source.word(before);
         }
         // Another type, by its typedef or keyword.
-        let is_other = source.token(before).is_some_and(|token| token.kind == TokenKind::Word)
-            && !matches!(
-                source.word(before),
-                Some(b"return" | b"sizeof" | b"else" | b"case" | b"goto" | b"in")
-            );
-        if is_other {
+        let other = source.word(before);
+        if !matches!(other, None | Some(b"return" | b"sizeof" | b"else" | b"case" | b"goto" | b"in")) {
             return None;
         }
     }
@@ -108,7 +126,6 @@ pub(super) fn declared_struct<'t>(source: &SourceText<'t>, name: usize, from: us
 
 /// Whether a token is a closing brace at the start of a line, the end of the function before.
 pub(super) fn ends_function(source: &SourceText, at: usize) -> bool {
-    let is_brace = source.is_punct(at, b'}');
-    let start = source.token(at).map_or(0, |token| token.start);
-    is_brace && (start == 0 || source.bytes().get(start - 1) == Some(&b'\n'))
+    let before = source.start(at).checked_sub(1).and_then(|before| source.bytes().get(before));
+    source.is_punct(at, b'}') && before.is_none_or(|byte| *byte == b'\n')
 }

@@ -7,8 +7,7 @@ use crate::scan::{SourceText, TokenKind};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Functions that take a range of bytes (include/linux/string.h, uaccess.h, jhash.h, crc32.h). With a `_` before or a
-/// suffix behind they do too.
+/// In names of functions that take a range of bytes (include/linux/string.h, uaccess.h, jhash.h, crc32.h).
 const RANGES: &str = "\
     memset memcpy memmove memcmp memchr_inv memzero memdup copy_from copy_to bzero bcmp jhash crc32 xxh \
     siphash csum_partial";
@@ -51,20 +50,18 @@ pub(super) fn find(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Us
 }
 
 /// All `offsetof(struct tag, member)` and their kin.
-pub(super) fn offsets<'t>(source: &SourceText<'t>, tag: &str) -> impl Iterator<Item = Offset<'t>> {
-    let words = 0..source.tokens().len();
-    let is_offset = |at: usize| {
+pub(super) fn offsets<'t>(source: &SourceText<'t>, tag: &str) -> Vec<Offset<'t>> {
+    let offset = |at: usize| {
         let word = source.word(at)?;
         let known = word.starts_with(b"offsetof") || word == b"__builtin_offsetof";
         (known && source.is_punct(at + 1, b'(') && source.names_struct(at + 2, tag)).then_some(())?;
         let member = source.word(at + 5).filter(|_| source.is_punct(at + 4, b','))?;
         Some(Offset { at, end: source.past(at + 1), member })
     };
-    words.filter_map(is_offset).collect::<Vec<_>>().into_iter()
+    source.all().filter_map(offset).collect()
 }
 
-/// What an offset is for, if its place shows that a move would break it. `number` tells the declared member that a
-/// word names.
+/// What an offset is for, if its place shows that a move would break it. `number` tells which member a word names.
 pub(super) fn context(
     source: &SourceText,
     offset: &Offset,
@@ -95,7 +92,8 @@ fn asserted(
     if looks_at_alignment(source, inside.clone()) {
         return Some(Context::Alignment(name));
     }
-    let own: Vec<Offset> = offsets(source, tag).filter(|other| inside.contains(&other.at)).collect();
+    let own: Vec<Offset> =
+        offsets(source, tag).into_iter().filter(|other| inside.contains(&other.at)).collect();
     let is_offset = |at: &usize| source.word(*at).is_some_and(|word| word.starts_with(b"offsetof"));
     let all = inside.clone().filter(is_offset).count();
     let joins = |punct: u8| move |at: usize| source.is_punct(at, punct) && source.is_punct(at + 1, punct);
@@ -123,7 +121,7 @@ pub(super) fn is_range(name: &[u8]) -> bool {
 }
 
 fn contains_any(name: &[u8], parts: &str) -> bool {
-    parts.split(' ').any(|part| name.windows(part.len()).any(|window| window == part.as_bytes()))
+    parts.split(' ').any(|part| memchr::memmem::find(name, part.as_bytes()).is_some())
 }
 
 fn looks_at_alignment(source: &SourceText, mut tokens: Range<usize>) -> bool {
@@ -139,21 +137,18 @@ fn looks_at_alignment(source: &SourceText, mut tokens: Range<usize>) -> bool {
 fn is_difference(source: &SourceText, offset: &Offset, tag: &str) -> bool {
     let minuend = offset.at.checked_sub(2).filter(|_| source.is_punct(offset.at - 1, b'-'));
     let is_length = |word: &[u8]| contains_any(word, "size SIZE offsetof len LEN");
-    let is_minuend = |at: usize| match source.token(at).map(|token| token.kind) {
+    let is_minuend = |at: usize| match source.kind(at) {
         Some(TokenKind::Word) => is_length(source.text(at)),
         Some(TokenKind::Punct(b')')) => {
             let open = source.partner(at).unwrap_or(at);
-            (open.saturating_sub(1)..at).any(|at| {
-                source
-                    .word(at)
-                    .is_some_and(|word| word.starts_with(b"sizeof") || word.starts_with(b"offsetof"))
-            })
+            let mut words = (open.saturating_sub(1)..at).filter_map(|at| source.word(at));
+            words.any(|word| word.starts_with(b"sizeof") || word.starts_with(b"offsetof"))
         }
         _ => false,
     };
     let subtracts = source.is_punct(offset.end, b'-') && !source.is_punct(offset.end + 1, b'-');
-    let subtrahend = (offset.end + 1..offset.end + 4).find(|at| source.word(*at).is_some());
-    let from_own = subtrahend
+    let from_own = (offset.end + 1..offset.end + 4)
+        .find(|at| source.word(*at).is_some())
         .is_some_and(|at| source.text(at).starts_with(b"offsetof") && source.names_struct(at + 2, tag));
     minuend.is_some_and(is_minuend) || (subtracts && from_own)
 }
@@ -180,12 +175,12 @@ pub(super) fn follow(
 ) {
     // Another function's variable of that name is another; constants are the file's.
     let end = match is_shouted(name) {
-        true => source.tokens().len(),
-        false => (from..source.tokens().len()).find(|at| ends_function(source, *at)).unwrap_or(from),
+        true => source.all().end,
+        false => (from..source.all().end).find(|at| ends_function(source, *at)).unwrap_or(from),
     };
     for at in (from..end).filter(|at| source.word(*at) == Some(name)) {
-        let called =
-            source.around(at).into_iter().filter_map(|open| source.called(open)).find(|name| is_range(name));
+        let mut called = source.around(at).into_iter().filter_map(|open| source.called(open));
+        let called = called.find(|name| is_range(name));
         if let Some(called) = called {
             let what = format!("{} takes {}, its offset, for a length", text(called), text(name));
             let members = members.to_vec();
@@ -196,7 +191,7 @@ pub(super) fn follow(
 
 /// Assertions about the size of the struct.
 fn sizes(source: &SourceText, subject: &UsedStruct, found: &mut Vec<Use>) {
-    for at in 0..source.tokens().len() {
+    for at in source.all() {
         let is_size = source.word(at) == Some(b"sizeof")
             && source.names_struct(at + 2, &subject.tag)
             && source.is_punct(at + 4, b')');
@@ -217,18 +212,14 @@ pub(super) fn assembler(source: &SourceText, subject: &UsedStruct, found: &mut V
     let mut add = |at: usize, word: &[u8]| {
         if let Some(member) = subject.member(word) {
             let what = "assembler code reads it; the build generates its offset anew".to_owned();
-            found.push(Use {
-                line: source.line_of(at),
-                demand: Demand::Assembler,
-                members: vec![member.clone()],
-                what,
-            });
+            let (line, members) = (source.line_of(at), vec![member.clone()]);
+            found.push(Use { line, demand: Demand::Assembler, members, what });
         }
     };
     for offset in offsets(source, &subject.tag) {
         add(offset.at, offset.member);
     }
-    for at in 0..source.tokens().len() {
+    for at in source.all() {
         let is_call =
             source.word(at).is_some_and(|word| word.ends_with(b"OFFSET")) && source.is_punct(at + 1, b'(');
         let arguments = if is_call { source.arguments(at + 1) } else { Vec::new() };

@@ -56,7 +56,7 @@ fn exercise(text: &[u8]) {
             continue;
         };
         for statement in body.statements() {
-            let _ = (body.text(statement), body.conditions(statement), body.nested(statement));
+            let _ = (body.text(statement), body.conditions(statement));
         }
         let members = expected(&body);
         if let Ok(join) = Join::new(&body, &members) {

@@ -81,8 +81,7 @@ impl<'t> Around<'t> {
     fn new(lines: &'t [&'t str], stem: &'t str, name: &'t str) -> Self {
         let headings =
             (0..lines.len()).filter(|at| is_heading(lines, *at)).map(|at| (at, says(lines[at], name)));
-        let declared = lines.iter().enumerate();
-        let declared = declared.filter_map(|(at, line)| Some((at, declares(line)? == name)));
+        let declared = lines.iter().enumerate().filter_map(|(at, line)| Some((at, declares(line)? == name)));
         Self { lines, stem, name, headings: headings.collect(), declared: declared.collect() }
     }
 
@@ -216,19 +215,17 @@ fn columns<'t>(lines: &[&'t str], at: usize) -> (Table<'t>, usize) {
             if cells.len() > 1 && !is_heading(lines, next) {
                 table.rows.push(Row { line: next, cells });
             }
-        } else if !goes_on && !continues(&table, lines, line) {
-            break;
+        } else if !goes_on {
+            // A line further in than the first row goes on with a cell of the row above.
+            let first = table.rows.first().and_then(|row| lines.get(row.line));
+            if line.trim().is_empty() || first.is_none_or(|first| indent(line) <= indent(first)) {
+                break;
+            }
         }
         next += 1;
     }
     table.line = table.rows.first().map_or(at, |row| row.line);
     (table, next)
-}
-
-/// Whether a line goes on with a cell of the row above: it is further in than the first row.
-fn continues(table: &Table<'_>, lines: &[&str], line: &str) -> bool {
-    let first = table.rows.first().and_then(|row| lines.get(row.line));
-    !line.trim().is_empty() && first.is_some_and(|first| indent(line) > indent(first))
 }
 
 /// Whether a line is a row or the border of rows.

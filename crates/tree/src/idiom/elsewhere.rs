@@ -12,26 +12,23 @@ use std::collections::BTreeSet;
 /// No scalar has more alignment in bytes.
 const LARGEST: u64 = 8;
 
-/// A configuration in which aligned groups cost bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cost {
-    /// What it is, such as `without CONFIG_X`.
-    pub(super) case: String,
-    /// In whole lines.
-    pub(super) bytes: u64,
-}
-
-/// The first configuration without one of the conditions in which the struct takes more lines of `line` bytes if groups
-/// are aligned to them. `guards` has the conditions of each member in the new order.
-pub(super) fn cost(of: &StructPlan, guards: &[Vec<String>], line: u64, groups: &[&Group]) -> Option<Cost> {
+/// The first configuration without one of the conditions, such as `without CONFIG_X`, in which the struct takes more lines
+/// of `line` bytes if groups are aligned to them, and the bytes of these. `guards` has the conditions of each member in the
+/// new order.
+pub(super) fn cost(
+    of: &StructPlan,
+    guards: &[Vec<String>],
+    line: u64,
+    groups: &[&Group],
+) -> Option<(String, u64)> {
     let conditions: BTreeSet<&String> = guards.iter().flatten().collect();
     let costs = conditions.into_iter().map(|without| {
         let is_there = |at: usize| !guards.get(at).is_some_and(|own| own.contains(without));
         let lines = |groups: &[&Group]| size(of, is_there, line, groups).div_ceil(line.max(1));
         let bytes = lines(groups).saturating_sub(lines(&[])).saturating_mul(line);
-        Cost { case: case(without), bytes }
+        (case(without), bytes)
     });
-    costs.into_iter().find(|cost| cost.bytes > 0)
+    costs.into_iter().find(|(_, bytes)| *bytes > 0)
 }
 
 /// The struct's size with some of its members, by place in the new order, and some groups aligned.
@@ -100,7 +97,7 @@ mod tests {
         // 160 bytes take three lines, with a gap of half a line or without.
         assert_eq!(cost(&of, &guards(&[0]), 64, &groups), None);
         // 128 bytes take two, with the gap three.
-        let grows = Cost { case: "without X".to_owned(), bytes: 64 };
+        let grows = ("without X".to_owned(), 64);
         assert_eq!(cost(&of, &guards(&[0, 4]), 64, &groups), Some(grows));
         assert_eq!(cost(&of, &guards(&[0, 4]), 64, &[]), None);
     }

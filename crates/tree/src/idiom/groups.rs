@@ -58,14 +58,11 @@ impl Align {
 
 /// Checks what the user says of groups against the plan.
 pub(super) fn check_args(args: &IdiomOptions, plan: &Plan) -> Result<()> {
-    match args.align_groups {
-        AlignGroups::Where(bytes) if bytes != plan.build_line => {
-            let line = plan.build_line;
-            bail!(
-                "--align-groups cond:{bytes}: the plan says what alignment costs for lines of {line} B only"
-            );
-        }
-        _ => {}
+    let line = plan.build_line;
+    if let AlignGroups::Where(bytes) = args.align_groups
+        && bytes != line
+    {
+        bail!("--align-groups cond:{bytes}: the plan says what alignment costs for lines of {line} B only");
     }
     for given in &args.group_paths {
         let Some(of) = plan.struct_named(&given.name) else {
@@ -127,9 +124,8 @@ fn include(edits: &mut Edits, moved: &Header, remarks: &mut Vec<String>) {
     const LINE: &str = "#include <linux/cache.h>";
     const START: &[u8] = b"#include <linux/";
     let text = &moved.text;
-    if memchr::memmem::find(text, b"cacheline_").is_some()
-        || memchr::memmem::find(text, LINE.as_bytes()).is_some()
-    {
+    let has = |part: &str| memchr::memmem::find(text, part.as_bytes()).is_some();
+    if has("cacheline_") || has(LINE) {
         return;
     }
     let mut at = 0;
@@ -150,8 +146,7 @@ fn include(edits: &mut Edits, moved: &Header, remarks: &mut Vec<String>) {
     }
 }
 
-/// Takes the alignment from groups that would cost bytes in a configuration without some members, the least visited
-/// first.
+/// Takes the alignment from groups that would cost bytes in a configuration without some members, least visited first.
 fn spare_others(
     of: &StructPlan,
     guards: &[Vec<String>],
@@ -164,12 +159,12 @@ fn spare_others(
     let mut taken: Vec<&Group> = Vec::new();
     for at in order {
         taken.push(named[at].group);
-        if let Some(cost) = elsewhere::cost(of, guards, line, &taken) {
+        if let Some((case, bytes)) = elsewhere::cost(of, guards, line, &taken) {
             taken.pop();
             named[at].align = Align::Never;
+            let name = &named[at].name;
             remarks.push(format!(
-                "{} is not aligned to the cacheline: {} the struct would grow by {} B.",
-                named[at].name, cost.case, cost.bytes
+                "{name} is not aligned to the cacheline: {case} the struct would grow by {bytes} B."
             ));
         }
     }
@@ -214,7 +209,8 @@ fn named<'g>(
         let alike = |stems: &[String]| stems.iter().filter(|other| *other == stem).count();
         let number = alike(stems.get(..=at).unwrap_or_default());
         let name = if alike(&stems) > 1 { format!("{stem}{number}") } else { stem.clone() };
-        let (align, remark) = alignment(args.align_groups, line, of, *index, always == Some(*index));
+        let is_always = always == Some(*index);
+        let (align, remark) = alignment(args.align_groups, line, of, group, is_always);
         remarks.extend(remark.map(|reason| format!("{name} is not aligned to the cacheline: {reason}.")));
         let kind = if access(group) == "read" { "read-mostly" } else { "often written" };
         let mut heat = heat(group).to_owned();
@@ -240,10 +236,9 @@ fn alignment(
     asked: AlignGroups,
     line: u64,
     of: &StructPlan,
-    index: usize,
+    group: &Group,
     is_always: bool,
 ) -> (Align, Option<String>) {
-    let Some(group) = of.groups.get(index) else { return (Align::Never, None) };
     let wanted = match asked {
         AlignGroups::None => return (Align::Never, None),
         AlignGroups::Plan if group.alignment == GroupAlignment::None => return (Align::Never, None),
@@ -277,9 +272,12 @@ fn objection(line: u64, of: &StructPlan, group: &Group) -> Option<String> {
 /// A sentence on the groups aligned in one way.
 fn aligned(all: &[&Named<'_>], align: Align) -> Option<String> {
     let names: Vec<&str> = all.iter().filter(|one| one.align == align).map(|one| one.name.as_str()).collect();
-    let verb = if names.len() == 1 { "is" } else { "are" };
+    let verb = match names.len() {
+        0 => return None,
+        1 => "is",
+        _ => "are",
+    };
     let how = match align {
-        _ if names.is_empty() => return None,
         Align::Never => return None,
         Align::Always => {
             "to the cacheline, which costs no byte in this configuration for lines of 32 to 256 B".to_owned()

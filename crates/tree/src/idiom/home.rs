@@ -3,8 +3,8 @@
 use crate::header::{self, Check, FileChange, Header, HeaderChange};
 use crate::idiom::options::CheckIn;
 use anyhow::{Context, Result, bail};
-use fieldline_source::SourceText;
 use fieldline_source::startup::{self, Assertion, Manner, Startup};
+use fieldline_source::{Edits, SourceText};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -53,13 +53,9 @@ pub(super) fn check(
     if contains(&text, format!("{name}_struct_check(").as_bytes()) {
         return Ok((None, format!("{path} has a {name}_struct_check() that should assert the groups.")));
     }
-    let file = header::add_check(changes, home.header, check)?;
-    Ok((
-        Some(file),
-        format!(
-            "{name}_struct_check() in {path}, {run}, asserts when built that members are in their groups."
-        ),
-    ))
+    let file = header::add(changes, home.header, &Edits::default(), Some(check))?;
+    let what = "asserts when built that members are in their groups.";
+    Ok((Some(file), format!("{name}_struct_check() in {path}, {run}, {what}")))
 }
 
 /// A file that takes checks.
@@ -85,8 +81,7 @@ fn given(tree: &Path, asked: &CheckIn) -> Result<Home> {
     Ok(Home { header, caller: Some(asked.function.clone()) })
 }
 
-/// The file that names the struct most and has a function to call from, else the one that does so most and can have an
-/// initcall.
+/// The file that names the struct most and has a function to call from, else the first that can have an initcall.
 fn find(tree: &Path, header: &str, name: &str) -> Result<Option<Home>> {
     let is_public = header.starts_with("include/") || header.contains("/include/");
     if header.ends_with(".c") {

@@ -2,7 +2,7 @@
 
 use crate::header::Header;
 use anyhow::{Context, Result};
-use fieldline_source::scan::Directive;
+use fieldline_source::scan::{Directive, TokenKind};
 use fieldline_source::{Edit, Edits, SourceText};
 use std::path::Path;
 
@@ -92,8 +92,8 @@ fn macros(text: &[u8]) -> Option<Edits> {
     let at = match behind {
         Some(token) => lines.start(lines.index(token.end.saturating_sub(1)) + 1),
         None => {
-            let mut all = (0..source.tokens().len()).rev();
-            let last = all.find(|at| source.directive(*at).is_some()).and_then(|at| source.token(at));
+            let mut all = source.tokens().iter().rev();
+            let last = all.find(|token| token.kind == TokenKind::Directive);
             lines.start(lines.index(last?.start))
         }
     };
@@ -139,10 +139,7 @@ fn kernel_doc_script(text: &[u8]) -> Option<Edits> {
 }
 
 fn inserted(range: std::ops::Range<usize>, replacement: &str) -> Edits {
-    let mut edits = Edits::default();
-    // The first edit overlaps nothing.
-    let _ = edits.insert(Edit { range, replacement: replacement.as_bytes().to_vec() });
-    edits
+    Edit { range, replacement: replacement.as_bytes().to_vec() }.into()
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@
 pub enum Idiom {
     /// Cacheline group markers around them, and a function run at startup that asserts their members (in kernel trees).
     Groups,
-    /// A comment above each group, and ____cacheline_aligned at the first member of those that it costs no byte (in
-    /// kernel trees).
+    /// A comment above each group, and ____cacheline_aligned where that costs no byte (in kernel trees).
     Plain,
     /// Not at all: members move, and nothing is added.
     None,

@@ -59,8 +59,7 @@ impl Reader<'_> {
 
     fn directive<T: AsRef<str>>(&self, key: &Spanned<T>) -> Result<Directive> {
         let text = key.get_ref().as_ref();
-        let known = Directive::ALL.into_iter().find(|directive| directive.key() == text);
-        known.ok_or_else(|| {
+        Directive::ALL.into_iter().find(|directive| directive.key() == text).ok_or_else(|| {
             let near = nearest(text, Directive::ALL.map(Directive::key));
             self.error(key, &format!("there is no pin '{text}'{near}"))
         })

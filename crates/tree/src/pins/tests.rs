@@ -1,6 +1,6 @@
 use super::*;
 use fieldline_layout::constraint::{LineKind, Pin};
-use fieldline_layout::testing;
+use fieldline_layout::{Member, testing};
 
 fn layout() -> Layout {
     let places = [

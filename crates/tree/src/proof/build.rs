@@ -1,10 +1,11 @@
-//! One build's proof.
+//! One build's proof, and what was built against what was predicted.
 
 use super::compile::{Compiled, Site, check_read, compile, real};
-use super::judge::{Judged, judge};
 use super::overlay::{Overlay, Patch};
 use super::units::{Unit, Units};
+use crate::{builds, prediction};
 use anyhow::{Context, Result, bail};
+use fieldline_check::PredictionVerdict;
 use fieldline_debuginfo::{Elf, FileBytes, types};
 use fieldline_layout::Layout;
 use fieldline_plan::StructPlan;
@@ -80,9 +81,7 @@ impl Build<'_> {
         let mut finding = BuildProof::default();
         let mut before = self.changed(&units, site, work.path(), &mut finding.remarks)?;
         before.extend(self.showing(&before, &units, site, work.path())?);
-        let (machine, line) =
-            before.first().map(|first| machine(&first.object)).transpose()?.unwrap_or_default();
-        finding.machine = (machine, line);
+        finding.machine = before.first().map(|first| machine(&first.object)).transpose()?.unwrap_or_default();
         self.compare(&before, site, &mut finding)?;
         Ok(finding)
     }
@@ -217,14 +216,61 @@ fn remark(unit: &Unit) -> Option<String> {
 
 /// All layouts of a name in an object; none if it has none.
 fn layouts(object: &Path, name: &str) -> Result<Vec<Layout>> {
-    types::with_types(object, None, None, |types| match types.find(name)?.is_empty() {
-        true => Ok(Vec::new()),
-        false => types.layouts(name),
-    })
+    types::with_types(object, None, None, |types| builds::layouts(types, name))
 }
 
 fn machine(object: &Path) -> Result<(String, u64)> {
     let file = FileBytes::open(object)?;
     let elf = Elf::parse(&file)?;
     Ok((format!("{:?}", elf.machine()).to_lowercase(), elf.cacheline()))
+}
+
+/// One struct of one build.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Whether the layout is the predicted one.
+    pub verdict: PredictionVerdict,
+    /// Bytes predicted.
+    pub size: u64,
+    /// Bytes without the patch, where that was looked at.
+    pub before: Option<u64>,
+}
+
+/// Compares the layouts of a struct's name in a build with the prediction: for another build than the plan's, out of the
+/// layouts without the patch. Several structs may have the name: the plan's is one that has its members.
+pub fn judge(of: &StructPlan, declared: Option<&[Layout]>, built: &[Layout]) -> Result<Vec<Judged>> {
+    let declared = declared.and_then(|all| like(of, all));
+    let predicted = match declared {
+        Some(declared) => prediction::of_build(of, declared, like(of, built))
+            .with_context(|| format!("struct {}: a union has no order", of.name))?,
+        None => prediction::of_plan(of, like(of, built)),
+    };
+    let mut judged: Vec<&Layout> = built.iter().filter(|built| has_members(&predicted, built)).collect();
+    if judged.is_empty() {
+        judged.extend(built.first());
+    }
+    let judged = judged.into_iter().map(|built| Judged {
+        verdict: PredictionVerdict::new(&predicted, built),
+        size: predicted.size,
+        before: declared.map(|layout| layout.size),
+    });
+    Ok(judged.collect())
+}
+
+/// The definition that has most members of the plan's, the one most units share first.
+fn like<'l>(of: &StructPlan, layouts: &'l [Layout]) -> Option<&'l Layout> {
+    let known = |layout: &Layout| {
+        let names = layout.members.iter().filter_map(|member| member.name.as_deref());
+        names.filter(|name| of.declared.members.iter().any(|own| own.name.as_deref() == Some(name))).count()
+    };
+    layouts.iter().rev().max_by_key(|layout| known(layout))
+}
+
+fn has_members(predicted: &Layout, built: &Layout) -> bool {
+    let names = |layout: &Layout| {
+        let mut names: Vec<Option<String>> = layout.members.iter().map(|of| of.name.clone()).collect();
+        names.sort();
+        names
+    };
+    names(predicted) == names(built)
 }

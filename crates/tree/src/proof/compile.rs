@@ -63,7 +63,9 @@ fn rewritten(recipe: &Recipe, arguments: &[String], site: Site<'_>) -> Vec<OsStr
     while let Some(word) = rest.next() {
         if OUTPUTS.contains(&word.as_str()) {
             rest.next();
-        } else if is_dropped(word) {
+        } else if DROPPED.contains(&word.as_str())
+            || DROPPED_BEGINNINGS.iter().any(|begin| word.starts_with(begin))
+        {
         } else if PATHS.contains(&word.as_str()) {
             words.push(word.into());
             words.extend(rest.next().map(|name| moved(name)));
@@ -87,10 +89,6 @@ fn rewritten(recipe: &Recipe, arguments: &[String], site: Site<'_>) -> Vec<OsStr
         words.push("-g".into());
     }
     words
-}
-
-fn is_dropped(word: &str) -> bool {
-    DROPPED.contains(&word) || DROPPED_BEGINNINGS.iter().any(|begin| word.starts_with(begin))
 }
 
 impl Site<'_> {

@@ -1,6 +1,5 @@
 //! How a build compiles a unit.
 
-use super::kbuild;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::path::{Component, Path, PathBuf};
@@ -23,10 +22,11 @@ impl Recipe {
     pub(super) fn of_cmd(build: &Path, path: &Path) -> Result<Option<Self>> {
         // Names in it need not be UTF-8, but a command that can be carried out is.
         let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-        let Some(saved) = kbuild::parse(&String::from_utf8_lossy(&bytes)) else { return Ok(None) };
+        let Some(saved) = parse_cmd(&String::from_utf8_lossy(&bytes)) else { return Ok(None) };
         let Some(words) = words(&saved.command) else { return Ok(None) };
         let source = saved.source.or_else(|| words.last().cloned()).unwrap_or_default();
-        if !is_source(&source) || !words.iter().any(|word| word == "-c" || word == "-S") {
+        let is_source = [".c", ".cc", ".cpp", ".cxx"].iter().any(|end| source.ends_with(end));
+        if !is_source || !words.iter().any(|word| word == "-c" || word == "-S") {
             return Ok(None);
         }
         let read = saved.read.iter().map(|name| absolute(build, name)).collect();
@@ -47,10 +47,6 @@ impl Recipe {
         other.read = Vec::new();
         other
     }
-}
-
-fn is_source(name: &str) -> bool {
-    [".c", ".cc", ".cpp", ".cxx"].iter().any(|end| name.ends_with(end))
 }
 
 /// The words of a command up to the first `;`, `&&`, `||` or `|`. `None` if its quotes don't match.
@@ -115,6 +111,43 @@ fn of_entry(base: &Path, entry: Entry) -> Result<Recipe> {
     Ok(Recipe { folder, words, source, read: Vec::new() })
 }
 
+/// What a `.cmd` file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Saved {
+    /// The command as a shell would read it.
+    command: String,
+    /// The file that was compiled.
+    source: Option<String>,
+    /// What it read besides.
+    read: Vec<String>,
+}
+
+/// Reads a `.cmd` file of kbuild (scripts/Kbuild.include, scripts/basic/fixdep.c). `None` if it saves no command.
+fn parse_cmd(text: &str) -> Option<Saved> {
+    let mut saved = Saved::default();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some((name, value)) = line.split_once(" := ") else { continue };
+        if name.starts_with("savedcmd_") || name.starts_with("cmd_") {
+            // make reads the file: `$` is doubled and `#` is a variable.
+            saved.command = value.replace("$(pound)", "#").replace("\\#", "#").replace("$$", "$");
+        } else if name.starts_with("source_") {
+            saved.source = Some(value.trim().to_owned());
+        } else if name.starts_with("deps_") {
+            let more =
+                std::iter::once(value).chain(lines.by_ref().take_while(|line| !line.trim().is_empty()));
+            saved.read = more.filter_map(dependency).collect();
+        }
+    }
+    (!saved.command.is_empty()).then_some(saved)
+}
+
+/// `  /tree/include/linux/list.h \`; configuration markers are no files that were read.
+fn dependency(line: &str) -> Option<String> {
+    let name = line.trim().trim_end_matches('\\').trim();
+    (!name.is_empty() && !name.starts_with('$')).then(|| name.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,5 +192,19 @@ mod tests {
             std::fs::write(&path, wrong).unwrap();
             assert!(of_database(&path).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn command_source_and_dependencies_are_read() {
+        let text = "savedcmd_a/b.o := gcc -DX='\\#$$1' -c -o a/b.o /tree/a/b.c ; ./objtool a/b.o\n\n\
+                    source_a/b.o := /tree/a/b.c\n\ndeps_a/b.o := \\\n    $(wildcard include/config/FOO) \\\n  \
+                    /tree/a/b.h \\\n  include/generated/x.h \\\n\na/b.o: $(deps_a/b.o)\n";
+        let saved = parse_cmd(text).unwrap();
+        assert_eq!(saved.command, "gcc -DX='#$1' -c -o a/b.o /tree/a/b.c ; ./objtool a/b.o");
+        assert_eq!(saved.source.as_deref(), Some("/tree/a/b.c"));
+        assert_eq!(saved.read, ["/tree/a/b.h", "include/generated/x.h"]);
+        // Kernels before 6.3 say cmd_.
+        assert_eq!(parse_cmd("cmd_x.o := cc -c x.c\n").unwrap().command, "cc -c x.c");
+        assert_eq!(parse_cmd("# nothing\n"), None);
     }
 }

@@ -46,9 +46,11 @@ impl<'u> Units<'u> {
             return Ok(Some(self.unit(recipe.clone())));
         }
         for end in ["o", "s"] {
-            let path = command_file(&self.build.join(name), end);
-            if path.as_deref().is_some_and(Path::is_file)
-                && let Some(path) = path
+            // `kernel/fork.c` is made into `kernel/fork.o` by the command in `kernel/.fork.o.cmd`.
+            let made = self.build.join(name);
+            let stem = made.file_stem().and_then(|stem| stem.to_str());
+            let path = stem.map(|stem| made.with_file_name(format!(".{stem}.{end}.cmd")));
+            if let Some(path) = path.filter(|path| path.is_file())
                 && let Some(recipe) = Recipe::of_cmd(self.build, &path)?
             {
                 return Ok(Some(self.unit(recipe)));
@@ -129,8 +131,7 @@ impl<'u> Units<'u> {
         Ok(units)
     }
 
-    /// Folders of the build: the header's own, what every kernel compiles first (Kbuild: bounds, asm-offsets), then all
-    /// from the top down.
+    /// Folders of the build: the header's own, what kernels compile first (Kbuild: asm-offsets), then from the top down.
     fn folders(&self, header: &str) -> Vec<PathBuf> {
         let own = Path::new(header).parent().unwrap_or(Path::new(""));
         let mut folders = vec![self.build.join(own)];
@@ -146,8 +147,7 @@ impl<'u> Units<'u> {
         folders
     }
 
-    /// C files beside and below a header, or anywhere for one that is everybody's, that include it themselves: those a
-    /// makefile names first, small ones first.
+    /// C files near a header (in `kernel` for a public one) that include it, those a makefile names first, small ones first.
     fn includers(&self, header: &str) -> Vec<String> {
         let own = Path::new(header).parent().unwrap_or(Path::new(""));
         let is_public = own.components().any(|part| part.as_os_str() == "include");
@@ -193,12 +193,6 @@ impl<'u> Units<'u> {
     }
 }
 
-/// `kernel/fork.c` is made into `kernel/fork.o` by the command in `kernel/.fork.o.cmd`.
-fn command_file(source: &Path, end: &str) -> Option<PathBuf> {
-    let stem = source.file_stem()?.to_str()?;
-    Some(source.with_file_name(format!(".{stem}.{end}.cmd")))
-}
-
 /// The folder's files with commands that made objects or assembler text, by name.
 fn commands_in(folder: &Path) -> Vec<PathBuf> {
     let is_command = |path: &PathBuf| {
@@ -219,10 +213,8 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 
 fn entries(folder: &Path, wanted: impl Fn(&std::fs::FileType) -> bool) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries
-        .filter(|entry| entry.file_type().is_ok_and(|kind| wanted(&kind)))
-        .map(|entry| entry.path())
-        .collect();
+    let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| wanted(&kind)));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     paths
 }

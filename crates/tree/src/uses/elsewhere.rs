@@ -126,11 +126,8 @@ fn nearest<'d>(defined: &'d Defined, path: &str, header: &str) -> Vec<(&'d str, 
 
 /// How many folders two paths have in common.
 fn common(one: &str, other: &str) -> usize {
-    let folders =
-        |path: &'_ str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
-    let (one, other) = (folders(one), folders(other));
-    let pairs = one.split('/').zip(other.split('/'));
-    pairs.take_while(|(one, other)| one == other && !one.is_empty()).count()
+    let [one, other] = [one, other].map(|path| path.rsplit_once('/').unwrap_or_default().0);
+    one.split('/').zip(other.split('/')).take_while(|(one, other)| one == other && !one.is_empty()).count()
 }
 
 #[cfg(test)]
@@ -148,7 +145,7 @@ mod tests {
         }
         let layout = serde_json::from_str(LAYOUT).unwrap();
         let found = super::super::find(tree.path(), &[Declared { layout: &layout, header: "include/box.h" }]);
-        let uses = found.unwrap().remove(0).uses;
+        let uses = found.unwrap().remove(0).0;
         let told = uses.into_iter().map(|(path, of)| {
             let Demand::Positions(count) = of.demand else { panic!("{of:?}") };
             format!("{path}:{}: {count}: {}", of.line, of.what)

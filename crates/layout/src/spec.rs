@@ -337,8 +337,8 @@ impl Parser<'_> {
                 if !bytes.is_power_of_two() || bytes > 1 << 16 {
                     return Err(SpecError::Unknown(bytes.to_string()));
                 }
+                spec.align = Some(Alignment::Bytes(bytes));
             } else if is_among(QUALIFIERS, self.peek()) {
-                self.at += 1;
                 self.at += 1;
             } else {
                 return Ok(());

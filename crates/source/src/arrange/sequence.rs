@@ -18,7 +18,6 @@ pub(super) struct Sequence {
 }
 
 /// Puts chunks in the order their members are wanted in. The order keeps the constraints.
-/// Puts chunks in the order their members are wanted in. The order keeps the constraints.
 pub(super) fn arrange(join: &Join, chunks: &Chunks, order: &[usize]) -> Sequence {
     // Units in wanted order.
     let firsts =

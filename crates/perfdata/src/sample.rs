@@ -7,15 +7,17 @@
 //! * `layout`: the fields of an event's samples, walked one after the other; `places`: where they are if that is always the same.
 //! * `runs`: what branch stacks tell.
 
+pub(crate) mod cpu_mode;
 mod fields;
 mod layout;
 mod parts;
 mod places;
 pub mod runs;
 
+pub use cpu_mode::CpuMode;
 pub use fields::SampleFields;
 pub(crate) use layout::{FieldError, SampleLayout};
-pub use parts::{BranchEntry, BranchStack, CpuMode, Sample, Words};
+pub use parts::{BranchEntry, BranchStack, Sample, Words};
 
 #[cfg(test)]
 mod tests;

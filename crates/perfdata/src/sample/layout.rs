@@ -1,7 +1,8 @@
 //! Walking the body of a sample in the kernel's order.
 
+use super::cpu_mode::CpuMode;
 use super::fields::SampleFields;
-use super::parts::{BranchStack, CpuMode, Sample, Words};
+use super::parts::{BranchStack, Sample, Words};
 use super::places::{EXECUTION, Places, latency_of_struct};
 use crate::data_source::DataSource;
 use crate::perf_data::{Attr, Endian};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::perf_data::bytes::Endian;
 use crate::perf_data::header::attr::Attr;
-use crate::sample::CpuMode;
+use crate::sample::cpu_mode::CpuMode;
 
 /// Everything outside the records.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -241,7 +241,7 @@ fn every_sentence_has_a_remedy_and_a_key_of_its_own() {
         ..RecordingFacts::default()
     };
     let counts = EventTally { samples: 100, ..EventTally::default() };
-    let loading = EventTally { loads: 100, ..counts.clone() };
+    let loading = EventTally { loads: 100, ..counts };
     let mut tally = RecordTally { events: vec![counts.clone(), loading, counts], ..RecordTally::default() };
     (tally.unknown_samples, tally.lost_samples, tally.throttles, tally.aux_bytes) = (1, 100, 1, 1);
     for event in &mut tally.events {

@@ -20,6 +20,7 @@ pub(super) struct Program {
 }
 
 /// A node to compile, or what follows a block's arm.
+#[derive(Clone, Copy)]
 enum Work {
     Node(Node),
     /// Remember a jump to the block's end.

@@ -1,4 +1,4 @@
-//! Layouts for tests.
+//! Layouts made by hand.
 
 use fieldline_layout::testing;
 use fieldline_layout::{Layout, Member};

@@ -1,4 +1,4 @@
-//! Command-line arguments.
+//! What the user types.
 
 mod accesses;
 mod layouts;
@@ -8,25 +8,22 @@ mod series;
 mod values;
 
 pub(crate) use accesses::{
-    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, RecordingArgs, ReportArgs, SamplesArgs,
+    DoctorArgs, ExplainArgs, ImportArgs, MergeArgs, ProfileArgs, Recordings, ReportArgs, SamplesArgs,
 };
 pub(crate) use layouts::{
-    BaselineArgs, CheckArgs, DiffArgs, DiffFormat, FindingsFormat, FindingsOutput, InitArgs, LayoutArgs,
-    Style,
+    BaselineArgs, CheckArgs, DiffArgs, DiffFormat, Form, InitArgs, LayoutArgs, Sink, Style,
 };
 pub(crate) use orders::{
-    BuiltObject, CandidateArgs, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateInput,
-    VerifyArgs,
+    ChoiceArgs, Object, PatchArgs, PlaceArgs, PlanArgs, ProposeArgs, SimulateArgs, SimulateFrom, VerifyArgs,
 };
-pub(crate) use record::{CpuList, RecordArgs, cpus};
+pub(crate) use record::{Cpus, RecordArgs, cpus};
 pub(crate) use series::{DATE, SeriesArgs};
 pub(crate) use values::line_size;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Finds which struct members are hot and touched together, lays them out on cachelines, and writes the
-/// patch.
+/// Finds which struct members are hot and touched together, lays them out on cachelines, and writes the patch.
 #[derive(Debug, Parser)]
 #[command(name = "fieldline", version, about, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
@@ -37,7 +34,7 @@ pub(crate) struct Arguments {
     pub(crate) threads: Option<usize>,
 }
 
-/// The commands.
+/// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Print struct layouts: members, holes, cachelines.
@@ -46,17 +43,17 @@ pub(crate) enum Command {
     Profile(ProfileArgs),
     /// Take over what perf itself counted by type (perf report, perf annotate --data-type, JSON).
     Import(ImportArgs),
-    /// Merge profiles of one program: of several files, hosts or runs.
+    /// Add profiles of one program up: of several files, hosts or runs.
     Merge(MergeArgs),
     /// Print one row a sample: ip addr type offset reason.
     Samples(SamplesArgs),
-    /// Explain what an instruction touches: operands, registers with the source of their values, attribution.
+    /// Explain what an instruction touches: operands, registers and where they got their values, verdict.
     Explain(ExplainArgs),
-    /// Show members of structs by accesses, with CPUs, functions and false sharing.
+    /// Show what a profile says about structs.
     Report(ReportArgs),
     /// Find a member order that touches fewer cachelines.
     Plan(PlanArgs),
-    /// Find where a new member of a struct costs least.
+    /// Say where a new member of a struct costs least.
     Place(PlaceArgs),
     /// Replay recorded accesses through modelled caches, as declared and as planned.
     Simulate(SimulateArgs),
@@ -64,13 +61,13 @@ pub(crate) enum Command {
     Patch(PatchArgs),
     /// Compare what was built with what a plan predicted.
     Verify(VerifyArgs),
-    /// Do all of it: attribute, plan, and write report and patches.
+    /// Do it all: recording to report, plan and patch.
     Propose(ProposeArgs),
-    /// List the structs that differ between two files, and how.
+    /// Say which structs of two files differ, and in what.
     Diff(DiffArgs),
-    /// Store the layouts of a file, to compare later ones with.
+    /// Keep the layouts of a file, to compare later ones with.
     Baseline(BaselineArgs),
-    /// Check layouts by the rules of fieldline.toml, for CI.
+    /// Judge layouts by the rules of fieldline.toml: a gate for CI.
     Check(CheckArgs),
     /// Write a first fieldline.toml.
     Init(InitArgs),
@@ -78,7 +75,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Record a program's memory accesses without a PMU, by single steps or breakpoints, as a perf.data.
     Record(RecordArgs),
-    /// Run the pipeline on a built-in example.
+    /// Walk the road on a built-in example.
     Demo(DemoArgs),
 }
 

@@ -1,4 +1,4 @@
-//! Results as text.
+//! Texts of results.
 
 pub(crate) mod color;
 pub(crate) mod doctor_text;

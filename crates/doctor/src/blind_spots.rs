@@ -1,4 +1,4 @@
-//! Limits of a recording, found before a profile is made of it.
+//! What a recording cannot show, said before anybody trusts a profile made of it.
 //!
 //! Every entry follows from the recording's facts and from counts of its records, never from its name.
 //!
@@ -7,61 +7,60 @@
 mod threshold;
 
 use crate::finding::{DoctorFinding, Severity};
-use crate::recording_summary::ExaminedProgram;
-use fieldline_access::access::lacks_fast_loads;
-use fieldline_perfdata::perf_data::{Event, RecordCounts, RecordingFacts, SampleCounts};
-use fieldline_perfdata::sample::branch_ranges::BranchStackKind;
+use crate::survey::ExaminedProgram;
+use fieldline_access::access::are_only_slow;
+use fieldline_perfdata::perf_data::{Event, EventTally, RecordTally, RecordingFacts};
+use fieldline_perfdata::sample::runs::Stacks;
 use fieldline_perfdata::sample::{CpuMode, SampleFields};
 use threshold::ENOUGH_SAMPLES;
 
-/// Share of lost samples from which on they are reported.
-const MIN_LOSS_SHARE: f64 = 0.001;
+/// Share of samples lost that is worth a word.
+const LOSS_WORTH_SAYING: f64 = 0.001;
 /// Share of samples from which on a recording counts as one of guests.
-const MIN_GUEST_SHARE: f64 = 0.9;
+const MOSTLY: f64 = 0.9;
 
-/// Limits of a recording with these facts and counts, without commands: those of the whole recording first,
-/// then those of events in their order. Severities depend on the program asked about.
+/// What a recording with these facts and counts cannot show, without commands: the recording's own troubles first, then
+/// events in their order. It weighs more or less by the program it is for.
 #[must_use]
 pub fn blind_spots(
     facts: &RecordingFacts,
-    tally: &RecordCounts,
+    tally: &RecordTally,
     program: Option<&ExaminedProgram>,
 ) -> Vec<DoctorFinding> {
     let mut found = Vec::new();
-    check_recording(facts, tally, &mut found);
+    of_recording(facts, tally, &mut found);
     let sampled = || facts.events.iter().zip(&tally.events).filter(|(_, counts)| counts.samples > 0);
-    // Some event has samples that determine a member: by address, by an exact instruction, or by
-    // straight-line ranges.
+    // Some event has samples that tell a member: by address, by an exact instruction, or by what ran between branches.
     let has_accesses = sampled().any(|(event, counts)| {
-        counts.with_address > 0 || counts.exact_ips > 0 || counts.uses_branch_ranges(&event.attr)
+        counts.with_address > 0 || counts.exact > 0 || counts.counts_by_runs(&event.attr)
     });
     for (event, counts) in sampled() {
-        check_event(facts, event, counts, has_accesses, &mut found);
+        of_event(facts, event, counts, has_accesses, &mut found);
     }
-    check_cpu_modes(facts, tally, program, &mut found);
-    check_operations(tally, &mut found);
-    check_losses(tally, &mut found);
+    of_code(facts, tally, program, &mut found);
+    of_operations(tally, &mut found);
+    of_losses(tally, &mut found);
     found
 }
 
-/// The same as sentences, each with its remedy.
+/// The same as sentences, each with what to do about it.
 #[must_use]
-pub fn blind_spot_messages(facts: &RecordingFacts, tally: &RecordCounts) -> Vec<String> {
+pub fn sentences(facts: &RecordingFacts, tally: &RecordTally) -> Vec<String> {
     let spots = blind_spots(facts, tally, None).into_iter();
-    spots.map(|DoctorFinding { message: what, remedy, .. }| format!("{what}; {remedy}")).collect()
+    spots.map(|DoctorFinding { what, remedy, .. }| format!("{what}; {remedy}")).collect()
 }
 
-fn cannot_answer_if(is_grave: bool) -> Severity {
+fn grave_if(is_grave: bool) -> Severity {
     if is_grave { Severity::CannotAnswer } else { Severity::Limits }
 }
 
-fn check_recording(facts: &RecordingFacts, tally: &RecordCounts, found: &mut Vec<DoctorFinding>) {
+fn of_recording(facts: &RecordingFacts, tally: &RecordTally, found: &mut Vec<DoctorFinding>) {
     let samples = tally.samples();
     if facts.has_aux_trace || tally.aux_bytes > 0 {
         let bytes = tally.aux_bytes;
         found.push(DoctorFinding::new(
             "aux-trace",
-            cannot_answer_if(samples == 0),
+            grave_if(samples == 0),
             format!("{bytes} bytes of hardware trace are not samples yet and were not read"),
             format!("AUX records of {bytes} bytes beside {samples} samples"),
             "make samples of the trace: perf inject --itrace=i1i -i perf.data -o samples.perf.data",
@@ -97,10 +96,10 @@ fn check_recording(facts: &RecordingFacts, tally: &RecordCounts, found: &mut Vec
     }
 }
 
-fn check_event(
+fn of_event(
     facts: &RecordingFacts,
     event: &Event,
-    counts: &SampleCounts,
+    counts: &EventTally,
     has_accesses: bool,
     found: &mut Vec<DoctorFinding>,
 ) {
@@ -109,10 +108,10 @@ fn check_event(
     if is_clock(event) && !attr.excludes_kernel() {
         found.push(DoctorFinding::new(
             "clock-event",
-            cannot_answer_if(!has_accesses),
+            grave_if(!has_accesses),
             format!(
                 "{name} samples by a timer, which waits while interrupts are off: code under spinlocks with interrupts off, \
-                 most of the scheduler among it, is invisible, and its time is charged to the instruction that turns them on again"
+                 most of the scheduler among it, is invisible, and its time is charged to the place that turns them on again"
             ),
             format!(
                 "the attribute of {name} has type {} (software) and config {}; {samples} samples, {} of kernel code",
@@ -124,24 +123,24 @@ fn check_event(
              perf record -e ibs_op// -a (AMD); virtual machines rarely offer one",
         ));
     }
-    found.extend(check_load_threshold(facts, event, counts));
-    match counts.uses_branch_ranges(attr) {
+    found.extend(of_threshold(facts, event, counts));
+    match counts.counts_by_runs(attr) {
         true => {
-            let (stacks, runs) = (counts.branch_stacks, counts.ranges);
+            let (stacks, runs) = (counts.stacks, counts.runs);
             found.push(DoctorFinding::new(
                 "branch-runs",
                 Severity::Limits,
                 format!(
-                    "samples of {name} have no access of their own: accesses are counted in {runs} straight-line ranges of \
-                     {stacks} branch stacks. They can't show which object was touched, so no false sharing, nor caches and \
+                    "samples of {name} name no access: counted is what ran between the branches of {stacks} stacks, in {runs} \
+                     runs of instructions. They can't show which object was touched, so no false sharing, nor caches and \
                      latencies"
                 ),
-                describe_branch_stacks(event, counts),
+                branch_stacks(event, counts),
                 "for what is missing record memory accesses besides, such as by perf mem record; profiles of both can be \
                  merged",
             ));
         }
-        false => check_access_fields(facts, event, counts, has_accesses, found),
+        false => of_accesses(facts, event, counts, has_accesses, found),
     }
     let needed = [(SampleFields::TIME, "time"), (SampleFields::CPU, "cpu"), (SampleFields::TID, "tid")];
     for (_, field) in needed.into_iter().filter(|(field, _)| !attr.sample_type.contains(*field)) {
@@ -155,12 +154,8 @@ fn check_event(
     }
 }
 
-fn check_load_threshold(
-    facts: &RecordingFacts,
-    event: &Event,
-    counts: &SampleCounts,
-) -> Option<DoctorFinding> {
-    let (cycles, is_asked_for) = threshold::find_load_threshold(facts, event, counts)?;
+fn of_threshold(facts: &RecordingFacts, event: &Event, counts: &EventTally) -> Option<DoctorFinding> {
+    let (cycles, is_asked_for) = threshold::of_event(facts, event, counts)?;
     let (name, loads, hits) = (&event.name, counts.loads, counts.l1_load_hits);
     let (what, why) = if is_asked_for {
         (
@@ -184,20 +179,14 @@ fn check_load_threshold(
         )
     };
     let remedy = "lower the threshold, and do not compare loads with stores: perf mem record --ldlat=3 -a";
-    Some(DoctorFinding::new(
-        "load-threshold",
-        cannot_answer_if(lacks_fast_loads(hits, loads)),
-        what,
-        why,
-        remedy,
-    ))
+    Some(DoctorFinding::new("load-threshold", grave_if(are_only_slow(hits, loads)), what, why, remedy))
 }
 
-/// Fields that describe the access of a sample.
-fn check_access_fields(
+/// What samples of an event say of the access they stand for.
+fn of_accesses(
     facts: &RecordingFacts,
     event: &Event,
-    counts: &SampleCounts,
+    counts: &EventTally,
     has_accesses: bool,
     found: &mut Vec<DoctorFinding>,
 ) {
@@ -208,9 +197,8 @@ fn check_access_fields(
             let what = format!("{name} asked for data addresses and the hardware gave none");
             (what, "record an event whose hardware knows addresses, by perf mem record")
         } else {
-            let what = format!(
-                "samples of {name} have no data address, so objects and visits cannot be distinguished"
-            );
+            let what =
+                format!("samples of {name} have no data address, so objects and visits cannot be told apart");
             (what, "record with -d, or by perf mem record")
         };
         let why = format!("0 of {samples} samples of {name} have an address");
@@ -225,12 +213,12 @@ fn check_access_fields(
             "record with --data and -W, or by perf mem record",
         ));
     }
-    let (precise_ip, exact) = (attr.precise_ip(), counts.exact_ips);
-    if is_hardware(event) && precise_ip == 0 && exact == 0 && !is_from_trace(facts, counts) {
+    let (precise_ip, exact) = (attr.precise_ip(), counts.exact);
+    if is_hardware(event) && precise_ip == 0 && exact == 0 && !is_of_trace(facts, counts) {
         found.push(DoctorFinding::new(
             "skid",
-            // Neither an address nor the instruction: the member stays unknown.
-            cannot_answer_if(counts.with_address == 0 && !has_accesses),
+            // Neither an address nor the instruction: nothing tells the member.
+            grave_if(counts.with_address == 0 && !has_accesses),
             format!("{name} is not precise: its samples name an instruction after the one that touched memory"),
             format!(
                 "the attribute of {name} has precise_ip {precise_ip}, and {exact} of {samples} samples are marked exact"
@@ -239,44 +227,40 @@ fn check_access_fields(
         ));
     }
     if counts.with_address == 0 && counts.loads == 0 && counts.stores == 0 {
-        found.extend(check_branch_stacks(event, counts));
+        found.extend(of_useless_branches(event, counts));
     }
 }
 
-fn check_branch_stacks(event: &Event, counts: &SampleCounts) -> Option<DoctorFinding> {
+fn of_useless_branches(event: &Event, counts: &EventTally) -> Option<DoctorFinding> {
     let name = &event.name;
-    let (key, what, remedy) = match BranchStackKind::for_event(&event.attr) {
-        BranchStackKind::Absent => return None,
-        BranchStackKind::Filtered(filter) => {
+    let (key, what, remedy) = match Stacks::of(&event.attr) {
+        Stacks::Absent => return None,
+        Stacks::Filtered(filter) => {
             let filter = if filter.is_empty() { "an unknown filter" } else { &filter };
             let what = format!(
-                "the branch stacks of {name} leave out branches ({filter}), so ranges between them are not straight-line, \
+                "the branch stacks of {name} leave out branches ({filter}), so they don't tell what ran between two of them, \
                  and are not counted"
             );
             ("filtered-branches", what, "record all branches: perf record -b, which is -j any")
         }
-        BranchStackKind::Complete => (
+        Stacks::Whole => (
             "no-branches",
             format!(
-                "the branch stacks of {name} are empty or broken, so a sample has no more than its own instruction"
+                "the branch stacks of {name} are empty or broken, so no sample tells more than its own place"
             ),
             "record where the processor keeps branches (/sys/bus/event_source/devices/cpu/caps/branches), which few virtual \
              machines show",
         ),
     };
-    Some(DoctorFinding::new(key, Severity::Limits, what, describe_branch_stacks(event, counts), remedy))
+    Some(DoctorFinding::new(key, Severity::Limits, what, branch_stacks(event, counts), remedy))
 }
 
-/// Counts that show how useful an event's branch stacks are.
-fn describe_branch_stacks(Event { name, attr, .. }: &Event, counts: &SampleCounts) -> String {
+/// What shows what an event's branch stacks are worth.
+fn branch_stacks(Event { name, attr, .. }: &Event, counts: &EventTally) -> String {
     format!(
-        "the attribute of {name} has branch_sample_type {:#x}; {} of {} samples have a branch stack, with {} \
-         straight-line ranges and {} impossible ones",
-        attr.branch_sample_type,
-        counts.branch_stacks,
-        counts.samples,
-        counts.ranges,
-        counts.impossible_ranges
+        "the attribute of {name} has branch_sample_type {:#x}; {} of {} samples have a branch stack, with {} runs between \
+         branches and {} that can be none",
+        attr.branch_sample_type, counts.stacks, counts.samples, counts.runs, counts.broken_runs
     )
 }
 
@@ -285,9 +269,9 @@ fn is_clock(event: &Event) -> bool {
     event.attr.kind == 1 && event.attr.config <= 1
 }
 
-/// Samples that perf made of Arm's trace: hardware events that aren't marked as exact though the trace names
-/// the instruction (`arm_spe_prep_sample` in `tools/perf/util/arm-spe.c`).
-fn is_from_trace(facts: &RecordingFacts, counts: &SampleCounts) -> bool {
+/// Samples that perf made of Arm's trace: hardware events that aren't marked as exact though the trace names the instruction
+/// (`arm_spe_prep_sample` in `tools/perf/util/arm-spe.c`).
+fn is_of_trace(facts: &RecordingFacts, counts: &EventTally) -> bool {
     facts.pmus.iter().any(|(_, name)| name.starts_with("arm_spe")) && counts.with_operation > 0
 }
 
@@ -296,9 +280,9 @@ fn is_hardware(event: &Event) -> bool {
     matches!(event.attr.kind, 0 | 3 | 4)
 }
 
-fn check_cpu_modes(
+fn of_code(
     facts: &RecordingFacts,
-    tally: &RecordCounts,
+    tally: &RecordTally,
     program: Option<&ExaminedProgram>,
     found: &mut Vec<DoctorFinding>,
 ) {
@@ -306,16 +290,14 @@ fn check_cpu_modes(
     if samples == 0 {
         return;
     }
-    let sampling_events: Vec<&Event> = facts.events.iter().filter(|event| !event.attr.is_dummy()).collect();
-    let no_kernel =
-        !sampling_events.is_empty() && sampling_events.iter().all(|event| event.attr.excludes_kernel());
-    let no_user =
-        !sampling_events.is_empty() && sampling_events.iter().all(|event| event.attr.excludes_user());
+    let real: Vec<&Event> = facts.events.iter().filter(|event| !event.attr.is_dummy()).collect();
+    let no_kernel = !real.is_empty() && real.iter().all(|event| event.attr.excludes_kernel());
+    let no_user = !real.is_empty() && real.iter().all(|event| event.attr.excludes_user());
     let is_enough = samples >= ENOUGH_SAMPLES;
     if tally.in_mode(CpuMode::Kernel) == 0 && (no_kernel || is_enough) {
-        // Code that wasn't asked for is not missed.
-        let is_kernel_wanted = program.is_none_or(|program| program.is_kernel);
-        let severity = if is_kernel_wanted { cannot_answer_if(program.is_some()) } else { Severity::Note };
+        // What wasn't asked for is not missed.
+        let is_wanted = program.is_none_or(|program| program.is_kernel);
+        let severity = if is_wanted { grave_if(program.is_some()) } else { Severity::Note };
         let (what, why, remedy) = match no_kernel {
             true => (
                 "kernel code was excluded",
@@ -331,8 +313,8 @@ fn check_cpu_modes(
         found.push(DoctorFinding::new("no-kernel-code", severity, what, why, remedy));
     }
     if tally.in_mode(CpuMode::User) == 0 && (no_user || is_enough) {
-        let is_user_wanted = program.is_some_and(|program| !program.is_kernel);
-        let severity = if is_user_wanted { Severity::CannotAnswer } else { Severity::Note };
+        let is_wanted = program.is_some_and(|program| !program.is_kernel);
+        let severity = if is_wanted { Severity::CannotAnswer } else { Severity::Note };
         let (what, why, remedy) = match no_user {
             true => (
                 "user code was excluded",
@@ -353,7 +335,7 @@ fn check_cpu_modes(
         let percent = 100.0 * share;
         found.push(DoctorFinding::new(
             "guests",
-            cannot_answer_if(share >= MIN_GUEST_SHARE),
+            grave_if(share >= MOSTLY),
             format!(
                 "{percent:.1} % of the samples are of guests, whose kernels are not the recorded machine's"
             ),
@@ -364,7 +346,7 @@ fn check_cpu_modes(
 }
 
 /// Loads without stores, and the reverse, where the samples say which they are.
-fn check_operations(tally: &RecordCounts, found: &mut Vec<DoctorFinding>) {
+fn of_operations(tally: &RecordTally, found: &mut Vec<DoctorFinding>) {
     let loads: u64 = tally.events.iter().map(|event| event.loads).sum();
     let stores: u64 = tally.events.iter().map(|event| event.stores).sum();
     let why = format!("data sources name {loads} loads and {stores} stores");
@@ -379,12 +361,12 @@ fn check_operations(tally: &RecordCounts, found: &mut Vec<DoctorFinding>) {
     }
 }
 
-fn check_losses(tally: &RecordCounts, found: &mut Vec<DoctorFinding>) {
+fn of_losses(tally: &RecordTally, found: &mut Vec<DoctorFinding>) {
     // Newer kernels count the samples among the lost records once more, so the sum would be too much.
     let (records, samples, times) = (tally.lost_records, tally.lost_samples, tally.throttles);
     let count = records.max(samples);
     let share = count as f64 / (count as f64 + tally.samples() as f64).max(1.0);
-    if share >= MIN_LOSS_SHARE {
+    if share >= LOSS_WORTH_SAYING {
         found.push(DoctorFinding::new(
             "lost",
             Severity::Limits,

@@ -1,4 +1,4 @@
-//! One limit of a machine or a recording.
+//! One thing that a machine or a recording can't do.
 
 use serde::Serialize;
 
@@ -8,16 +8,16 @@ use serde::Serialize;
 pub enum Severity {
     /// The question can't be answered.
     CannotAnswer,
-    /// Part of the answer is missing or biased.
+    /// Part of the answer is missing or bent.
     Limits,
     /// Good to know.
     Note,
 }
 
 impl Severity {
-    /// Its name in reports.
+    /// The word for people.
     #[must_use]
-    pub fn label(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Self::CannotAnswer => "cannot answer",
             Self::Limits => "limits",
@@ -26,20 +26,18 @@ impl Severity {
     }
 }
 
-/// One limit: its description, its evidence and a remedy.
+/// What is missing, what shows it, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DoctorFinding {
-    /// An identifier that does not change.
+    /// A word that does not change.
     pub key: String,
     /// How much it weighs.
     pub severity: Severity,
-    /// The limit, a sentence.
-    #[serde(rename = "what")]
-    pub message: String,
-    /// The fact that shows it, and its source.
-    #[serde(rename = "why")]
-    pub evidence: String,
-    /// The remedy.
+    /// What can't be done, a sentence.
+    pub what: String,
+    /// The fact that shows it, and where it was seen.
+    pub why: String,
+    /// What helps.
     pub remedy: String,
     /// The command that would answer, where one does.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +54,7 @@ impl DoctorFinding {
         remedy: impl Into<String>,
     ) -> Self {
         let (what, why, remedy) = (what.into(), why.into(), remedy.into());
-        Self { key: key.to_owned(), severity, message: what, evidence: why, remedy, command: None }
+        Self { key: key.to_owned(), severity, what, why, remedy, command: None }
     }
 
     pub(super) fn with_command(self, command: &str) -> Self {

@@ -1,29 +1,29 @@
-//! Cheap orders, and a lower bound.
+//! Cheap orders, and what no order can avoid.
 //!
 //! * `order`: an order and its cost.
-//! * `greedy_fill`: an order to begin with.
-//! * `moves`, `move_selector` and `line_exchange`: how an order is changed.
-//! * `chain`: replica exchange; `starts`: its initial orders and effort.
+//! * `seed`: an order to begin with.
+//! * `moves`, `repertoire` and `trades`: how an order is changed.
+//! * `chain`: replica exchange; `starts`: from where, and for how long.
 //! * `exact`: all orders, where they are few.
-//! * `reduce_moves`: an order with fewer moved units.
-//! * `chunks`, `branch` and `lower_bound`: the least cost of any order.
+//! * `tidy`: an order made like the declared one.
+//! * `chunks`, `branch` and `lower_bound`: what no order can avoid.
 
 pub mod branch;
 mod chain;
 pub mod chunks;
 pub mod exact;
-pub mod greedy_fill;
-pub mod line_exchange;
 pub mod lower_bound;
-mod move_selector;
 pub mod moves;
 pub mod order;
-pub mod reduce_moves;
+mod repertoire;
+pub mod seed;
 pub mod starts;
+pub mod tidy;
+pub mod trades;
 
-pub use line_exchange::LineExchanges;
 pub use lower_bound::{LowerBound, gap, lower_bound};
-pub use moves::MoveGenerator;
+pub use moves::Mover;
 pub use order::CostedOrder;
-pub use reduce_moves::{moved_units, reduce_moves};
-pub use starts::{SearchEffort, SearchResults};
+pub use starts::{Effort, Search};
+pub use tidy::{moved, tidy};
+pub use trades::Trades;

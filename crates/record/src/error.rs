@@ -1,4 +1,4 @@
-//! Errors of recording.
+//! What can go wrong.
 
 use std::io;
 
@@ -48,7 +48,7 @@ pub enum Error {
         length: u64,
         /// Why.
         source: io::Error,
-        /// A remedy.
+        /// What helps.
         hint: &'static str,
     },
     /// There is nothing to watch.
@@ -66,9 +66,9 @@ pub enum Error {
         groups: usize,
         /// Time there is.
         seconds: f64,
-        /// Time of each group.
+        /// What each group gets of it.
         milliseconds: u128,
-        /// The least time of a group.
+        /// What a group must get.
         least: u128,
         /// Seconds that would do.
         enough: u64,

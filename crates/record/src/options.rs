@@ -1,17 +1,17 @@
-//! Options of a recording, and its results.
+//! What a recording is asked for, and what comes of it.
 
 use fieldline_perfdata::writer::RecordingWriter;
 use std::ffi::OsString;
 use std::fmt;
 use std::time::Duration;
 
-/// The program or process to record.
+/// What is recorded.
 #[derive(Clone, Debug)]
 pub enum RecordTarget {
     /// A program that is started.
     Program {
-        /// A command that stops itself and then becomes the program: see [`crate::stop_and_exec`]. The
-        /// program and its arguments are put behind its words.
+        /// A command that stops itself and then becomes the program: see [`crate::hold`]. The program and its arguments are
+        /// put behind its words.
         holder: Vec<OsString>,
         /// Name or path.
         program: OsString,
@@ -40,8 +40,8 @@ pub struct StepOptions {
     pub gap: Duration,
     /// One access of so many becomes a sample, on average.
     pub every: u64,
-    /// In place of accesses: samples with a stack of so many of the branches that were taken last, one for so
-    /// many taken as [`Self::every`] says: as a processor's `perf record -b` would, of user code.
+    /// In place of accesses: samples with a stack of so many of the branches that were taken last, one for so many taken
+    /// as [`Self::every`] says. What a processor's `perf record -b` would give, of user code.
     pub branches: Option<usize>,
     /// When to stop.
     pub limits: RecordLimits,
@@ -49,7 +49,7 @@ pub struct StepOptions {
 
 /// Why a recording ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RecordingEnd {
+pub enum End {
     /// The program did, with this in words.
     Program(String),
     /// Time was up.
@@ -62,7 +62,7 @@ pub enum RecordingEnd {
     Signal(i32),
 }
 
-impl fmt::Display for RecordingEnd {
+impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Program(how) => write!(f, "the program {how}"),
@@ -79,32 +79,32 @@ impl fmt::Display for RecordingEnd {
     }
 }
 
-/// A recording by single steps.
+/// What was recorded.
 #[derive(Clone, Debug)]
-pub struct StepRecording {
+pub struct Taken {
     /// The recording.
     pub recording: RecordingWriter,
     /// Samples in it.
     pub samples: u64,
     /// Why it ended.
-    pub end: RecordingEnd,
+    pub end: End,
     /// The process, if it was started here and is still running.
     pub left_running: Option<u32>,
-    /// Duration.
+    /// How long it took.
     pub lasted: Duration,
     /// Time in bursts.
-    pub burst_duration: Duration,
+    pub in_bursts: Duration,
     /// Bursts.
     pub bursts: u64,
     /// Instructions that were stepped.
     pub steps: u64,
-    /// Accesses, of which some are samples.
+    /// Accesses seen, of which some are samples.
     pub accesses: u64,
-    /// Threads that ever ran.
+    /// Threads seen.
     pub threads: u64,
 }
 
-impl StepRecording {
+impl Taken {
     /// Ends the process that was started here, if it still runs.
     pub fn kill(&mut self) {
         if let Some(pid) = self.left_running.take() {
@@ -113,9 +113,9 @@ impl StepRecording {
     }
 }
 
-/// The threads or CPUs that breakpoints are set for.
+/// What breakpoints watch, and where.
 #[derive(Clone, Debug)]
-pub enum WatchTarget {
+pub enum Watched {
     /// All threads of a process.
     Process(u32),
     /// The kernel, on some CPUs; with the address of its first symbol `_text`, if it is known.
@@ -138,9 +138,9 @@ pub struct WatchOptions {
     pub limits: RecordLimits,
 }
 
-/// A recording by breakpoints.
+/// What breakpoints caught.
 #[derive(Clone, Debug)]
-pub struct WatchRecording {
+pub struct Caught {
     /// The recording.
     pub recording: RecordingWriter,
     /// Samples in it.
@@ -152,7 +152,7 @@ pub struct WatchRecording {
     /// Whole rounds over all groups.
     pub rounds: u64,
     /// Why it ended.
-    pub end: RecordingEnd,
-    /// Duration.
+    pub end: End,
+    /// How long it took.
     pub lasted: Duration,
 }

@@ -1,8 +1,6 @@
-//! Stubs for other machines.
+//! What other machines get.
 
-use crate::{
-    Error, RecordTarget, StepOptions, StepRecording, WatchOptions, WatchRecording, WatchRotation, WatchTarget,
-};
+use crate::{Caught, Error, RecordTarget, Rotation, StepOptions, Taken, WatchOptions, Watched};
 use fieldline_debuginfo::Elf;
 use std::ffi::OsStr;
 use std::io;
@@ -11,7 +9,7 @@ use std::io;
 ///
 /// # Errors
 /// Always.
-pub fn record_steps(_target: &RecordTarget, _options: &StepOptions) -> Result<StepRecording, Error> {
+pub fn record_steps(_target: &RecordTarget, _options: &StepOptions) -> Result<Taken, Error> {
     Err(Error::Unsupported)
 }
 
@@ -20,21 +18,21 @@ pub fn record_steps(_target: &RecordTarget, _options: &StepOptions) -> Result<St
 /// # Errors
 /// Always.
 pub fn record_watches(
-    _target: &WatchTarget,
-    _rotation: &WatchRotation,
+    _watched: &Watched,
+    _rotation: &Rotation,
     _options: &WatchOptions,
-) -> Result<WatchRecording, Error> {
+) -> Result<Caught, Error> {
     Err(Error::Unsupported)
 }
 
 /// Nothing is known of processes.
-pub fn program_load_bias(_pid: u32, _elf: &Elf<'_>) -> Option<u64> {
+pub fn program_slide(_pid: u32, _elf: &Elf<'_>) -> Option<u64> {
     None
 }
 
 pub(crate) fn kill(_pid: u32) {}
 
 /// Refuses.
-pub fn stop_and_exec<A: AsRef<OsStr>>(_program: &OsStr, _args: &[A]) -> io::Error {
+pub fn hold<A: AsRef<OsStr>>(_program: &OsStr, _args: &[A]) -> io::Error {
     io::Error::from(io::ErrorKind::Unsupported)
 }

@@ -1,107 +1,101 @@
-//! Constraints of the source on structs: what limits the order of their members, and why they can't be
-//! changed at all.
+//! What the source says about structs: what limits the order of their members, and why they can't be changed at all.
 
-use crate::documents::{self, ListedStruct};
+use crate::documents::{self, Listed};
 use crate::header::{self, Declaration};
-use crate::uses::{self, DeclaredStruct};
+use crate::uses::{self, Declared};
 use anyhow::Result;
 use fieldline_layout::Layout;
-use fieldline_layout::constraint::PlacementRequests;
+use fieldline_layout::constraint::Wishes;
 use fieldline_plan::{Outcome, Plan, StructPlan};
 use std::path::Path;
 
-/// The source's requests for a struct, or why it can't be changed there.
-pub fn read_requests(tree: Option<&Path>, layout: &Layout) -> Result<(PlacementRequests, Option<String>)> {
-    let limits = read_limits(tree, std::slice::from_ref(layout))?.pop().unwrap_or_default();
-    Ok((limits.requests, limits.refusal))
+/// What the source says about a struct, or why it can't be changed there.
+pub fn wishes(tree: Option<&Path>, layout: &Layout) -> Result<(Wishes, Option<String>)> {
+    let limits = of(tree, std::slice::from_ref(layout))?.pop().unwrap_or_default();
+    Ok((limits.wishes, limits.refusal))
 }
 
-/// Constraints on the order of a struct's members.
+/// What limits the order of a struct's members.
 #[derive(Clone, Default)]
-pub struct SourceLimits {
-    /// The requests.
-    pub requests: PlacementRequests,
-    /// Notes that are no constraints, a sentence each.
-    pub notes: Vec<String>,
+pub struct Limits {
+    /// What the order should keep.
+    pub wishes: Wishes,
+    /// What can't be held, a sentence each.
+    pub remarks: Vec<String>,
     /// Why the source can't be changed, if so.
     pub refusal: Option<String>,
 }
 
-/// Constraints of a tree on structs: by their declarations, and by all code that can know them.
-pub fn read_limits(tree: Option<&Path>, layouts: &[Layout]) -> Result<Vec<SourceLimits>> {
-    let read = layouts.iter().map(|layout| read_declaration(tree, layout)).collect::<Result<Vec<_>>>()?;
-    add_uses(tree, layouts, read)
+/// What a tree says about structs: their declarations, and all code that can know them.
+pub fn of(tree: Option<&Path>, layouts: &[Layout]) -> Result<Vec<Limits>> {
+    let read = layouts.iter().map(|layout| read_of(tree, layout)).collect::<Result<Vec<_>>>()?;
+    with_uses(tree, layouts, read)
 }
 
-/// Constraints by the declaration of a struct, with the path of its file.
-type DeclarationLimits = (SourceLimits, String);
+/// What the declaration of a struct says, with the path of its file.
+type Read = (Limits, String);
 
-fn read_declaration(tree: Option<&Path>, layout: &Layout) -> Result<Option<DeclarationLimits>> {
+fn read_of(tree: Option<&Path>, layout: &Layout) -> Result<Option<Read>> {
     let Some(tree) = tree else { return Ok(None) };
     let declaration = Declaration::from(layout);
     let header = header::open(tree, &declaration)?;
-    let mut limits = SourceLimits::default();
-    match header::read_notes(&header, &declaration) {
-        Ok((notes, reader_notes)) => {
-            limits.requests.notes = notes;
-            limits.notes = reader_notes;
+    let mut limits = Limits::default();
+    match header::notes(&header, &declaration) {
+        Ok((notes, remarks)) => {
+            limits.wishes.notes = notes;
+            limits.remarks = remarks;
         }
         Err(refusal) => limits.refusal = Some(format!("{}: {refusal}", header.path)),
     }
     Ok(Some((limits, header.path)))
 }
 
-/// Adds those by the rest of the tree.
-fn add_uses(
-    tree: Option<&Path>,
-    layouts: &[Layout],
-    read: Vec<Option<DeclarationLimits>>,
-) -> Result<Vec<SourceLimits>> {
+/// Adds what the rest of the tree says.
+fn with_uses(tree: Option<&Path>, layouts: &[Layout], read: Vec<Option<Read>>) -> Result<Vec<Limits>> {
     let declared = layouts.iter().zip(&read).filter_map(|(layout, read)| {
         let (_, header) = read.as_ref()?;
-        Some(DeclaredStruct { layout, header })
+        Some(Declared { layout, header })
     });
-    let declared: Vec<DeclaredStruct<'_>> = declared.collect();
-    let listed: Vec<ListedStruct> =
-        declared.iter().map(|declared_struct| ListedStruct::from(declared_struct.layout)).collect();
+    let declared: Vec<Declared<'_>> = declared.collect();
+    let listed: Vec<Listed> = declared.iter().map(|of| Listed::from(of.layout)).collect();
     let (found, documents) = match tree {
         Some(tree) if !declared.is_empty() => {
-            rayon::join(|| uses::find_in_tree(tree, &declared), || documents::find_notes(tree, &listed))
+            rayon::join(|| uses::find(tree, &declared), || documents::remarks(tree, &listed))
         }
         _ => (Ok(Vec::new()), Vec::new()),
     };
     let (mut found, mut documents) = (found?.into_iter(), documents.into_iter());
     let limits = layouts.iter().zip(read).map(|(layout, read)| {
-        let Some((mut limits, _)) = read else { return SourceLimits::default() };
-        limits.notes.extend(found.next().unwrap_or_default().add_to(&mut limits.requests, layout));
-        limits.notes.extend(documents.next().unwrap_or_default());
+        let Some((mut limits, _)) = read else { return Limits::default() };
+        limits.remarks.extend(found.next().unwrap_or_default().add_to(&mut limits.wishes, layout));
+        limits.remarks.extend(documents.next().unwrap_or_default());
         limits
     });
     Ok(limits.collect())
 }
 
-/// Adds notes to a plan, and refuses what the source refuses.
-pub fn apply_limits(plan: &mut Plan, limits: Vec<SourceLimits>) {
-    for (struct_plan, limits) in plan.structs.iter_mut().zip(limits) {
-        struct_plan.notes.extend(limits.notes);
+/// Adds remarks to a plan, and refuses what the source refuses.
+pub fn tell(plan: &mut Plan, limits: Vec<Limits>) {
+    for (of, limits) in plan.structs.iter_mut().zip(limits) {
+        of.notes.extend(limits.remarks);
         if let Some(reason) = limits.refusal {
-            refuse(struct_plan, reason);
+            refuse(of, reason);
         }
     }
 }
 
 /// A plan that can't be carried out proposes nothing.
-fn refuse(struct_plan: &mut StructPlan, reason: String) {
-    struct_plan.outcome = Outcome::Refused;
-    struct_plan.reason = Some(reason);
-    struct_plan.chosen = struct_plan.declared.clone();
-    struct_plan.moved.clear();
-    struct_plan.candidates.clear();
-    struct_plan.forecasts.clear();
-    struct_plan.sizes.clear();
-    struct_plan.builds.clear();
-    struct_plan.groups.clear();
-    struct_plan.search = None;
-    struct_plan.confidence = None;
-    struct_plan.terms.clear();
+fn refuse(of: &mut StructPlan, reason: String) {
+    of.outcome = Outcome::Refused;
+    of.reason = Some(reason);
+    of.chosen = of.declared.clone();
+    of.moved.clear();
+    of.candidates.clear();
+    of.forecasts.clear();
+    of.sizes.clear();
+    of.builds.clear();
+    of.groups.clear();
+    of.search = None;
+    of.confidence = None;
+    of.terms.clear();
 }

@@ -1,23 +1,23 @@
-//! Types and offsets of operands in memory, as far as the code shows them.
+//! Which type and which byte of it an operand in memory is, as far as the code tells.
 //!
-//! * `target`: type and offset of an operand in memory.
-//! * `reason`: why an operand has no target.
+//! * `target`: what an operand in memory is.
+//! * `reason`: why there is no answer.
 //! * `typing`: targets of all instructions of a function.
-//! * `sampled_instructions`: instructions that were sampled.
-//! * `fixpoint`: functions analysed until their arguments are known.
-//! * `program_operands`: operands of sampled instructions, functions in parallel.
-//! * `explain`: how the target of an instruction was found.
+//! * `sampled`: which instructions were sampled.
+//! * `rounds`: functions analysed until what they pass to each other is known.
+//! * `answers`: targets of sampled instructions, functions in parallel.
+//! * `explain`: how an instruction came to its answer.
 
+pub mod answers;
 pub mod explain;
-mod fixpoint;
-pub mod program_operands;
 pub mod reason;
-pub mod sampled_instructions;
+mod rounds;
+pub mod sampled;
 pub mod target;
 mod typing;
 
-pub use program_operands::ProgramOperands;
+pub use answers::Answers;
 pub use reason::Reason;
-pub use sampled_instructions::SampledInstructions;
+pub use sampled::Sampled;
 pub use target::{Operand, Target, TypeEntry, TypeIndex};
-pub use typing::{TypedFunction, TypedInstruction};
+pub use typing::{Typed, TypedFunction};

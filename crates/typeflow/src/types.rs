@@ -1,12 +1,12 @@
-//! Types for the data flow: canonical, with members by offset.
+//! Types as data flow needs them: canonical, with members by offset.
 //!
-//! * `shape`: types and offsets as values.
+//! * `shape`: types and places as values.
 //! * `space`: canonical types, read on demand, and where structs are defined that a unit only declares.
-//! * `containment`: members at an offset of a type, and containment of types.
+//! * `place`: what lies at an offset of a type, and what encloses what.
 
-pub mod containment;
+pub mod place;
 pub mod shape;
 pub mod space;
 
-pub use shape::{Ty, TypeOffset, TypeShape};
+pub use shape::{Place, Shape, Ty};
 pub use space::{Definitions, TypeSpace};

@@ -1,6 +1,6 @@
-//! A struct to check.
+//! A struct to judge.
 
-use super::heat::HotMembers;
+use super::heat::Heat;
 use super::rule::{FindingLevel, Rule};
 use crate::change::TypeChange;
 use crate::field::{Field, fields};
@@ -9,10 +9,10 @@ use fieldline_layout::Layout;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Most names in a message.
-const MAX_NAMES: usize = 6;
+/// How many names a message shows.
+const NAMES: usize = 6;
 
-/// Levels and allowances of rules.
+/// Levels and what is allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Levels that are not the default ones.
@@ -38,7 +38,7 @@ impl Settings {
 /// Most that a struct may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SizeBudget {
+pub struct Budget {
     /// Bytes.
     pub size: Option<u64>,
     /// Cachelines.
@@ -48,75 +48,75 @@ pub struct SizeBudget {
 /// Members pinned to the ends of a struct.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PinnedEnds {
+pub struct Ends {
     /// The member at offset 0.
     pub first: Option<String>,
     /// The member that ends last.
     pub last: Option<String>,
 }
 
-/// The profile of a struct with its layout.
+/// What was recorded of a struct.
 #[derive(Clone, Copy, Debug)]
-pub struct RecordedStruct<'s> {
+pub struct Recorded<'s> {
     /// Its accesses.
     pub profile: &'s TypeProfile,
-    /// Its layout when it was recorded.
+    /// Its layout then.
     pub layout: &'s Layout,
 }
 
 /// A struct on one machine.
 #[derive(Clone, Debug)]
-pub struct CheckedStruct<'s> {
+pub struct Subject<'s> {
     /// Its layout.
     pub now: &'s Layout,
-    /// Its earlier layout, if there is one.
+    /// What it was, if that is known.
     pub before: Option<&'s Layout>,
-    /// The change since, if there is one.
+    /// What changed since, if anything did.
     pub change: Option<TypeChange>,
     /// Members now.
     pub fields: Vec<Field<'s>>,
     /// Bytes of a cacheline.
     pub line: u64,
-    /// Hot members, by index of `fields`.
-    pub heat: Option<HotMembers>,
-    /// Its profile, if there is one.
-    pub recorded: Option<RecordedStruct<'s>>,
-    /// Its budget.
-    pub budget: SizeBudget,
-    /// Its pinned ends.
-    pub ends: PinnedEnds,
+    /// What is hot, by index of `fields`.
+    pub heat: Option<Heat>,
+    /// What was recorded, if there is a profile.
+    pub recorded: Option<Recorded<'s>>,
+    /// What it may take.
+    pub budget: Budget,
+    /// What is pinned.
+    pub ends: Ends,
 }
 
-impl<'s> CheckedStruct<'s> {
-    /// A struct without profile, budget and pins.
+impl<'s> Subject<'s> {
+    /// A struct that nothing else is known about.
     pub fn new(now: &'s Layout, before: Option<&'s Layout>, line: u64) -> Self {
         let change = before.and_then(|before| TypeChange::between(before, now, &[line]));
-        let (budget, ends) = (SizeBudget::default(), PinnedEnds::default());
+        let (budget, ends) = (Budget::default(), Ends::default());
         Self { now, before, change, fields: fields(now), line, heat: None, recorded: None, budget, ends }
     }
 
-    /// Whether a member, by its path, is hot, or there is no profile.
+    /// Whether a member, by its path, is hot as far as anything is known of that.
     pub(super) fn may_be_hot(&self, path: &str) -> bool {
         let index = || self.fields.iter().position(|field| field.path == path);
         self.heat.as_ref().is_none_or(|heat| index().is_some_and(|index| heat.is_hot(index)))
     }
 
     /// A finding about the whole struct.
-    pub(super) fn struct_finding(&self, rule: Rule, message: String) -> Finding {
+    pub(super) fn finding(&self, rule: Rule, message: String) -> Finding {
         let line = (self.now.line > 0).then_some(self.now.line);
         Finding { rule, member: None, message, file: self.now.file.clone(), line }
     }
 
     /// A finding about a member.
-    pub(super) fn member_finding(&self, rule: Rule, member: &str, message: String) -> Finding {
+    pub(super) fn about(&self, rule: Rule, member: &str, message: String) -> Finding {
         let field = self.fields.iter().find(|field| field.path == member);
         let line = field.map(|field| field.member.line).filter(|line| *line > 0);
-        let whole = self.struct_finding(rule, message);
+        let whole = self.finding(rule, message);
         Finding { member: Some(member.to_owned()), line: line.or(whole.line), ..whole }
     }
 }
 
-/// A finding of a rule.
+/// Something a rule found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The rule.
@@ -124,7 +124,7 @@ pub struct Finding {
     /// The member it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
-    /// The message.
+    /// What was found.
     pub message: String,
     /// File that declares the struct.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,9 +135,9 @@ pub struct Finding {
 }
 
 /// Some names, and how many more there are.
-pub(super) fn join_names(names: &[&str]) -> String {
-    let shown = names.iter().take(MAX_NAMES).copied().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MAX_NAMES) {
+pub(super) fn shortened(names: &[&str]) -> String {
+    let shown = names.iter().take(NAMES).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMES) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }

@@ -1,12 +1,12 @@
-//! Terminal colours.
+//! Colour for terminals.
 
-/// Colours parts of a text, if that is switched on.
+/// Marks parts of a text, or leaves it as it is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Palette {
+pub(crate) struct Paint {
     on: bool,
 }
 
-impl Palette {
+impl Paint {
     pub(crate) fn new(on: bool) -> Self {
         Self { on }
     }
@@ -21,17 +21,17 @@ impl Palette {
     }
 
     /// A cacheline boundary.
-    pub(crate) fn boundary(self, text: &str) -> String {
+    pub(crate) fn rule(self, text: &str) -> String {
         self.wrap(36, text)
     }
 
-    /// Unused bytes.
-    pub(crate) fn unused(self, text: &str) -> String {
+    /// Room nobody uses.
+    pub(crate) fn gap(self, text: &str) -> String {
         self.wrap(33, text)
     }
 
-    /// A warning.
-    pub(crate) fn warning(self, text: &str) -> String {
+    /// Something to look at.
+    pub(crate) fn warn(self, text: &str) -> String {
         self.wrap(31, text)
     }
 

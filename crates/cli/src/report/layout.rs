@@ -1,4 +1,4 @@
-//! Layouts and their differences as text.
+//! Layouts, and how they differ.
 
 pub(crate) mod diff_text;
 pub(crate) mod pahole;

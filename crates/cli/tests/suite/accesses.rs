@@ -1,4 +1,4 @@
-//! Recordings and access profiles.
+//! Recordings and what they say.
 
 mod doctor;
 mod explain;

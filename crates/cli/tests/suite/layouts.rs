@@ -1,4 +1,4 @@
-//! Layouts: printed, compared and checked.
+//! Layouts: printed, and judged by a gate.
 
 mod ci_jobs;
 mod gate;

@@ -1,4 +1,4 @@
-//! Orders: pins, plans, patches, verification, simulation.
+//! Orders, from pins to proof.
 
 mod confidence;
 mod groups;

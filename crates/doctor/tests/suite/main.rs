@@ -1,4 +1,4 @@
-//! The crate's behaviour, from outside.
+//! What the crate promises, from outside.
 
 // `cfg(test)` tells clippy that helpers may unwrap and print too.
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::perf_data::Endian;
 
-/// A buffer that grows at its end.
+/// Grows by what is put at its end.
 #[derive(Debug, Clone)]
 pub(super) struct Bytes {
     bytes: Vec<u8>,

@@ -1,8 +1,8 @@
 //! The problems of one struct.
 
 use crate::cost::sharing::NO_SHARING;
-use crate::cost::{LineSharing, Problem, VisitModel};
-use crate::judge::matrix::ConfigurationMatrix;
+use crate::cost::{Model, Problem, Sharing};
+use crate::judge::matrix::Matrix;
 use crate::options::PlanOptions;
 use crate::search::LowerBound;
 use crate::visits::Visits;
@@ -12,10 +12,10 @@ use fieldline_layout::constraint::Constraints;
 pub(crate) struct Planner<'a> {
     pub(crate) layout: &'a Layout,
     pub(crate) constraints: &'a Constraints,
-    pub(crate) model: &'a VisitModel,
+    pub(crate) model: &'a Model,
     pub(crate) options: &'a PlanOptions,
-    pub(crate) matrix: ConfigurationMatrix,
-    /// Orders in visits by what runs together, and in visits as if each function ran alone.
+    pub(crate) matrix: Matrix,
+    /// Orders in visits by what runs in one go, and in visits as if each function ran alone.
     pub(crate) together: Problem<'a>,
     pub(crate) alone: Problem<'a>,
     pub(crate) lower: LowerBound,
@@ -25,13 +25,13 @@ impl<'a> Planner<'a> {
     pub(crate) fn new(
         layout: &'a Layout,
         constraints: &'a Constraints,
-        model: &'a VisitModel,
+        model: &'a Model,
         options: &'a PlanOptions,
     ) -> Self {
-        let matrix = ConfigurationMatrix::new(layout, constraints, model, options);
-        let problem = |visits: &'a Visits, sharing: &'a LineSharing| {
-            let (builds, configurations) = (matrix.builds.clone(), matrix.configurations.clone());
-            Problem::new(constraints, &model.ranges, visits, sharing, builds, configurations)
+        let matrix = Matrix::new(layout, constraints, model, options);
+        let problem = |visits: &'a Visits, sharing: &'a Sharing| {
+            let (builds, views) = (matrix.builds.clone(), matrix.views.clone());
+            Problem::new(constraints, &model.cells, visits, sharing, builds, views)
         };
         Self {
             together: problem(&model.together, &model.sharing),

@@ -1,6 +1,6 @@
-//! perf's counts by event, type and offset.
+//! What perf counted, by event, type and offset.
 
-use fieldline_access::access::SampleCount;
+use fieldline_access::access::Tally;
 use std::collections::BTreeMap;
 
 /// Bytes of the largest file that is read: reports have a row a member, so they are small.
@@ -26,7 +26,7 @@ pub enum Error {
     Line {
         /// Which, counted from 1.
         line: u64,
-        /// The problem.
+        /// What is wrong.
         problem: String,
     },
     /// JSON of another shape.
@@ -35,7 +35,7 @@ pub enum Error {
     /// JSON of another version.
     #[error("is JSON of data types of version {found}, but version 1 is read")]
     Version {
-        /// The version in the file.
+        /// What it says.
         found: u64,
     },
 }
@@ -46,9 +46,9 @@ impl Error {
     }
 }
 
-/// The form of perf's output.
+/// Which of perf's forms it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PerfOutputForm {
+pub enum Form {
     /// `perf report`.
     Report,
     /// `perf annotate`.
@@ -57,19 +57,19 @@ pub enum PerfOutputForm {
     Json,
 }
 
-/// Direction of sampled accesses.
+/// What samples did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryOperation {
     /// Loaded.
     Load,
     /// Stored.
     Store,
-    /// Not in perf's output.
+    /// perf does not say.
     Unknown,
 }
 
 impl MemoryOperation {
-    pub(super) fn from_event_name(event: &str) -> Self {
+    pub(super) fn of_event(event: &str) -> Self {
         let event = event.to_ascii_lowercase();
         match (event.contains("load"), event.contains("store")) {
             (true, false) => Self::Load,
@@ -79,50 +79,50 @@ impl MemoryOperation {
     }
 }
 
-/// Samples at one offset of a type.
+/// Samples at one place of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TypeCountRow {
+pub struct Row {
     /// Index into [`TypeCounts::events`].
     pub event: usize,
-    /// Path of the program, library or module, if known.
+    /// Path of the program, library or module, if told.
     pub dso: Option<String>,
-    /// Its build id in hex, if known.
+    /// Its build id in hex, if told.
     pub build_id: Option<String>,
     /// The type as perf spells it, `struct NAME` or `(unknown)`.
     pub type_name: String,
-    /// Bytes of the type, if known.
+    /// Bytes of the type, if told.
     pub type_size: Option<u64>,
     /// Bytes from the type's start; none for samples that perf counts to the type and to no member.
     pub offset: Option<u64>,
-    /// Bytes of the member at the offset, 0 where the offset is that of the access.
+    /// Bytes of the member the offset is that of, 0 where perf tells the offset of the access itself.
     pub size: u64,
-    /// The function, if known.
+    /// The function, if told.
     pub function: Option<String>,
-    /// Direction of the accesses.
+    /// What the samples did.
     pub operation: MemoryOperation,
-    /// Samples and periods; periods are 0 where perf has none.
-    pub tally: SampleCount,
+    /// How many, and what they stand for: periods are 0 where perf tells none.
+    pub tally: Tally,
 }
 
 /// All counts of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeCounts {
     /// Its form.
-    pub form: PerfOutputForm,
+    pub form: Form,
     /// Names of the events.
     pub events: Vec<String>,
     /// The counts, in file order.
-    pub rows: Vec<TypeCountRow>,
+    pub rows: Vec<Row>,
     /// Events by name.
     pub(super) known_events: BTreeMap<String, usize>,
 }
 
 impl TypeCounts {
-    pub(super) fn new(form: PerfOutputForm) -> Self {
+    pub(super) fn new(form: Form) -> Self {
         Self { form, events: Vec::new(), rows: Vec::new(), known_events: BTreeMap::new() }
     }
 
-    /// Index of an event, which is added if it is new.
+    /// Index of an event, which becomes known.
     pub(super) fn event(&mut self, name: &str) -> usize {
         *self.known_events.entry(name.to_owned()).or_insert_with(|| {
             self.events.push(name.to_owned());
@@ -132,10 +132,10 @@ impl TypeCounts {
 }
 
 /// A number as perf prints offsets: `0` or `0x1f`.
-pub(super) fn hexadecimal(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x") {
+pub(super) fn hexadecimal(word: &str) -> Option<u64> {
+    match word.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
+        None => word.parse().ok(),
     }
 }
 
@@ -145,11 +145,11 @@ mod tests {
 
     #[test]
     fn names_of_events_tell_loads_from_stores() {
-        assert_eq!(MemoryOperation::from_event_name("cpu/mem-loads,ldlat=3/P"), MemoryOperation::Load);
-        assert_eq!(MemoryOperation::from_event_name("cpu/mem-stores/P"), MemoryOperation::Store);
-        assert_eq!(MemoryOperation::from_event_name("ibs_op//"), MemoryOperation::Unknown);
+        assert_eq!(MemoryOperation::of_event("cpu/mem-loads,ldlat=3/P"), MemoryOperation::Load);
+        assert_eq!(MemoryOperation::of_event("cpu/mem-stores/P"), MemoryOperation::Store);
+        assert_eq!(MemoryOperation::of_event("ibs_op//"), MemoryOperation::Unknown);
         assert_eq!(
-            MemoryOperation::from_event_name("arm_spe_0/load_filter=1,store_filter=1/"),
+            MemoryOperation::of_event("arm_spe_0/load_filter=1,store_filter=1/"),
             MemoryOperation::Unknown
         );
     }

@@ -1,20 +1,18 @@
 //! A joined body as chunks of whole lines.
 
-use crate::body::{
-    BodyNode, BodyPiece, DeclaredMembers, FixedPlace, MemberShape, PieceKind, Statement, StructBody,
-};
+use crate::body::{Body, Declares, FixedPlace, MemberShape, Node, Piece, PieceKind, Statement};
 use crate::join::Join;
 use crate::scan::line_number;
 use std::ops::Range;
 
 /// Lines that stay together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LineChunk {
-    pub(super) role: ChunkRole,
+pub(super) struct Chunk {
+    pub(super) role: Role,
     /// 0-based lines.
     pub(super) lines: Range<usize>,
     /// Comment lines of its own above the declaration.
-    pub(super) lead_lines: usize,
+    pub(super) lead: usize,
     pub(super) blank_before: usize,
     /// Open blocks around it, outermost first; each has one arm, and that is active.
     pub(super) path: Vec<usize>,
@@ -22,32 +20,32 @@ pub(super) struct LineChunk {
     pub(super) members: Range<usize>,
     /// Stretch between barriers; no unit leaves its zone.
     pub(super) zone: u32,
-    /// Why its members are one unit.
-    pub(super) unit_reason: UnitReason,
+    /// What makes its members one unit.
+    pub(super) together: Together,
     /// Why nothing passes it and it doesn't move.
     pub(super) fixed: Option<FixedPlace>,
 }
 
-/// Roles of chunks when units are put in order.
+/// What a chunk does when units are put in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ChunkRole {
+pub(super) enum Role {
     /// Declares members; goes where the order says.
     Unit,
     /// Declares none; stays, and nothing passes it.
     Barrier,
     /// Stays beside the chunks that don't move.
     Stay,
-    /// An inactive block that stays too.
-    Inactive,
+    /// An inactive block that stays likewise.
+    Idle,
     /// An inactive block that stays with this unit, by chunk index.
-    FollowUnit(usize),
+    Follow(usize),
     /// A comment about the layout between its two neighbours.
     Layout,
 }
 
-/// Why several members are one unit.
+/// What makes several members one unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnitReason {
+pub enum Together {
     /// One declaration.
     Declaration,
     /// Declarations on one line.
@@ -56,7 +54,7 @@ pub enum UnitReason {
     Block,
 }
 
-impl UnitReason {
+impl Together {
     /// The reason, as part of a sentence.
     pub fn reason(self) -> &'static str {
         match self {
@@ -69,33 +67,32 @@ impl UnitReason {
 
 /// All chunks of a body in the order of their lines.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LineChunks {
-    pub(super) list: Vec<LineChunk>,
+pub(super) struct Chunks {
+    pub(super) list: Vec<Chunk>,
 }
 
-impl LineChunks {
-    pub(super) fn build(join: &Join) -> Self {
-        let mut builder =
-            ChunkBuilder { join, body: join.body, chunks: Vec::new(), path: Vec::new(), next_member: 0 };
+impl Chunks {
+    pub(super) fn cut(join: &Join) -> Self {
+        let mut cutter =
+            Cutter { join, body: join.body, chunks: Vec::new(), path: Vec::new(), next_member: 0 };
         // An own stack: nesting depth is the input's choice.
-        let mut work: Vec<ChunkWork> =
-            join.body.root.iter().rev().map(|node| ChunkWork::Node(*node)).collect();
+        let mut work: Vec<Work> = join.body.root.iter().rev().map(|node| Work::Node(*node)).collect();
         while let Some(next) = work.pop() {
             match next {
-                ChunkWork::LeaveBlock => {
-                    builder.path.pop();
+                Work::Leave => {
+                    cutter.path.pop();
                 }
-                ChunkWork::Node(BodyNode::Piece(piece)) => builder.push_piece(piece),
-                ChunkWork::Node(BodyNode::Block(block)) if builder.is_open(block) => {
-                    builder.path.push(block);
-                    work.push(ChunkWork::LeaveBlock);
+                Work::Node(Node::Piece(piece)) => cutter.piece(piece),
+                Work::Node(Node::Block(block)) if cutter.is_open(block) => {
+                    cutter.path.push(block);
+                    work.push(Work::Leave);
                     let nodes = join.body.arms(block).iter().flat_map(|arm| arm.nodes.iter().rev());
-                    work.extend(nodes.map(|node| ChunkWork::Node(*node)));
+                    work.extend(nodes.map(|node| Work::Node(*node)));
                 }
-                ChunkWork::Node(BodyNode::Block(block)) => builder.push_closed_block(block),
+                Work::Node(Node::Block(block)) => cutter.closed_block(block),
             }
         }
-        let mut chunks = Self { list: builder.chunks };
+        let mut chunks = Self { list: cutter.chunks };
         for chunk in chunks.list.iter_mut().filter(|_| join.body.is_inline) {
             let reason = "a declaration shares a line with a brace".to_owned();
             chunk.fixed.get_or_insert(FixedPlace { line: line_number(chunk.lines.start), reason });
@@ -105,27 +102,27 @@ impl LineChunks {
         chunks
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<&LineChunk> {
+    pub(super) fn get(&self, index: usize) -> Option<&Chunk> {
         self.list.get(index)
     }
 
     pub(super) fn is_unit(&self, index: usize) -> bool {
-        self.get(index).is_some_and(|chunk| chunk.role == ChunkRole::Unit)
+        self.get(index).is_some_and(|chunk| chunk.role == Role::Unit)
     }
 
     /// Units in declared order, by chunk index.
-    pub(super) fn units(&self) -> impl Iterator<Item = (usize, &LineChunk)> {
-        self.list.iter().enumerate().filter(|(_, chunk)| chunk.role == ChunkRole::Unit)
+    pub(super) fn units(&self) -> impl Iterator<Item = (usize, &Chunk)> {
+        self.list.iter().enumerate().filter(|(_, chunk)| chunk.role == Role::Unit)
     }
 
     /// An inactive block directly below a unit belongs to it.
     fn attach_followers(&mut self) {
         for index in 1..self.list.len() {
             let (last, chunk) = (&self.list[index - 1], &self.list[index]);
-            if chunk.role == ChunkRole::Inactive && chunk.blank_before == 0 && chunk.path == last.path {
+            if chunk.role == Role::Idle && chunk.blank_before == 0 && chunk.path == last.path {
                 match last.role {
-                    ChunkRole::Unit => self.list[index].role = ChunkRole::FollowUnit(index - 1),
-                    ChunkRole::FollowUnit(unit) => self.list[index].role = ChunkRole::FollowUnit(unit),
+                    Role::Unit => self.list[index].role = Role::Follow(index - 1),
+                    Role::Follow(unit) => self.list[index].role = Role::Follow(unit),
                     _ => {}
                 }
             }
@@ -142,72 +139,66 @@ impl LineChunks {
     }
 }
 
-enum ChunkWork {
-    Node(BodyNode),
-    LeaveBlock,
+enum Work {
+    Node(Node),
+    Leave,
 }
 
-struct ChunkBuilder<'j, 'b, 's, 't> {
+struct Cutter<'j, 'b, 's, 't> {
     join: &'j Join<'b, 's, 't>,
-    body: &'b StructBody<'s, 't>,
-    chunks: Vec<LineChunk>,
+    body: &'b Body<'s, 't>,
+    chunks: Vec<Chunk>,
     path: Vec<usize>,
     /// The first member no chunk has yet.
     next_member: usize,
 }
 
-impl ChunkBuilder<'_, '_, '_, '_> {
+impl Cutter<'_, '_, '_, '_> {
     /// Lines from a piece on that stay where they are as far as is known.
-    fn new_chunk(&self, first: &BodyPiece, end: usize) -> LineChunk {
-        LineChunk {
-            role: ChunkRole::Stay,
+    fn chunk(&self, first: &Piece, end: usize) -> Chunk {
+        Chunk {
+            role: Role::Stay,
             lines: first.lines.start..end,
-            lead_lines: 0,
+            lead: 0,
             blank_before: first.blank_before,
             path: self.path.clone(),
             members: self.next_member..self.next_member,
             zone: 0,
-            unit_reason: UnitReason::Declaration,
+            together: Together::Declaration,
             fixed: None,
         }
     }
 
-    /// Adds a chunk of statements with what they declare; if that is nothing and they don't stay, it has the
-    /// role `idle`.
-    fn push(&mut self, chunk: LineChunk, statements: &[usize], fixed: Option<FixedPlace>, idle: ChunkRole) {
+    /// Adds a chunk of statements with what they declare; if that is nothing and they don't stay, it has the role `idle`.
+    fn push(&mut self, chunk: Chunk, statements: &[usize], fixed: Option<FixedPlace>, idle: Role) {
         let members = self.members(statements);
         let role = match (members.is_empty(), &fixed) {
-            (false, _) => ChunkRole::Unit,
-            (true, Some(_)) => ChunkRole::Barrier,
+            (false, _) => Role::Unit,
+            (true, Some(_)) => Role::Barrier,
             (true, None) => idle,
         };
         self.next_member = self.next_member.max(members.end);
-        self.chunks.push(LineChunk { role, members, fixed, ..chunk });
+        self.chunks.push(Chunk { role, members, fixed, ..chunk });
     }
 
-    fn push_piece(&mut self, index: usize) {
+    fn piece(&mut self, index: usize) {
         let Some(piece) = self.body.pieces.get(index) else { return };
-        let chunk = self.new_chunk(piece, piece.lines.end);
+        let chunk = self.chunk(piece, piece.lines.end);
         match &piece.kind {
             PieceKind::Comment => self.chunks.push(chunk),
-            PieceKind::Layout => self.chunks.push(LineChunk { role: ChunkRole::Layout, ..chunk }),
+            PieceKind::Layout => self.chunks.push(Chunk { role: Role::Layout, ..chunk }),
             PieceKind::Directive(token) => {
-                let fixed = Some(self.fixed_at_directive(*token));
-                self.chunks.push(LineChunk { role: ChunkRole::Barrier, fixed, ..chunk });
+                let fixed = Some(self.at_directive(*token));
+                self.chunks.push(Chunk { role: Role::Barrier, fixed, ..chunk });
             }
             PieceKind::Statements(statements) => {
                 let is_idle = self.members(statements).is_empty();
                 let mut all = statements.iter().filter_map(|at| self.body.statements.get(*at).zip(Some(*at)));
                 let start = all.clone().next().map_or(0, |(first, _)| first.range.start);
                 let lead = self.body.source.lines().index(start).saturating_sub(chunk.lines.start);
-                let fixed = all.find_map(|(statement, at)| self.find_fixed_place(statement, at, is_idle));
-                let together = if statements.len() > 1 { UnitReason::Line } else { UnitReason::Declaration };
-                self.push(
-                    LineChunk { lead_lines: lead, unit_reason: together, ..chunk },
-                    statements,
-                    fixed,
-                    ChunkRole::Stay,
-                );
+                let fixed = all.find_map(|(statement, at)| self.fixed(statement, at, is_idle));
+                let together = if statements.len() > 1 { Together::Line } else { Together::Declaration };
+                self.push(Chunk { lead, together, ..chunk }, statements, fixed, Role::Stay);
             }
         }
     }
@@ -215,30 +206,28 @@ impl ChunkBuilder<'_, '_, '_, '_> {
     /// Members that statements declare: a run, since they are taken in order.
     fn members(&self, statements: &[usize]) -> Range<usize> {
         let runs = statements.iter().map(|at| self.join.members_of(*at)).filter(|run| !run.is_empty());
-        runs.reduce(|first, next| first.start..next.end).unwrap_or(self.next_member..self.next_member)
+        runs.reduce(|one, next| one.start..next.end).unwrap_or(self.next_member..self.next_member)
     }
 
-    /// Why a statement stays where it is, if so. `is_idle`: nothing beside it declares a member either.
-    fn find_fixed_place(&self, statement: &Statement, index: usize, is_idle: bool) -> Option<FixedPlace> {
+    /// Why a statement stays where it is, if so. `is_idle` tells that nothing beside it declares a member either.
+    fn fixed(&self, statement: &Statement, index: usize, is_idle: bool) -> Option<FixedPlace> {
         if let Some(pin) = &statement.pin {
             return Some(pin.clone());
         }
         let is_lone =
             || statement.tokens.len() == 1 && self.body.source.is_punct(statement.tokens.start, b';');
-        let reason = match statement.declared {
+        let reason = match statement.declares {
             _ if statement.is_tangled => "preprocessor lines run through the declaration",
             _ if has_unnamed_bits(statement) => "an unnamed bit-field stands there",
-            DeclaredMembers::Nothing if !is_lone() => "it declares something other than a member",
-            DeclaredMembers::Unknown if !self.join.is_understood(index) => {
-                "it is a macro that isn't understood"
-            }
-            DeclaredMembers::Members(_) if is_idle => "it may declare a member in other configurations",
+            Declares::Nothing if !is_lone() => "it declares something other than a member",
+            Declares::Unknown if !self.join.is_understood(index) => "it is a macro that isn't understood",
+            Declares::Members(_) if is_idle => "it may declare a member in other configurations",
             _ => return None,
         };
         Some(FixedPlace { line: statement.line, reason: reason.to_owned() })
     }
 
-    fn fixed_at_directive(&self, token: usize) -> FixedPlace {
+    fn at_directive(&self, token: usize) -> FixedPlace {
         let line = self.body.source.line_of(token);
         FixedPlace { line, reason: "a preprocessor line stands there".to_owned() }
     }
@@ -250,25 +239,20 @@ impl ChunkBuilder<'_, '_, '_, '_> {
     }
 
     /// A block that moves as a whole, or stays as a whole.
-    fn push_closed_block(&mut self, block: usize) {
+    fn closed_block(&mut self, block: usize) {
         let Some(found) = self.body.blocks.get(block) else { return };
         let first = found.arms.first().and_then(|arm| self.body.pieces.get(arm.piece));
         let (Some(first), Some(last)) = (first, self.body.pieces.get(found.end)) else { return };
         let statements = self.statements_in(block);
         let fixed = self.fixed_in_block(block, &statements);
-        let chunk = self.new_chunk(first, last.lines.end);
+        let chunk = self.chunk(first, last.lines.end);
         let lead = self.body.directive_line(first).saturating_sub(chunk.lines.start);
-        self.push(
-            LineChunk { lead_lines: lead, unit_reason: UnitReason::Block, ..chunk },
-            &statements,
-            fixed,
-            ChunkRole::Inactive,
-        );
+        self.push(Chunk { lead, together: Together::Block, ..chunk }, &statements, fixed, Role::Idle);
     }
 
     fn fixed_in_block(&self, block: usize, statements: &[usize]) -> Option<FixedPlace> {
         let directive = self.pieces_in(block).into_iter().find_map(|piece| match piece.kind {
-            PieceKind::Directive(token) => Some(self.fixed_at_directive(token)),
+            PieceKind::Directive(token) => Some(self.at_directive(token)),
             _ => None,
         });
         let is_idle = self.members(statements).is_empty();
@@ -276,25 +260,25 @@ impl ChunkBuilder<'_, '_, '_, '_> {
             statements.iter().find_map(|at| {
                 let statement = self.body.statements.get(*at)?;
                 // In an inactive arm a declaration of members we understand is no barrier.
-                let is_plain = matches!(statement.declared, DeclaredMembers::Members(_))
+                let is_plain = matches!(statement.declares, Declares::Members(_))
                     && statement.pin.is_none()
                     && !statement.is_tangled
                     && !has_unnamed_bits(statement);
                 let is_inactive = self.join.members_of(*at).is_empty();
-                self.find_fixed_place(statement, *at, is_idle).filter(|_| !(is_inactive && is_plain))
+                self.fixed(statement, *at, is_idle).filter(|_| !(is_inactive && is_plain))
             })
         })
     }
 
     /// Pieces of all arms and nested blocks, their own preprocessor lines of conditions apart.
-    fn pieces_in(&self, block: usize) -> Vec<&BodyPiece> {
+    fn pieces_in(&self, block: usize) -> Vec<&Piece> {
         let mut found = Vec::new();
         let mut work = vec![block];
         while let Some(block) = work.pop() {
             for node in self.body.arms(block).iter().flat_map(|arm| &arm.nodes) {
                 match node {
-                    BodyNode::Piece(piece) => found.push(*piece),
-                    BodyNode::Block(block) => work.push(*block),
+                    Node::Piece(piece) => found.push(*piece),
+                    Node::Block(block) => work.push(*block),
                 }
             }
         }

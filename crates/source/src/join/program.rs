@@ -1,12 +1,12 @@
 //! A body as a program that takes members: statements in order, with a choice at each `#if`.
 
-use super::facts::ConditionFacts;
-use crate::body::{BodyNode, PieceKind, StructBody};
-use crate::scan::ConditionLiteral;
+use super::facts::Facts;
+use crate::body::{Body, Node, PieceKind};
+use crate::scan::Literal;
 
 /// One step. Targets lie ahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ProgramStep {
+pub(super) enum Step {
     /// Take what a statement declares.
     Take(usize),
     /// Go on at one of these steps.
@@ -15,14 +15,14 @@ pub(super) enum ProgramStep {
 
 /// The steps; the end is the step behind the last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct BranchProgram {
-    pub(super) steps: Vec<ProgramStep>,
+pub(super) struct Program {
+    pub(super) steps: Vec<Step>,
 }
 
 /// A node to compile, or what follows a block's arm.
 #[derive(Clone, Copy)]
-enum CompileWork {
-    Node(BodyNode),
+enum Work {
+    Node(Node),
     /// Remember a jump to the block's end.
     Leave(usize),
     /// Begin an arm.
@@ -31,10 +31,10 @@ enum CompileWork {
     End(usize),
 }
 
-impl BranchProgram {
+impl Program {
     /// Compiles a body without arms known to fail; a block can be passed over only if nothing forces an arm.
-    pub(super) fn compile(body: &StructBody, facts: &ConditionFacts) -> Self {
-        let mut compiler = ProgramCompiler {
+    pub(super) fn compile(body: &Body, facts: &Facts) -> Self {
+        let mut compiler = Compiler {
             body,
             facts,
             program: Self::default(),
@@ -42,81 +42,78 @@ impl BranchProgram {
             entry: vec![0; body.blocks.len()],
         };
         // An own stack: nesting depth is the input's choice.
-        let mut work: Vec<CompileWork> =
-            body.root.iter().rev().map(|node| CompileWork::Node(*node)).collect();
+        let mut work: Vec<Work> = body.root.iter().rev().map(|node| Work::Node(*node)).collect();
         while let Some(next) = work.pop() {
-            compiler.compile_work(next, &mut work);
+            compiler.step(next, &mut work);
         }
         compiler.program
     }
 }
 
-struct ProgramCompiler<'b, 's, 't> {
-    body: &'b StructBody<'s, 't>,
-    facts: &'b ConditionFacts,
-    program: BranchProgram,
+struct Compiler<'b, 's, 't> {
+    body: &'b Body<'s, 't>,
+    facts: &'b Facts,
+    program: Program,
     /// For each block the steps that jump to its end.
     jumps: Vec<Vec<usize>>,
     /// For each block its choice.
     entry: Vec<usize>,
 }
 
-impl ProgramCompiler<'_, '_, '_> {
-    fn next_step(&self) -> usize {
+impl Compiler<'_, '_, '_> {
+    fn here(&self) -> usize {
         self.program.steps.len()
     }
 
     /// Adds a choice whose targets are still to come.
-    fn push_choice(&mut self) -> usize {
-        self.program.steps.push(ProgramStep::Choose(Vec::new()));
-        self.next_step() - 1
+    fn choice(&mut self) -> usize {
+        self.program.steps.push(Step::Choose(Vec::new()));
+        self.here() - 1
     }
 
     /// Lets a choice go on at the next step.
-    fn add_target(&mut self, choice: usize) {
-        let here = self.next_step();
-        if let Some(ProgramStep::Choose(targets)) = self.program.steps.get_mut(choice) {
+    fn target(&mut self, choice: usize) {
+        let here = self.here();
+        if let Some(Step::Choose(targets)) = self.program.steps.get_mut(choice) {
             targets.push(here);
         }
     }
 
-    fn compile_work(&mut self, next: CompileWork, work: &mut Vec<CompileWork>) {
+    fn step(&mut self, next: Work, work: &mut Vec<Work>) {
         match next {
-            CompileWork::Node(BodyNode::Piece(piece)) => {
+            Work::Node(Node::Piece(piece)) => {
                 if let PieceKind::Statements(statements) = &self.body.pieces[piece].kind {
-                    self.program.steps.extend(statements.iter().copied().map(ProgramStep::Take));
+                    self.program.steps.extend(statements.iter().copied().map(Step::Take));
                 }
             }
-            CompileWork::Node(BodyNode::Block(block)) => {
-                self.entry[block] = self.push_choice();
-                work.push(CompileWork::End(block));
+            Work::Node(Node::Block(block)) => {
+                self.entry[block] = self.choice();
+                work.push(Work::End(block));
                 let arms = self.body.arms(block).iter().enumerate().rev();
-                let fails = |literal: &ConditionLiteral| self.facts.proves(&literal.negated());
+                let fails = |literal: &Literal| self.facts.proves(&literal.negated());
                 let allowed = arms.filter(|(_, arm)| !arm.literals.iter().any(fails));
-                work.extend(allowed.map(|(arm, _)| CompileWork::Arm(block, arm)));
+                work.extend(allowed.map(|(arm, _)| Work::Arm(block, arm)));
             }
-            CompileWork::Arm(block, arm) => {
-                self.add_target(self.entry[block]);
-                work.push(CompileWork::Leave(block));
-                work.extend(
-                    self.body.arms(block)[arm].nodes.iter().rev().map(|node| CompileWork::Node(*node)),
-                );
+            Work::Arm(block, arm) => {
+                self.target(self.entry[block]);
+                work.push(Work::Leave(block));
+                work.extend(self.body.arms(block)[arm].nodes.iter().rev().map(|node| Work::Node(*node)));
             }
-            CompileWork::Leave(block) => {
-                let here = self.push_choice();
+            Work::Leave(block) => {
+                let here = self.choice();
                 self.jumps[block].push(here);
             }
-            CompileWork::End(block) => {
+            Work::End(block) => {
                 let mut jumps = std::mem::take(&mut self.jumps[block]);
                 // An `#else` has only the negated conditions of the arms before it.
                 let arms = self.body.arms(block);
                 let has_else =
                     matches!(arms, [.., before, last] if last.literals.len() == before.literals.len());
                 // All arms can be inactive at once.
-                if !has_else && !arms.iter().any(|arm| self.facts.prove_all(&arm.literals)) {
+                if !has_else && !arms.iter().any(|arm| self.facts.demand(&arm.literals)) {
                     jumps.push(self.entry[block]);
                 }
-                jumps.into_iter().for_each(|jump| self.add_target(jump));
+                jumps.into_iter().for_each(|jump| self.target(jump));
             }
         }
     }

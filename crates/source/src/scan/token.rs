@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Kinds of tokens.
+/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A block comment, or a line comment without its line end.
@@ -19,10 +19,10 @@ pub enum TokenKind {
     Punct(u8),
 }
 
-/// A token and its bytes.
+/// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Its kind.
+    /// What it is.
     pub kind: TokenKind,
     /// Offset of its first byte.
     pub start: usize,
@@ -37,10 +37,9 @@ impl Token {
     }
 }
 
-/// Cuts text into tokens. They are in order, don't overlap, and leave out only white space and spliced line
-/// ends.
-pub fn tokenize(bytes: &[u8]) -> Vec<Token> {
-    let mut cursor = TokenCursor { bytes, at: 0, line_is_blank: true };
+/// Cuts text into tokens. They are in order, don't overlap, and leave out only white space and spliced line ends.
+pub fn tokens(bytes: &[u8]) -> Vec<Token> {
+    let mut cursor = Cursor { bytes, at: 0, line_is_blank: true };
     let mut found = Vec::new();
     while let Some(token) = cursor.next_token() {
         found.push(token);
@@ -48,14 +47,14 @@ pub fn tokenize(bytes: &[u8]) -> Vec<Token> {
     found
 }
 
-struct TokenCursor<'t> {
+struct Cursor<'t> {
     bytes: &'t [u8],
     at: usize,
     /// Only white space and comments since the line began: a `#` is a directive here.
     line_is_blank: bool,
 }
 
-impl TokenCursor<'_> {
+impl Cursor<'_> {
     fn peek(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.at + ahead).copied()
     }

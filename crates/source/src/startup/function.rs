@@ -12,7 +12,7 @@ const DECLARING: &[&[u8]] = &[b"DEFINE_", b"DECLARE_", b"LIST_HEAD", b"HLIST_HEA
 
 /// A function that runs once when the kernel starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InitFunction {
+pub struct Startup {
     /// Its name.
     pub name: String,
     /// 1-based line of the name.
@@ -24,33 +24,33 @@ pub struct InitFunction {
     /// 0-based line of its first word, or of a comment right above it.
     pub(super) head: usize,
     /// Where a call may stand.
-    pub(super) call_position: Option<CallPosition>,
+    pub(super) body: Option<Place>,
 }
 
-impl InitFunction {
+impl Startup {
     /// Whether a call can be put into it.
-    pub fn accepts_calls(&self) -> bool {
-        self.call_position.is_some()
+    pub fn takes_calls(&self) -> bool {
+        self.body.is_some()
     }
 }
 
 /// A place among a function's statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CallPosition {
+pub(super) struct Place {
     /// 0-based line before which it is.
     pub(super) line: usize,
-    pub(super) follows: CallFollows,
+    pub(super) follows: Follows,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallFollows {
+pub(super) enum Follows {
     Brace,
     Declaration,
     Check,
 }
 
 /// All `__init` functions of a file that take nothing, in order.
-pub fn find_init_functions(source: &SourceText) -> Vec<InitFunction> {
+pub fn startups(source: &SourceText) -> Vec<Startup> {
     let mut found = Vec::new();
     let mut depth = 0usize;
     let mut head = 0;
@@ -68,7 +68,7 @@ pub fn find_init_functions(source: &SourceText) -> Vec<InitFunction> {
             TokenKind::Punct(b';' | b'}') => head = at + 1,
             TokenKind::Punct(b'{') => {
                 let close = source.partner(at).filter(|close| *close > at);
-                found.extend(close.and_then(|close| parse_init_function(source, head..at, close, depth > 0)));
+                found.extend(close.and_then(|close| startup(source, head..at, close, depth > 0)));
                 at = close.unwrap_or(at);
                 head = at + 1;
             }
@@ -80,12 +80,7 @@ pub fn find_init_functions(source: &SourceText) -> Vec<InitFunction> {
 }
 
 /// The function whose head these tokens are, its closing brace at `close`.
-fn parse_init_function(
-    source: &SourceText,
-    head: Range<usize>,
-    close: usize,
-    is_conditional: bool,
-) -> Option<InitFunction> {
+fn startup(source: &SourceText, head: Range<usize>, close: usize, is_conditional: bool) -> Option<Startup> {
     let words = |text: &[u8]| head.clone().any(|at| source.word(at) == Some(text));
     let open = (head.start..head.end).rev().find(|at| source.is_punct(*at, b'('))?;
     let arguments = source.partner(open).filter(|end| (open..head.end).contains(end))?;
@@ -99,13 +94,13 @@ fn parse_init_function(
         return None;
     }
     let first = source.skip_silent(head.start, head.end);
-    Some(InitFunction {
+    Some(Startup {
         name: crate::definition::lossy(name),
         line: source.line_of(open - 1),
         is_static: words(b"static"),
         is_conditional,
         head: comment_above(source, first),
-        call_position: find_call_position(source, head.end, close),
+        body: place(source, head.end, close),
     })
 }
 
@@ -126,9 +121,9 @@ fn comment_above(source: &SourceText, mut at: usize) -> usize {
 }
 
 /// Where a function's statements begin, behind its declarations and calls of checks.
-fn find_call_position(source: &SourceText, open: usize, close: usize) -> Option<CallPosition> {
+fn place(source: &SourceText, open: usize, close: usize) -> Option<Place> {
     let behind = |at: usize| Some(source.lines().index(source.token(at)?.end.saturating_sub(1)) + 1);
-    let mut place = CallPosition { line: behind(open)?, follows: CallFollows::Brace };
+    let mut place = Place { line: behind(open)?, follows: Follows::Brace };
     let (mut depth, mut is_open, mut at) = (0usize, false, open + 1);
     while at < close {
         match (source.kind(at)?, source.directive(at)) {
@@ -137,16 +132,16 @@ fn find_call_position(source: &SourceText, open: usize, close: usize) -> Option<
             (_, Some(Directive::Endif)) => {
                 depth = depth.checked_sub(1)?;
                 if depth == 0 && std::mem::take(&mut is_open) {
-                    (place.line, place.follows) = (behind(at)?, CallFollows::Declaration);
+                    (place.line, place.follows) = (behind(at)?, Follows::Declaration);
                 }
             }
             (TokenKind::Directive, _) => {}
             _ => {
-                let Some(follows) = classify_statement(source, at, depth) else { break };
-                at = find_semicolon(source, at, close)?;
+                let Some(follows) = kind(source, at, depth) else { break };
+                at = end(source, at, close)?;
                 is_open |= depth > 0;
                 if depth == 0 {
-                    place = CallPosition { line: behind(at)?, follows };
+                    place = Place { line: behind(at)?, follows };
                 }
             }
         }
@@ -156,20 +151,16 @@ fn find_call_position(source: &SourceText, open: usize, close: usize) -> Option<
     (!is_open && is_own_line).then_some(place)
 }
 
-/// The kind of a statement, if a call may follow it and not precede it.
-fn classify_statement(source: &SourceText, at: usize, depth: usize) -> Option<CallFollows> {
+/// What a statement is, if a call may follow it and not precede it.
+fn kind(source: &SourceText, at: usize, depth: usize) -> Option<Follows> {
     let word = source.word(at)?;
     let mut next = at + 1;
     if source.is_punct(next, b'(') {
         let is_check = word.ends_with(CHECK) && depth == 0;
         let declares = DECLARING.iter().any(|start| word.starts_with(start));
-        return if is_check {
-            Some(CallFollows::Check)
-        } else {
-            declares.then_some(CallFollows::Declaration)
-        };
+        return if is_check { Some(Follows::Check) } else { declares.then_some(Follows::Declaration) };
     }
-    if STATEMENTS.split(' ').any(|keyword| keyword.as_bytes() == word) {
+    if STATEMENTS.split(' ').any(|one| one.as_bytes() == word) {
         return None;
     }
     let is_pointer = source.is_punct(next, b'*');
@@ -179,11 +170,11 @@ fn classify_statement(source: &SourceText, at: usize, depth: usize) -> Option<Ca
     source.word(next)?;
     let marks = [b';', b',', b'=', b'['];
     let is_declared = !is_pointer || marks.iter().any(|mark| source.is_punct(next + 1, *mark));
-    is_declared.then_some(CallFollows::Declaration)
+    is_declared.then_some(Follows::Declaration)
 }
 
 /// The token of a statement's semicolon.
-fn find_semicolon(source: &SourceText, mut at: usize, close: usize) -> Option<usize> {
+fn end(source: &SourceText, mut at: usize, close: usize) -> Option<usize> {
     while at < close && !source.is_punct(at, b';') {
         at = source.partner(at).filter(|end| *end > at).unwrap_or(at) + 1;
     }
@@ -195,11 +186,8 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<(String, bool, bool)> {
-        let found = find_init_functions(&SourceText::new(text.as_bytes()));
-        found
-            .into_iter()
-            .map(|function| (function.name, function.is_static, function.is_conditional))
-            .collect()
+        let found = startups(&SourceText::new(text.as_bytes()));
+        found.into_iter().map(|one| (one.name, one.is_static, one.is_conditional)).collect()
     }
 
     #[test]
@@ -213,17 +201,17 @@ mod tests {
     }
 
     #[test]
-    fn declarations_are_distinguished_from_statements() {
-        let kinds = |text: &str| classify_statement(&SourceText::new(text.as_bytes()), 0, 0);
+    fn declarations_are_told_from_statements() {
+        let kinds = |text: &str| kind(&SourceText::new(text.as_bytes()), 0, 0);
         for text in
             ["int i;", "struct rq *rq;", "T *p = q;", "const char *s[3];", "LIST_HEAD(x);", "u64 a, b;"]
         {
-            assert_eq!(kinds(text), Some(CallFollows::Declaration), "{text}");
+            assert_eq!(kinds(text), Some(Follows::Declaration), "{text}");
         }
         for text in ["f(x);", "i = 1;", "p->x = 2;", "return x;", "goto out;", "*p = 1;", "a * b();", "out:"]
         {
             assert_eq!(kinds(text), None, "{text}");
         }
-        assert_eq!(kinds("a_struct_check();"), Some(CallFollows::Check));
+        assert_eq!(kinds("a_struct_check();"), Some(Follows::Check));
     }
 }

@@ -1,8 +1,6 @@
-//! Properties of the crate, from outside.
+//! What the crate promises, from outside.
 
-// `cfg(test)` lets helpers unwrap and print too (clippy).
-#[cfg(test)]
-mod fixtures;
+// `cfg(test)` tells clippy that helpers may unwrap and print too.
 #[cfg(test)]
 mod generate;
 #[cfg(test)]
@@ -11,3 +9,5 @@ mod patches;
 mod properties;
 #[cfg(test)]
 mod real_tree;
+#[cfg(test)]
+mod traps;

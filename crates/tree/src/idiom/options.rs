@@ -1,10 +1,9 @@
-//! Options for how groups are marked.
+//! What a user may choose about how groups are told.
 
-/// How groups of members are marked in the source.
+/// How groups of members are told in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idiom {
-    /// Cacheline group markers around them, and a function run at startup that asserts their members (in
-    /// kernel trees).
+    /// Cacheline group markers around them, and a function run at startup that asserts their members (in kernel trees).
     Groups,
     /// A comment above each group, and ____cacheline_aligned where that costs no byte (in kernel trees).
     Plain,
@@ -23,7 +22,7 @@ pub enum AlignGroups {
     Where(u64),
 }
 
-/// Ends of the names of a struct's groups.
+/// What the names of a struct's groups end in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupPaths {
     /// The struct.
@@ -41,14 +40,14 @@ pub struct CheckIn {
     pub function: String,
 }
 
-/// How groups are marked.
+/// How groups are told.
 #[derive(Clone, Debug)]
 pub struct IdiomOptions {
-    /// How groups of members are marked; if not given, groups where the tree has their macros, else none.
+    /// How groups of members are told; if not given, groups where the tree has their macros, else none.
     pub idiom: Option<Idiom>,
     /// Which groups [`Idiom::Groups`] aligns to the cacheline.
     pub align_groups: AlignGroups,
-    /// Ends of the names of groups, by struct; hot and warm if not given.
+    /// What names of groups end in, by struct; hot and warm if not given.
     pub group_paths: Vec<GroupPaths>,
     /// The function that calls the checks of groups.
     pub check_in: Option<CheckIn>,

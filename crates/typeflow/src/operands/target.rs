@@ -1,12 +1,12 @@
-//! Types and offsets of operands in memory, as far as the code shows them.
+//! What an operand in memory is, as far as the code tells.
 
 use super::reason::Reason;
-use crate::types::{Ty, TypeShape, TypeSpace};
+use crate::types::{Shape, Ty, TypeSpace};
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
 use fieldline_machinecode::machine::AccessKind;
 
-/// Index of a type in [`crate::operands::ProgramOperands::types`].
+/// Index of a type in [`crate::operands::answers::Answers::types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeIndex(pub u32);
 
@@ -32,18 +32,18 @@ pub struct TypeEntry {
 
 impl TypeEntry {
     /// A type of a space.
-    pub fn from_type(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
-        let kind = if let TypeShape::Aggregate { kind, .. } = types.shape(ty) { Some(*kind) } else { None };
-        let name = types.name(ty).map_or_else(|| types.format_type(ty), str::to_owned);
+    pub fn of(types: &TypeSpace<'_, '_>, ty: Ty) -> Self {
+        let kind = if let Shape::Aggregate { kind, .. } = types.shape(ty) { Some(*kind) } else { None };
+        let name = types.name(ty).map_or_else(|| types.spelled(ty), str::to_owned);
         Self { name: TypeName { name, size: types.size(ty), kind }, die: types.die(ty) }
     }
 }
 
-/// Type and offset of an operand.
+/// What an operand is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target<T> {
     /// A byte of a type.
-    Exact {
+    Place {
         /// The outermost type the code shows.
         ty: T,
         /// Bytes from its start.
@@ -70,10 +70,10 @@ pub enum Target<T> {
 }
 
 impl<T> Target<T> {
-    /// Why the target is not exact.
+    /// Why it is no place.
     pub fn reason(&self) -> Option<Reason> {
         match self {
-            Self::Exact { .. } => None,
+            Self::Place { .. } => None,
             Self::Within { .. } => Some(Reason::UnknownOffset),
             Self::Element { .. } => Some(Reason::UnknownIndex),
             Self::Unknown(reason) => Some(*reason),
@@ -81,21 +81,21 @@ impl<T> Target<T> {
     }
 
     /// The same with the type renamed.
-    pub fn map<U>(self, map_type: impl FnOnce(T) -> U) -> Target<U> {
+    pub fn map<U>(self, rename: impl FnOnce(T) -> U) -> Target<U> {
         match self {
-            Self::Exact { ty, offset } => Target::Exact { ty: map_type(ty), offset },
-            Self::Within { ty } => Target::Within { ty: map_type(ty) },
+            Self::Place { ty, offset } => Target::Place { ty: rename(ty), offset },
+            Self::Within { ty } => Target::Within { ty: rename(ty) },
             Self::Element { ty, offset, stride, count } => {
-                Target::Element { ty: map_type(ty), offset, stride, count }
+                Target::Element { ty: rename(ty), offset, stride, count }
             }
             Self::Unknown(reason) => Target::Unknown(reason),
         }
     }
 }
 
-/// An address that does not depend on pointers.
+/// A place whose address does not depend on pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FixedAddress {
+pub struct Fixed {
     /// Address as linked.
     pub address: u64,
     /// Whether each CPU has its own, at the address plus the CPU's offset.
@@ -105,22 +105,22 @@ pub struct FixedAddress {
 /// An operand with what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand<T> {
-    /// Reads, writes or both.
+    /// What is done to it.
     pub access: AccessKind,
     /// Bytes.
     pub size: u16,
     /// Whether it goes with the instruction rather than being written in it.
     pub is_implicit: bool,
-    /// Its type and offset, or why they are unknown.
+    /// What it is.
     pub target: Target<T>,
     /// Where it is, if that does not depend on pointers.
-    pub fixed_address: Option<FixedAddress>,
+    pub fixed: Option<Fixed>,
 }
 
 impl<T: Copy> Operand<T> {
     /// The same with the type renamed.
-    pub(super) fn map<U>(&self, map_type: impl FnOnce(T) -> U) -> Operand<U> {
-        let Self { access, size, is_implicit, target, fixed_address: fixed } = *self;
-        Operand { access, size, is_implicit, target: target.map(map_type), fixed_address: fixed }
+    pub(super) fn map<U>(&self, rename: impl FnOnce(T) -> U) -> Operand<U> {
+        let Self { access, size, is_implicit, target, fixed } = *self;
+        Operand { access, size, is_implicit, target: target.map(rename), fixed }
     }
 }

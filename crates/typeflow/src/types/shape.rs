@@ -1,4 +1,4 @@
-//! Types and offsets in them as values.
+//! Types and places in them as values.
 
 use fieldline_debuginfo::dwarf::DieRef;
 use fieldline_layout::types::AggregateKind;
@@ -13,13 +13,13 @@ impl Ty {
     pub const VOID: Self = Self(0);
 }
 
-/// Kind of a type.
+/// What a type is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum TypeShape {
+pub enum Shape {
     /// Nothing that is known.
     Void,
     /// A number.
-    Scalar {
+    Word {
         /// Name.
         name: Rc<str>,
         /// Bytes.
@@ -27,7 +27,7 @@ pub enum TypeShape {
     },
     /// A pointer.
     Pointer {
-        /// Type it points to.
+        /// What it points to.
         target: Ty,
         /// Bytes.
         size: u64,
@@ -47,12 +47,12 @@ pub enum TypeShape {
         name: Option<Rc<str>>,
         /// Bytes; 0 if it is nowhere defined.
         size: u64,
-        /// The DIE, which identifies anonymous ones.
-        anonymous_die: Option<DieRef>,
+        /// Tells anonymous ones apart: the DIE.
+        anonymous: Option<DieRef>,
     },
     /// Code.
     Function {
-        /// Type it returns.
+        /// What it returns.
         returns: Ty,
     },
 }
@@ -68,9 +68,9 @@ pub struct TypeMember {
     pub ty: Ty,
 }
 
-/// A type and an offset in it, in bytes. Negative offsets are outside.
+/// A place in a type: bytes from its start. Outside of it if negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TypeOffset {
+pub struct Place {
     /// The type.
     pub ty: Ty,
     /// Bytes from its start.

@@ -1,4 +1,4 @@
-//! Tests of the crate's public interface.
+//! What the crate promises, from outside.
 
 // `cfg(test)` tells clippy that helpers may unwrap too.
 #[cfg(test)]

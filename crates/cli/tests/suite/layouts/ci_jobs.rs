@@ -1,7 +1,6 @@
-//! action.yml and the snippets of docs/ci.md, run as a CI job would: in a clean folder, with what the runner
-//! sets.
+//! action.yml and the snippets of docs/ci.md, run as a CI job would: in a clean folder, with what the runner sets.
 
-use fieldline_testing::has_programs;
+use fieldline_testing::programs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -137,7 +136,7 @@ fn check(job: &Job, with: &BTreeMap<String, String>) -> (i32, String, String, St
     (code, out, read(&page), read(&outputs))
 }
 
-/// Inputs of the action in the page's example.
+/// What the page's example gives the action.
 fn example() -> BTreeMap<String, String> {
     let page = read(root().join("docs/ci.md"));
     let blocks = fenced(&page, "yaml");
@@ -149,7 +148,7 @@ fn example() -> BTreeMap<String, String> {
 
 #[test]
 fn the_action_checks_what_the_example_asks_for() {
-    if !has_programs(&["bash", "git"]) {
+    if !programs(&["bash", "git"]) {
         return;
     }
     let inputs = mapping(&read(root().join("action.yml")), "inputs:");
@@ -169,7 +168,7 @@ fn the_action_checks_what_the_example_asks_for() {
 
 #[test]
 fn the_action_fails_where_check_does_and_says_why() {
-    if !has_programs(&["bash", "git"]) {
+    if !programs(&["bash", "git"]) {
         return;
     }
     let job = Job::new();
@@ -190,7 +189,7 @@ fn the_action_fails_where_check_does_and_says_why() {
 
 #[test]
 fn the_action_builds_what_is_not_there() {
-    if !has_programs(&["bash"]) {
+    if !programs(&["bash"]) {
         return;
     }
     let job = Job::new();
@@ -220,7 +219,7 @@ fn the_action_builds_what_is_not_there() {
 
 #[test]
 fn the_gitlab_job_runs() {
-    if !has_programs(&["bash", "git", "make"]) {
+    if !programs(&["bash", "git", "make"]) {
         return;
     }
     let page = read(root().join("docs/ci.md"));
@@ -241,7 +240,7 @@ fn the_gitlab_job_runs() {
 
 #[test]
 fn the_make_targets_run() {
-    if !has_programs(&["bash", "git", "make"]) {
+    if !programs(&["bash", "git", "make"]) {
         return;
     }
     let page = read(root().join("docs/ci.md"));

@@ -1,14 +1,14 @@
-//! The text being written: padding and numbers, written without format strings for speed.
+//! The text being written: padding and numbers, where many are written without a detour through format strings.
 
 use std::fmt::{self, Write};
 
-/// Most tabs a line begins with; deeper nesting is not indented further.
+/// How many tabs a line begins with at most; deeper nesting is not indented further.
 const MAX_TABS: usize = 16;
 
 #[derive(Debug, Default)]
-pub(super) struct TextBuffer(String);
+pub(super) struct Text(String);
 
-impl TextBuffer {
+impl Text {
     /// Length in bytes, to measure what was written since.
     pub(super) fn len(&self) -> usize {
         self.0.len()
@@ -22,7 +22,7 @@ impl TextBuffer {
         self.0.clear();
     }
 
-    pub(super) fn push_str(&mut self, word: &str) {
+    pub(super) fn word(&mut self, word: &str) {
         self.0.push_str(word);
     }
 
@@ -96,18 +96,18 @@ mod tests {
 
     #[test]
     fn numbers_fill_their_column_from_the_right() {
-        let mut text = TextBuffer::default();
+        let mut text = Text::default();
         for number in [0, 9, 10, 99_999, 100_000] {
             text.column(number, 5);
-            text.push_str("|");
+            text.word("|");
         }
         assert_eq!(text.as_str(), "    0|    9|   10|99999|100000|");
     }
 
     #[test]
     fn a_cut_keeps_characters_whole() {
-        let mut text = TextBuffer::default();
-        text.push_str("aéb");
+        let mut text = Text::default();
+        text.word("aéb");
         text.cut(0, 2);
         assert_eq!(text.as_str(), "a");
     }

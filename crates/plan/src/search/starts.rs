@@ -24,7 +24,7 @@ const SHUFFLED: usize = 80;
 /// More units than these need more moves.
 const UNITS: usize = 50;
 
-/// Chains that begin anywhere, least and most rounds of the first (docs/ARCHITECTURE.md, examples/search_effort.rs).
+/// Chains that begin anywhere, least and most rounds of the first (docs/METHOD.md, examples/search_effort.rs).
 const CHAINS: usize = 2;
 const ROUNDS: (usize, usize) = (42, 672);
 /// By what rounds are divided for the other chains: they only tell how far results lie apart.

@@ -40,7 +40,7 @@ fn advice_on_the_example_holds_on_time_left_out() {
     let interval = &confidence["out_of_fold"][0]["interval"];
     assert!(interval["high"].as_f64().unwrap() < 0.0, "{confidence}");
     assert!(printed.contains("out of fold") && printed.contains("2 resamples"), "{printed}");
-    // A resample begins with what the whole recording taught (docs/ARCHITECTURE.md).
+    // A resample begins with what the whole recording taught (docs/METHOD.md).
     assert!(
         printed.contains("settled from the whole recording's visits and orders on")
             && !printed.contains("anew"),

@@ -41,12 +41,28 @@ impl Types<'_, '_> {
 }
 
 /// Opens a file's debug info and works on it.
+///
+/// # Errors
+/// If the file can't be read, has no debug info of this format, or the work fails.
 pub fn with_types<T>(
     path: &Path,
     format: Option<Format>,
     base: Option<&Path>,
     work: impl FnOnce(&Types<'_, '_>) -> Result<T>,
 ) -> Result<T> {
+    let mut work = Some(work);
+    let mut result = None;
+    open(path, format, base, &mut |types| {
+        result = work.take().map(|work| work(types)).transpose()?;
+        Ok(())
+    })?;
+    result.with_context(|| format!("{}: nothing was read", path.display()))
+}
+
+/// What works on opened debug info. One type for all work, so that opening is compiled once.
+type Work<'w> = dyn FnMut(&Types<'_, '_>) -> Result<()> + 'w;
+
+fn open(path: &Path, format: Option<Format>, base: Option<&Path>, work: &mut Work<'_>) -> Result<()> {
     let file = FileBytes::open(path)?;
     if is_raw_btf(file.bytes()) {
         return with_btf(&file, file.bytes(), base, work);
@@ -59,7 +75,7 @@ pub fn with_types<T>(
     };
     if !use_btf {
         let section = elf.section(".BTF")?;
-        return with_dwarf(&elf, |dwarf| {
+        return with_dwarf(&elf, &mut |dwarf| {
             let btf = section.as_deref().filter(|_| !dwarf::has_types_beyond_btf(dwarf.head()));
             let btf = btf.and_then(|bytes| btf::parse(bytes, None).ok());
             work(&Types::Dwarf { dwarf, census: btf.as_ref() })
@@ -78,12 +94,7 @@ pub fn is_raw_btf(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x9f, 0xeb]) || bytes.starts_with(&[0xeb, 0x9f])
 }
 
-fn with_btf<T>(
-    file: &FileBytes,
-    bytes: &[u8],
-    base: Option<&Path>,
-    work: impl FnOnce(&Types<'_, '_>) -> Result<T>,
-) -> Result<T> {
+fn with_btf(file: &FileBytes, bytes: &[u8], base: Option<&Path>, work: &mut Work<'_>) -> Result<()> {
     let name = file.path().display().to_string();
     let Some(base) = base else {
         let btf = btf::parse(bytes, None).with_context(|| name.clone())?;
@@ -103,7 +114,7 @@ fn with_btf<T>(
 }
 
 /// Opens a file's DWARF and works on it.
-fn with_dwarf<T>(elf: &Elf<'_>, work: impl FnOnce(&Opened<'_>) -> Result<T>) -> Result<T> {
+fn with_dwarf(elf: &Elf<'_>, work: &mut dyn FnMut(&Opened<'_>) -> Result<()>) -> Result<()> {
     let sup_file = dwarf::open_alt_link(elf)?;
     let sup = sup_file.as_ref().map(Elf::parse).transpose()?;
     let sections = DebugSections::load(elf, sup.as_ref())?;
